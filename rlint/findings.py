@@ -1,0 +1,120 @@
+"""Plain data that travels from the rules to the reporters and the fixer. Knows no syntax tree."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class Safety(enum.Enum):
+    """How far a fix may be trusted."""
+
+    SAFE = "safe"
+    """The program computes the same values with the same side effects, whatever its input."""
+    UNSAFE = "unsafe"
+    """Right in the usual case, but a reader must agree; applied with `--unsafe-fixes` only."""
+
+
+class Heat(enum.IntEnum):
+    """How often a line runs. Ordered, so that `>=` reads as "at least as often"."""
+
+    COLD = 0
+    """Once per process, or not known to run more often."""
+    WARM = 1
+    """Per episode, epoch or batch of rollouts."""
+    HOT = 2
+    """Per environment step, gradient step, sample, token or message."""
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A place in a source: line and column, both counted from 1, the column in characters."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the characters `start:end` of the decoded source by `text`.
+
+    Offsets count characters of `Source.text` (line ends as in the file, no byte-order mark).
+    `shared` edits are insertions that several fixes of one file may need (an import, a module
+    constant): where two fixes carry an equal shared edit, it is applied once.
+    """
+
+    start: int
+    end: int
+    text: str
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What `rlint fix` would do about a finding.
+
+    `title` is an imperative without a full stop ("Create it on the device"). All edits are
+    applied, or none. `reason` says, for an unsafe fix, what a reader has to agree to.
+    """
+
+    title: str
+    safety: Safety
+    edits: tuple[Edit, ...]
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place where a rule saw its pattern.
+
+    `message` states the fact with names in backticks, without a full stop. `advice` says what to
+    write instead. `chain` says why the place is hot, outermost link first. `noqa_line` is the
+    line a suppression comment belongs on (the last line of the statement's first logical part);
+    `first_line`..`last_line` are the lines of the whole simple statement, or of the header of a
+    compound one: a suppression comment on any of them counts.
+    """
+
+    code: str
+    name: str
+    message: str
+    path: str
+    start: Position
+    end: Position
+    first_line: int
+    last_line: int
+    heat: Heat = Heat.COLD
+    chain: tuple[str, ...] = ()
+    advice: str | None = None
+    fix: Fix | None = None
+
+    @property
+    def noqa_line(self) -> int:
+        """The line on which `rlint check --add-noqa` puts its comment."""
+        return self.last_line
+
+    @property
+    def sort_key(self) -> tuple[str, int, int, str]:
+        """By file, then place, then code."""
+        return (self.path, self.start.line, self.start.column, self.code)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that kept rlint from its work on one file: unreadable, undecodable, no Python."""
+
+    path: str
+    message: str
+    line: int | None = None
+    column: int | None = None
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        place = self.path
+        if self.line is not None:
+            place += f":{self.line}"
+            if self.column is not None:
+                place += f":{self.column}"
+        return f"{place}: {self.message}" + (f" ({self.hint})" if self.hint else "")

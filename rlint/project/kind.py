@@ -1,0 +1,125 @@
+"""What a value is, as far as the source tells. Unknown is an answer."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, replace
+
+
+class Tag(enum.Enum):
+    """The sorts of values that RL code is made of."""
+
+    UNKNOWN = "unknown"
+    NONE = "none"
+    BOOL = "bool"
+    INT = "int"
+    FLOAT = "float"
+    STR = "str"
+    BYTES = "bytes"
+    LIST = "list"
+    TUPLE = "tuple"
+    DICT = "dict"
+    SET = "set"
+    DEQUE = "deque"
+    ITERATOR = "iterator"
+    RANGE = "range"
+    NDARRAY = "ndarray"
+    NUMPY_SCALAR = "numpy scalar"
+    TENSOR = "tensor"
+    PARAMETERS = "parameters"  # what `module.parameters()` gives
+    STATE_DICT = "state dict"
+    MODULE = "module"  # a torch.nn.Module instance
+    OPTIMIZER = "optimizer"
+    SCHEDULER = "scheduler"
+    DISTRIBUTION = "distribution"
+    DEVICE = "device"
+    DTYPE = "dtype"
+    DATASET = "dataset"
+    LOADER = "loader"
+    BATCH = "batch"  # what a loader yields: tensors on the host, possibly nested
+    ENVIRONMENT = "environment"
+    SPACE = "space"
+    REPLAY_BUFFER = "replay buffer"
+    LOCK = "lock"
+    EVENT = "event"
+    CONDITION = "condition"
+    SEMAPHORE = "semaphore"
+    BARRIER = "barrier"
+    QUEUE = "queue"
+    THREAD = "thread"
+    PROCESS = "process"
+    POOL = "pool"
+    FUTURE = "future"
+    SHARED_VALUE = "shared value"
+    CONNECTION = "connection"
+    RANDOM_GENERATOR = "random generator"
+    PATTERN = "compiled pattern"
+    MATCH = "match"
+    FILE = "file"
+    PATH = "path"
+    LOGGER = "logger"
+    WRITER = "summary writer"
+    TOKENIZER = "tokenizer"
+    DATAFRAME = "dataframe"
+    FUNCTION = "function"
+    CLASS = "class"
+    PYTHON_MODULE = "python module"
+    INSTANCE = "instance"  # of the class named by `of`
+
+
+class Device(enum.Enum):
+    """Where a tensor lies, or what a `torch.device` names."""
+
+    UNKNOWN = "unknown"
+    HOST = "host"
+    CUDA = "cuda"
+    OTHER = "other"  # known to be neither host nor cuda: mps, xpu, meta …
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The kind of a value.
+
+    `of` is the qualified name of the class or constructor where it is known: the class of an
+    INSTANCE or MODULE, the constructor of a LOCK ("threading.Lock"), the referred function or
+    class of a FUNCTION or CLASS. `item` is the kind of the elements, where they are all alike.
+    `device` is where a tensor lies (or which device a DEVICE names). `fresh` says that the value was just made by
+    the expression and nothing else can hold it or its memory. `optional` says it may be None.
+    """
+
+    tag: Tag = Tag.UNKNOWN
+    of: str = ""
+    item: Kind | None = None
+    device: Device = Device.UNKNOWN
+    fresh: bool = False
+    optional: bool = False
+
+    def __bool__(self) -> bool:
+        """False for the unknown kind."""
+        return self.tag is not Tag.UNKNOWN
+
+    def aged(self) -> Kind:
+        """The same kind once something else may hold the value."""
+        return replace(self, fresh=False) if self.fresh else self
+
+    def joined(self, other: Kind) -> Kind:
+        """What is known of a value that is either of the two."""
+        if self == other:
+            return self
+        if self.tag is Tag.NONE and other.tag is not Tag.NONE:
+            return replace(other, optional=True) if other else UNKNOWN
+        if other.tag is Tag.NONE:
+            return replace(self, optional=True) if self else UNKNOWN
+        if self.tag is not other.tag:
+            return UNKNOWN
+        return Kind(
+            self.tag,
+            self.of if self.of == other.of else "",
+            self.item.joined(other.item) if self.item and other.item else None,
+            self.device if self.device is other.device else Device.UNKNOWN,
+            self.fresh and other.fresh,
+            self.optional or other.optional,
+        )
+
+
+UNKNOWN = Kind()

@@ -1,0 +1,70 @@
+"""The rule author's one import."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from rlint.findings import Edit, Finding, Fix, Heat, Safety
+
+if TYPE_CHECKING:
+    from rlint.project.site import Site
+
+__all__ = ["Edit", "Finding", "Fix", "Heat", "Rule", "Safety"]
+
+
+class Rule:
+    """One performance antipattern. A subclass is the only class in its file, and keeps no state.
+
+    The module docstring of that file is the rule's page (`rlint rule CODE` prints it).
+    """
+
+    code: ClassVar[str]
+    """"RL205": as in the file's name."""
+    name: ClassVar[str]
+    """"create-then-move": states the pattern, not the remedy; as in the file's name."""
+    seeds: ClassVar[tuple[str, ...]] = ()
+    """The seed documents' sections that describe the pattern."""
+    claims: ClassVar[tuple[str, ...]] = ()
+    """What the harness must show: "time", "cpu", "mem", "alloc", "sync:cuda", "exp"."""
+    heat: ClassVar[Heat] = Heat.HOT
+    """The coldest code worth a finding; the engine drops findings in colder code."""
+    opt_in: ClassVar[bool] = False
+    """Off unless selected by code, name or ALL."""
+    visits: ClassVar[tuple[type[ast.AST], ...]] = ()
+    """The engine hands over nodes of exactly these types, in source order."""
+    triggers: ClassVar[tuple[str, ...]] = ()
+    """The rule can find something only in a file whose text contains one of these (all files, if empty)."""
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield what is wrong with `node`."""
+        raise NotImplementedError
+
+    def finding(
+        self,
+        site: Site,
+        node: ast.AST,
+        message: str,
+        *,
+        fix: Fix | None = None,
+        advice: str | None = None,
+    ) -> Finding:
+        """Build the finding for `node`, with its place and heat filled in from `site`."""
+        start, end = site.span_of(node)
+        first, last = site.logical_lines(node)
+        heat = site.heat_of(node)
+        return Finding(
+            code=self.code,
+            name=self.name,
+            message=message,
+            path=site.path,
+            start=start,
+            end=end,
+            first_line=first,
+            last_line=last,
+            heat=heat.level,
+            chain=heat.chain,
+            advice=advice,
+            fix=fix,
+        )
