@@ -1,0 +1,1 @@
+"""RL1xx: buffers and memory."""

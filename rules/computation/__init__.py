@@ -1,0 +1,1 @@
+"""RL5xx: repeated and scalar computation, text."""

@@ -1,0 +1,1 @@
+"""RL7xx: debugging left in the hot path."""

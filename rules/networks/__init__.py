@@ -1,0 +1,1 @@
+"""RL3xx: networks, gradients, targets."""

@@ -1,0 +1,1 @@
+"""RL4xx: processes, threads, locks."""

@@ -1,0 +1,1 @@
+"""RL2xx: transfers and devices."""
