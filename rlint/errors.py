@@ -1,0 +1,24 @@
+"""What stops rlint before it has read any code, and the search for the name that was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class RlintError(Exception):
+    """A mistake in options, settings or rules. The message says what, where, and what to do."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name most like `name`, or None where nothing is alike."""
+    import difflib  # only when something went wrong
+
+    folded = {candidate.casefold(): candidate for candidate in known}
+    found = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    return folded[found[0]] if found else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The tail of an error message: "; did you mean `select`?", or nothing."""
+    close = nearest(name, known)
+    return f"; did you mean `{close}`?" if close else ""

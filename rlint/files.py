@@ -1,0 +1,134 @@
+"""Bytes to text and back: decoding with the file's own encoding, and nothing lost on the way."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from rlint.findings import Problem
+
+_CODING_LINE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
+_COMMENT_OR_BLANK = re.compile(rb"[ \t\f]*(?:#.*)?", re.ASCII)
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file as it was read. `text` keeps the line ends and leaves out the byte-order mark."""
+
+    path: Path
+    """Absolute."""
+    name: str
+    """As shown to people: relative to the working folder where it lies below it, with `/`."""
+    text: str
+    encoding: str
+    bom: bool
+    raw: bytes
+
+    def encode(self, text: str) -> bytes:
+        """`text` as bytes of this file; UnicodeEncodeError where its encoding cannot hold them."""
+        if self.encoding != "utf-8" and self.text.encode(self.encoding) != self.raw:
+            raise UnicodeEncodeError(
+                self.encoding,
+                self.text,
+                0,
+                len(self.text),
+                "decoding and encoding does not give the same bytes",
+            )
+        return (codecs.BOM_UTF8 if self.bom else b"") + text.encode(self.encoding)
+
+
+def display_name(path: Path, folder: Path | None = None) -> str:
+    """How `path` is shown: relative to `folder` (the working folder) where it lies below it."""
+    try:
+        shown = path.relative_to(folder or Path.cwd()).as_posix()
+    except (ValueError, OSError):
+        shown = path.as_posix()
+    # A name that is not valid text in the file system's encoding must still be printable.
+    return shown.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def read_source(path: Path, name: str) -> Source | Problem:
+    """Read and decode a file. What goes wrong is returned, not raised."""
+    try:
+        # Opening a pipe or device might wait for ever.
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            return Problem(name, "cannot be read: it is a folder")
+        if not stat.S_ISREG(mode):
+            return Problem(name, "cannot be read: it is not a regular file")
+        raw = path.read_bytes()
+    except OSError as error:
+        return Problem(name, f"cannot be read: {error.strerror or error}")
+    except ValueError as error:  # a null byte in the path
+        return Problem(name, f"cannot be read: {error}")
+    except MemoryError:
+        return Problem(name, "cannot be read: it is too large")
+    return _decoded(path, name, raw)
+
+
+def source_from_text(raw: bytes, name: str, path: Path | None = None) -> Source | Problem:
+    """The source for bytes that do not come from a file, such as standard input."""
+    return _decoded(path or Path(os.path.abspath(name)), name, raw)
+
+
+def _decoded(path: Path, name: str, raw: bytes) -> Source | Problem:
+    bom = raw.startswith(codecs.BOM_UTF8)
+    body = raw[len(codecs.BOM_UTF8) :] if bom else raw
+    if b"\0" in body:
+        utf16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        hint = "it looks like UTF-16: save it as UTF-8" if utf16 else "it is no Python source"
+        return Problem(name, "contains null bytes", _line(body, body.index(b"\0")), None, hint)
+    declared, line = _declared_encoding(body)
+    encoding = _normalised(declared) if declared else "utf-8"
+    if encoding is None:
+        return Problem(name, f"unknown encoding `{declared}`", line, None, "correct the coding line")
+    if bom and encoding != "utf-8":
+        hint = "remove one of the two"
+        return Problem(
+            name, f"starts with a UTF-8 mark, but declares the encoding `{declared}`", line, None, hint
+        )
+    try:
+        text = body.decode(encoding)
+    except UnicodeDecodeError as error:
+        message = f"byte 0x{body[error.start]:02x} is not valid {encoding.upper()}"
+        hint = "save it as UTF-8, or declare its encoding in the first line: `# -*- coding: latin-1 -*-`"
+        column = error.start - _line_start(body, error.start) + 1
+        return Problem(name, message, _line(body, error.start), column, hint if not declared else None)
+    except (LookupError, ValueError) as error:  # codecs that are no text encodings, or fail otherwise
+        return Problem(name, f"cannot be decoded as `{declared}`: {error}", line)
+    return Source(path, name, text, encoding, bom, raw)
+
+
+def _declared_encoding(body: bytes) -> tuple[str | None, int | None]:
+    """The encoding of a coding line (PEP 263) and the line's number."""
+    position = 0
+    for number in (1, 2):
+        found = _LINE_END.search(body, position)
+        line = body[position : found.start() if found else len(body)]
+        if match := _CODING_LINE.match(line):
+            return match[1].decode("ascii"), number
+        if found is None or not _COMMENT_OR_BLANK.fullmatch(line):
+            break
+        position = found.end()
+    return None, None
+
+
+def _normalised(encoding: str) -> str | None:
+    try:
+        name = codecs.lookup(encoding).name
+    except LookupError:
+        return None
+    return "utf-8" if name == "utf-8-sig" else name  # the mark itself is looked for and kept apart
+
+
+def _line(body: bytes, offset: int) -> int:
+    return sum(1 for _ in _LINE_END.finditer(body, 0, offset)) + 1
+
+
+def _line_start(body: bytes, offset: int) -> int:
+    return max(body.rfind(b"\n", 0, offset), body.rfind(b"\r", 0, offset)) + 1

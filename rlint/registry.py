@@ -1,0 +1,197 @@
+"""Which rules there are, told from the names of their files; the selected ones are imported.
+
+A package of rules has a folder per family, and in it one file per rule, named after the rule's code
+and name: `buffers/rl101_concat_grown_buffer.py`. Listing the rules imports none of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import importlib.util
+import os
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlint.engine_codes import ENGINE_CODES, FAMILY
+from rlint.errors import RlintError, did_you_mean
+
+if TYPE_CHECKING:
+    from rlint.rule import Rule
+
+BUILTIN = "rlint.rules"
+"""The package of the rules that come with rlint."""
+
+_FILE_NAME = re.compile(r"([a-z]+\d{3})_([a-z0-9_]+)\.py")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleEntry:
+    """A rule as far as it can be known without importing it."""
+
+    code: str
+    name: str
+    family: str
+    module: str
+    """The module to import, or "" for a code of the engine, which has no rule file."""
+    path: Path | None
+
+    @property
+    def opt_in(self) -> bool:
+        """Off unless selected by code, name or ALL."""
+        return self.path is None or _declares_opt_in(self.path)
+
+    @property
+    def page(self) -> str:
+        """The rule's documentation: the docstring of its file."""
+        return _page(self)
+
+    @property
+    def summary(self) -> str:
+        """The first line of the page."""
+        return self.page.partition("\n")[0]
+
+    @property
+    def fixes(self) -> str:
+        """How safe the fixes of the rule can be: "safe", "unsafe", "safe, unsafe" or "none"."""
+        return _fixes(self)
+
+
+@functools.lru_cache
+def catalogue(package: str = BUILTIN) -> tuple[RuleEntry, ...]:
+    """All rules of `package` and the engine's own codes, by code."""
+    entries = [RuleEntry(own.code, own.name, FAMILY, "", None) for own in ENGINE_CODES]
+    for folder in _folders(package):
+        with os.scandir(folder) as families:
+            names = sorted(found.name for found in families if found.is_dir() and found.name.isidentifier())
+        for family in names:
+            entries += _entries(package, family, folder / family)
+    entries.sort(key=lambda entry: (entry.code, entry.name))
+    for one, other in zip(entries, entries[1:], strict=False):
+        if one.code == other.code:
+            raise RlintError(f"two rules have the code {one.code}: {one.path or one.name} and {other.path}")
+    return tuple(entries)
+
+
+def load(codes: Collection[str], package: str = BUILTIN) -> list[Rule]:
+    """Import the rules with these codes and make one of each, by code. Codes of the engine have none."""
+    return [_make(entry) for entry in catalogue(package) if entry.code in codes and entry.module]
+
+
+def resolve(selector: str, package: str = BUILTIN) -> tuple[RuleEntry, ...]:
+    """The rules that `selector` means: a code, a name, the first characters of codes, or ALL."""
+    entries = catalogue(package)
+    wanted = selector.strip()
+    code, name = wanted.upper(), wanted.lower()
+    if code == "ALL":
+        return entries
+    found = tuple(entry for entry in entries if code == entry.code or name == entry.name)
+    if not found and len(code) >= 2:
+        found = tuple(entry for entry in entries if entry.code.startswith(code))
+    if not found:
+        known = [text for entry in entries for text in (entry.code, entry.name)]
+        raise RlintError(f"unknown rule `{wanted}`{did_you_mean(wanted, known)}")
+    return found
+
+
+def find(code_or_name: str, package: str = BUILTIN) -> RuleEntry:
+    """The one rule with this code or name."""
+    found = resolve(code_or_name, package)
+    wanted = code_or_name.strip()
+    if len(found) == 1 and (wanted.upper() == found[0].code or wanted.lower() == found[0].name):
+        return found[0]
+    listed = ", ".join(f"{entry.code} ({entry.name})" for entry in found[:3])
+    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    raise RlintError(f"`{wanted}` is the beginning of {listed}{more}; name one of them")
+
+
+def _folders(package: str) -> list[Path]:
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.submodule_search_locations is None:
+        raise RlintError(f"the package {package} is missing: rlint is not installed completely")
+    return [Path(location) for location in spec.submodule_search_locations]
+
+
+def _entries(package: str, family: str, folder: Path) -> list[RuleEntry]:
+    entries = []
+    for file_name in sorted(os.listdir(folder)):
+        if match := _FILE_NAME.fullmatch(file_name):
+            code, name = match[1].upper(), match[2].replace("_", "-")
+            module = f"{package}.{family}.{file_name[:-3]}"
+            entries.append(RuleEntry(code, name, family, module, folder / file_name))
+    return entries
+
+
+def _make(entry: RuleEntry) -> Rule:
+    from rlint.rule import Rule
+
+    try:
+        module = importlib.import_module(entry.module)
+    except Exception as error:
+        raise RlintError(f"{entry.path}: cannot be imported: {type(error).__name__}: {error}") from error
+    rules = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Rule) and value.__module__ == entry.module
+    ]
+    if len(rules) != 1:
+        raise RlintError(f"{entry.path}: must define one subclass of Rule, not {len(rules)}")
+    rule = rules[0]
+    declared = (getattr(rule, "code", None), getattr(rule, "name", None))
+    if declared != (entry.code, entry.name):
+        raise RlintError(
+            f"{entry.path}: {rule.__name__} says it is {declared[0]} {declared[1]}, "
+            f"but its file's name says {entry.code} {entry.name}"
+        )
+    return rule()
+
+
+def _source(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RlintError(f"{path}: cannot be read: {error}") from error
+
+
+def _tree(path: Path) -> ast.Module:
+    try:
+        return ast.parse(_source(path))
+    except (SyntaxError, ValueError) as error:
+        raise RlintError(f"{path}: is not valid Python: {error}") from error
+
+
+@functools.lru_cache(maxsize=None)
+def _declares_opt_in(path: Path) -> bool:
+    if "opt_in" not in _source(path):  # nearly always: parsing is much slower than reading
+        return False
+    for statement in (
+        inner for node in _tree(path).body if isinstance(node, ast.ClassDef) for inner in node.body
+    ):
+        match statement:
+            case (
+                ast.Assign(targets=[ast.Name(id="opt_in")], value=ast.Constant(value=True))
+                | ast.AnnAssign(target=ast.Name(id="opt_in"), value=ast.Constant(value=True))
+            ):
+                return True
+    return False
+
+
+def _page(entry: RuleEntry) -> str:
+    if entry.path is None:
+        return next(own.page for own in ENGINE_CODES if own.code == entry.code)
+    return ast.get_docstring(_tree(entry.path)) or ""
+
+
+def _fixes(entry: RuleEntry) -> str:
+    if entry.path is None:
+        return next(own.fixes for own in ENGINE_CODES if own.code == entry.code)
+    named = {
+        node.attr.lower()
+        for node in ast.walk(_tree(entry.path))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Safety"
+    }
+    return ", ".join(sorted(named & {"safe", "unsafe"})) or "none"
