@@ -1,0 +1,139 @@
+"""What comments ask of a linter: `# noqa: RL101`, `# rlint: ignore[RL101]`, `# rlint: skip-file`."""
+
+from __future__ import annotations
+
+import enum
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rlint.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from rlint.comments import Comment, Layout, Span
+    from rlint.findings import Finding
+
+# A directive shown in quotes or backticks is being talked about, not given.
+_NOQA = re.compile(
+    r"(?<![`'\"])#\s*noqa(?![\w-])(?P<colon>\s*:\s*(?P<items>(?:RL|[A-Z]+[0-9]+)\b(?:[\s,]+[A-Z]+[0-9]+\b)*)?)?",
+    re.IGNORECASE,
+)
+_RLINT = re.compile(
+    r"(?<![`'\"])#\s*rlint\s*:\s*(?P<verb>[\w-]+)(?P<bracket>\s*\[(?P<items>[^\]#]*)(?P<closed>\])?)?",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"[^\s,]+")
+
+
+class Kind(enum.Enum):
+    """The two ways to ask for silence; the value is how a person writes it."""
+
+    NOQA = "noqa"
+    IGNORE = "rlint: ignore"
+
+
+@dataclass(slots=True)
+class Item:
+    """One code, beginning of codes, or name, in the list of a directive."""
+
+    text: str
+    used: bool = False
+
+    def means(self, code: str, name: str) -> bool:
+        """Whether the rule with this code and name is meant."""
+        wanted = self.text.upper()
+        return wanted in (name.upper(), "ALL") or (wanted.startswith("RL") and code.startswith(wanted))
+
+
+@dataclass(slots=True)
+class Directive:
+    """One request to hide findings. Without items it is about all rules."""
+
+    kind: Kind
+    comment: Comment
+    start: int
+    end: int
+    reach: Span | None
+    """The lines whose findings it hides."""
+    items: list[Item] | None = None
+    items_start: int = 0
+    items_end: int = 0
+    used: bool = False
+
+    def hides(self, finding: Finding) -> bool:
+        """Whether `finding` is one of those meant; if so, remember that the request was of use."""
+        if self.reach is None or finding.last_line < self.reach.first or self.reach.last < finding.first_line:
+            return False
+        if self.items is None:
+            self.used = True
+            return True
+        meant = [item for item in self.items if item.means(finding.code, finding.name)]
+        for item in meant:
+            item.used = True
+        return bool(meant)
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """An instruction to rlint that it does not understand."""
+
+    comment: Comment
+    start: int
+    end: int
+    message: str
+
+
+@dataclass(slots=True)
+class Directives:
+    """All that the comments of one file ask for."""
+
+    skip_file: bool = False
+    requests: list[Directive] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
+
+
+def read_directives(layout: Layout) -> Directives:
+    """Read the directives out of the comments of a file."""
+    found = Directives()
+    for comment in layout.comments:
+        for match in _NOQA.finditer(comment.text):
+            _read_noqa(comment, match, found)
+        for match in _RLINT.finditer(comment.text):
+            _read_rlint(comment, match, found)
+    return found
+
+
+def _read_noqa(comment: Comment, match: re.Match[str], found: Directives) -> None:
+    if match["colon"] and not match["items"]:
+        return  # a reason where the codes should be names nothing to hide
+    found.requests.append(_request(Kind.NOQA, comment, match, comment.inside))
+
+
+def _read_rlint(comment: Comment, match: re.Match[str], found: Directives) -> None:
+    verb = match["verb"].lower()
+    leads = match.start() == 0  # else the comment is about something else, say code that is commented out
+    if verb == "skip-file":
+        if leads and comment.own_line and comment.inside is None and comment.column == 1:
+            found.skip_file = True
+            return
+        message = "`rlint: skip-file` counts only on an unindented line of its own"
+    elif verb != "ignore":
+        message = f"rlint knows no comment `rlint: {verb}`{did_you_mean(verb, ('ignore', 'skip-file'))}"
+    elif match["bracket"] and not match["closed"]:
+        message = "`rlint: ignore[` lacks its closing bracket, and hides nothing"
+    else:
+        reach = comment.inside or (comment.above if leads else None)
+        found.requests.append(_request(Kind.IGNORE, comment, match, reach))
+        return
+    found.mistakes.append(
+        Mistake(comment, comment.start + match.start(), comment.start + match.end(), message)
+    )
+
+
+def _request(kind: Kind, comment: Comment, match: re.Match[str], reach: Span | None) -> Directive:
+    directive = Directive(kind, comment, comment.start + match.start(), comment.start + match.end(), reach)
+    if match["items"] is not None:
+        first, last = match.span("items")
+        directive.items = [Item(text) for text in _ITEM.findall(match["items"])]
+        directive.items_start, directive.items_end = comment.start + first, comment.start + last
+    return directive

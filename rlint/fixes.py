@@ -1,0 +1,177 @@
+"""Fixes into text, and text into files: which edits go together, and a write that loses nothing."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import os
+import stat
+import tempfile
+import warnings
+from bisect import bisect_left, bisect_right, insort
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlint.findings import Problem, Safety
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from rlint.files import Source
+    from rlint.findings import Edit, Finding
+
+
+def apply(text: str, findings: Sequence[Finding], *, unsafe: bool) -> tuple[str, tuple[Finding, ...]]:
+    """Apply in one pass the fixes that do not get into each other's way; the rest wait for the next.
+
+    Return the new text and the findings whose fixes are in it, in order of place. The order of
+    `findings` does not matter. A fix is applied whole or not at all; unsafe ones only if `unsafe`.
+    """
+    candidates = sorted((f for f in findings if _is_applicable(f, text, unsafe=unsafe)), key=_precedence)
+    plan = _Plan()
+    applied = tuple(finding for finding in candidates if plan.admits(_edits(finding)))
+    return plan.render(text), applied
+
+
+def check_parses(text: str, path: str, applied: Sequence[Finding] = ()) -> Problem | None:
+    """Return the problem if `text`, what the fixes of `applied` made of `path`, is no Python any more."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        codes = ", ".join(sorted({finding.code for finding in applied}))
+        blamed = f"the fixes of {codes}" if codes else "a fix"
+        what = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
+        where = f" at line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        return Problem(
+            path,
+            f"{blamed} would leave the file unparsable ({what}{where}); it was left as it was",
+            hint="this is a bug in rlint, please report it",
+        )
+    return None
+
+
+def write(source: Source, text: str) -> Problem | None:
+    """Replace the file of `source` by `text` in one step; return what kept it from being done.
+
+    The file keeps its mode, its owner where the system permits, its encoding and its byte-order
+    mark. A symbolic link stays one: the file it leads to is replaced. Other hard links to the file
+    keep the old text.
+    """
+    try:
+        data = source.encode(text)
+    except UnicodeEncodeError as error:
+        return Problem(
+            source.name, f"not written: its encoding, {source.encoding}, cannot hold it: {error.reason}"
+        )
+    try:
+        target = source.path.resolve()
+        status = target.stat()
+        if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
+            return Problem(source.name, "not written: the file is read-only")
+        return _replace(source, target, status, data)
+    except (OSError, RuntimeError) as error:  # before Python 3.13, a loop of links is a RuntimeError
+        reason = (isinstance(error, OSError) and error.strerror) or str(error)
+        return Problem(source.name, f"not written: {reason}")
+
+
+def _is_applicable(finding: Finding, text: str, *, unsafe: bool) -> bool:
+    fix = finding.fix
+    if fix is None or not (unsafe or fix.safety is Safety.SAFE):
+        return False
+    if all(text[edit.start : edit.end] == edit.text for edit in fix.edits):
+        return False  # nothing to do, also where there are no edits
+    edits = _edits(finding)
+    in_text = all(0 <= edit.start <= edit.end <= len(text) for edit in edits)
+    return in_text and all(first.end <= second.start for first, second in pairwise(edits))
+
+
+def _edits(finding: Finding) -> tuple[Edit, ...]:
+    assert finding.fix is not None
+    # Stable: several insertions of one fix at one place stay in the rule's order.
+    return tuple(sorted(finding.fix.edits, key=lambda edit: (edit.start, edit.end)))
+
+
+def _precedence(finding: Finding) -> tuple[object, ...]:
+    edits = _edits(finding)
+    # What a fix shares with others (an import at the top) says nothing about where it belongs.
+    own = [edit for edit in edits if not edit.shared] or list(edits)
+    first = own[0].start
+    span = max(edit.end for edit in own) - first
+    # The rest is there only to make the order total.
+    exact = [(edit.start, edit.end, edit.text, edit.shared) for edit in edits]
+    return (first, span, finding.code, finding.start, finding.end, exact, finding.message)
+
+
+class _Plan:
+    """The edits chosen so far: replacements that do not overlap, and insertions by offset."""
+
+    def __init__(self) -> None:
+        self._fixes: set[frozenset[Edit]] = set()
+        self._replacements: list[tuple[int, int, Edit]] = []
+        self._places: list[int] = []
+        self._insertions: dict[int, list[Edit]] = {}
+
+    def admits(self, edits: tuple[Edit, ...]) -> bool:
+        """Take the edits of one fix into the plan, if none of them collides."""
+        if frozenset(edits) in self._fixes:
+            return True  # several findings may be mended by one and the same fix
+        wanted = [edit for edit in edits if not self._has(edit)]
+        if any(self._collides(edit) for edit in wanted):
+            return False
+        self._fixes.add(frozenset(edits))
+        for edit in wanted:
+            if edit.start == edit.end:
+                if edit.start not in self._insertions:
+                    insort(self._places, edit.start)
+                self._insertions.setdefault(edit.start, []).append(edit)
+            else:
+                insort(self._replacements, (edit.start, edit.end, edit))
+        return True
+
+    def render(self, text: str) -> str:
+        """Return the text with all planned edits applied."""
+        replacements = [edit for _, _, edit in self._replacements]
+        insertions = [edit for place in self._places for edit in self._insertions[place]]
+        parts: list[str] = []
+        done = 0
+        for edit in sorted([*insertions, *replacements], key=lambda edit: (edit.start, edit.end)):
+            parts += (text[done : edit.start], edit.text)
+            done = edit.end
+        return "".join([*parts, text[done:]])
+
+    def _has(self, edit: Edit) -> bool:
+        return edit.shared and edit in self._insertions.get(edit.start, ())
+
+    def _collides(self, edit: Edit) -> bool:
+        if edit.start == edit.end:
+            before = bisect_left(self._replacements, edit.start, key=lambda item: item[0]) - 1
+            inside = before >= 0 and edit.start < self._replacements[before][1]
+            return inside or edit.start in self._insertions
+        before = bisect_left(self._replacements, edit.end, key=lambda item: item[0]) - 1
+        overlaps = before >= 0 and edit.start < self._replacements[before][1]
+        return overlaps or bisect_right(self._places, edit.start) < bisect_left(self._places, edit.end)
+
+
+def _replace(source: Source, target: Path, status: os.stat_result, data: bytes) -> Problem | None:
+    # In the same folder, because a file can only be renamed in one step within a file system.
+    handle, name = tempfile.mkstemp(prefix=".rlint-", suffix=".tmp", dir=target.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(handle)
+        if hasattr(os, "chown"):
+            # Only the superuser may give files away; else the new file belongs to whoever runs rlint.
+            with contextlib.suppress(OSError):
+                os.chown(temporary, status.st_uid, status.st_gid)
+        temporary.chmod(stat.S_IMODE(status.st_mode))
+        if target.read_bytes() != source.raw:
+            return Problem(source.name, "not written: the file changed on disk since it was read")
+        temporary.replace(target)
+        return None
+    finally:
+        # Still there after any failure, an interrupt included.
+        temporary.unlink(missing_ok=True)
