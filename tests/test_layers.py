@@ -1,0 +1,213 @@
+"""Who may import whom. The table below is the architecture; breaking it fails the build, not a review."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+
+from fixture_folders import ROOT
+
+PLAIN = ("rlint", "rlint.findings", "rlint.errors", "rlint.engine_codes", "rlint.patterns")
+SETTINGS = ("rlint.config", "rlint.versions", "rlint.selection", "rlint.settings")
+FILES = ("rlint.files", "rlint.gitignore", "rlint.discovery")
+SUPPRESSIONS = ("rlint.comments", "rlint.directives", "rlint.suppression_report", "rlint.suppress")
+SYNTAX = ("rlint.syntax", "rlint.syntax.*")
+PROJECT = ("rlint.project", "rlint.project.*")
+OUTPUT = ("rlint.output", "rlint.output.*")
+COMMANDS = ("rlint.cli", "rlint.cli.*", "rlint.__main__")
+ENGINE = ("rlint.engine", "rlint.fixes", "rlint.suppress", "rlint.registry")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What the modules of one layer may import, besides the standard library."""
+
+    modules: tuple[str, ...]
+    may: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    for_types: tuple[str, ...] = ()
+    """Further modules that only annotations may name."""
+
+
+LAYERS = (
+    Layer(PLAIN, may=PLAIN),
+    Layer(("rlint.registry",), may=(*PLAIN, "rlint.rule")),
+    Layer(SETTINGS, may=(*PLAIN, *SETTINGS, "rlint.registry"), packages=("tomli",)),
+    Layer(("rlint.files",), may=PLAIN),
+    Layer(
+        ("rlint.gitignore", "rlint.discovery"), may=(*PLAIN, *FILES, "rlint.settings"), packages=("pathspec",)
+    ),
+    Layer(SUPPRESSIONS, may=(*PLAIN, *SUPPRESSIONS, "rlint.syntax.positions")),
+    Layer(("rlint.fixes",), may=PLAIN, for_types=("rlint.files",)),
+    Layer(SYNTAX, may=(*PLAIN, *SYNTAX), packages=("libcst",)),
+    Layer(PROJECT, may=(*PLAIN, *SYNTAX, *PROJECT), for_types=("rlint.files",)),
+    Layer(("rlint.rule",), may=("rlint.findings",), for_types=("rlint.project.site",)),
+    Layer(("rlint.rules.*",), may=("rlint.rule", "rlint.syntax.edits", *PROJECT)),
+    Layer(("rlint.engine",), may=(*PLAIN, "rlint.files", *SYNTAX, *PROJECT, "rlint.rule", *ENGINE)),
+    Layer(OUTPUT, may=(*PLAIN, *OUTPUT, "rlint.syntax.positions"), for_types=("rlint.files", "rlint.engine")),
+    Layer(COMMANDS, may=("rlint", "rlint.*"), packages=("click", "rich")),
+    Layer(("rlint.rules", "rlint.fixtures")),
+)
+
+RULE_STDLIB = {"__future__", "ast", "collections", "dataclasses", "enum", "functools", "itertools", "typing"}
+"""All of the standard library that a rule needs: it asks the project, it reads no text."""
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported module; `lazy` inside a function, `for_types` under TYPE_CHECKING."""
+
+    module: str
+    line: int
+    lazy: bool
+    for_types: bool
+
+
+def sources() -> dict[str, Path]:
+    """Every module of rlint and where it lies."""
+    found = {}
+    for folder, package in (("rlint", "rlint"), ("rules", "rlint.rules"), ("fixtures", "rlint.fixtures")):
+        paths = (ROOT / folder).rglob("*.py") if folder != "fixtures" else [ROOT / folder / "__init__.py"]
+        for path in paths:
+            parts = [package, *path.relative_to(ROOT / folder).with_suffix("").parts]
+            if parts[-1] == "__init__":
+                parts.pop()
+            found[".".join(parts)] = path
+    return found
+
+
+SOURCES = sources()
+every_module = pytest.mark.parametrize("module", sorted(SOURCES))
+
+
+def imports_of(module: str) -> Iterator[Import]:
+    """Everything that `module` imports, wherever it does so."""
+    tree = ast.parse(SOURCES[module].read_bytes())
+    yield from _imports(tree, module, lazy=False, for_types=False)
+
+
+def _imports(node: ast.AST, module: str, *, lazy: bool, for_types: bool) -> Iterator[Import]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            for alias in child.names:
+                yield Import(alias.name, child.lineno, lazy, for_types)
+        elif isinstance(child, ast.ImportFrom):
+            assert child.level == 0, f"{module}:{child.lineno}: imports are absolute"
+            for alias in child.names:
+                submodule = f"{child.module}.{alias.name}"
+                name = submodule if submodule in SOURCES else child.module or ""
+                yield Import(name, child.lineno, lazy, for_types)
+        elif isinstance(child, ast.If) and ast.unparse(child.test) in (
+            "TYPE_CHECKING",
+            "typing.TYPE_CHECKING",
+        ):
+            yield from _imports(child, module, lazy=lazy, for_types=True)
+        else:
+            inside = lazy or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+            yield from _imports(child, module, lazy=inside, for_types=for_types)
+
+
+def matches(module: str, patterns: tuple[str, ...]) -> bool:
+    """Whether one of the patterns means the module."""
+    return any(fnmatchcase(module, pattern) for pattern in patterns)
+
+
+def layer_of(module: str) -> Layer:
+    """The first layer that names the module itself, or else one whose pattern fits."""
+    fitting = [layer for layer in LAYERS if module in layer.modules]
+    fitting += [layer for layer in LAYERS if matches(module, layer.modules)]
+    assert fitting, f"{module} has no layer: give it one in the table of this file"
+    return fitting[0]
+
+
+@every_module
+def test_imports_obey_the_table(module: str) -> None:
+    """A module imports its own layer and those below, and the packages that the layer is made of."""
+    layer = layer_of(module)
+    wrong = []
+    for found in imports_of(module):
+        root = found.module.partition(".")[0]
+        if root == "rlint":
+            allowed = (*layer.may, *(layer.for_types if found.for_types else ()))
+            fine = matches(found.module, allowed)
+        else:
+            fine = root in sys.stdlib_module_names or root in layer.packages
+        if not fine:
+            wrong.append(f"{SOURCES[module].relative_to(ROOT)}:{found.line}: imports {found.module}")
+    assert wrong == []
+
+
+@every_module
+def test_nobody_imports_the_command_line(module: str) -> None:
+    """The command line stands on top of everything and below nothing."""
+    if matches(module, COMMANDS):
+        return
+    assert [found for found in imports_of(module) if matches(found.module, COMMANDS)] == []
+
+
+@every_module
+def test_only_the_registry_reaches_the_rules(module: str) -> None:
+    """The engine knows no rule by name, and no rule knows another."""
+    reached = [
+        found for found in imports_of(module) if matches(found.module, ("rlint.rules", "rlint.rules.*"))
+    ]
+    assert reached == []
+
+
+@pytest.mark.parametrize("module", sorted(name for name in SOURCES if name.startswith("rlint.rules.")))
+def test_rules_ask_and_do_not_dig(module: str) -> None:
+    """A rule needs the syntax tree and containers from the standard library, no text tools, no files."""
+    outside = {found.module for found in imports_of(module) if not found.module.startswith("rlint")}
+    assert {name for name in outside if name.partition(".")[0] not in RULE_STDLIB} == set()
+
+
+@pytest.mark.parametrize("module", sorted(name for name in SOURCES if name.startswith("rlint.cli")))
+def test_commands_import_what_they_need_when_they_run(module: str) -> None:
+    """Asking for the version, for help or for a page does not wait for the engine."""
+    light = (*PLAIN, "rlint.cli", "rlint.cli.*", "rlint.config", "click")
+    heavy = [
+        found.module
+        for found in imports_of(module)
+        if not (found.lazy or found.for_types or matches(found.module, light))
+        and found.module.partition(".")[0] not in sys.stdlib_module_names
+    ]
+    assert heavy == []
+
+
+def test_the_command_line_loads_nothing_heavy() -> None:
+    """`import rlint.cli` loads neither torch, numpy nor LibCST, nor rlint's own engine."""
+    program = "import sys, rlint.cli; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    loaded = done.stdout.split()
+    packages = {"torch", "numpy", "libcst", "rich", "pathspec", "multiprocessing", "concurrent"}
+    assert packages & {name.partition(".")[0] for name in loaded} == set()
+    assert [name for name in loaded if matches(name, (*ENGINE, *FILES, *SETTINGS, *PROJECT, *OUTPUT))] == []
+
+
+def test_checking_loads_neither_torch_nor_numpy(tmp_path: Path) -> None:
+    """Linting a file that imports torch and numpy imports neither."""
+    program = tmp_path / "program.py"
+    program.write_text("import numpy\nimport torch\n\nx = torch.from_numpy(numpy.zeros(3))\n")
+    script = (
+        "import sys\n"
+        "from rlint.cli import main\n"
+        "try:\n"
+        f"    main(['check', '--isolated', '--select', 'ALL', '-j', '1', {str(program)!r}])\n"
+        "except SystemExit as end:\n"
+        "    assert not end.code, end.code\n"
+        "loaded = {name.partition('.')[0] for name in sys.modules}\n"
+        "assert not {'torch', 'numpy'} & loaded\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,199 @@
+"""What a user installs: the wheel, built as a release is built, and an editable checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fixture_folders import FIXTURES, ROOT, RULES, default_codes
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+pytestmark = pytest.mark.xdist_group("packaging")  # one worker builds the wheel, once
+
+SHIPPED = ("pyproject.toml", "README.md", "LICENSE", "rlint", "rules", "fixtures")
+STALE = "rlint/rules/buffers/rl999_deleted_rule.py"
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A virtual environment with nothing of this one in it."""
+
+    folder: Path
+
+    @property
+    def programs(self) -> Path:
+        """Where its commands are."""
+        return self.folder / ("Scripts" if os.name == "nt" else "bin")
+
+    def run(self, *command: str, cwd: Path, status: int = 0) -> str:
+        """Run one of its commands in `cwd` and give what it prints."""
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+        done = subprocess.run(
+            [self.programs / command[0], *command[1:]],
+            cwd=cwd,
+            env={**environment, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "NO_COLOR": "1"},
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert done.returncode == status, (
+            f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
+        )
+        return done.stdout
+
+    def has(self, *modules: str) -> list[str]:
+        """Which of these modules it can import."""
+        script = "import importlib.util, sys; print(*filter(importlib.util.find_spec, sys.argv[1:]))"
+        return self.run("python", "-c", script, *modules, cwd=self.folder).split()
+
+
+def copy_of_checkout(folder: Path) -> Path:
+    """What the build needs, with the leftovers that a working checkout has."""
+    for name in SHIPPED:
+        place = ROOT / name
+        if place.is_dir():
+            shutil.copytree(place, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            folder.mkdir(exist_ok=True)
+            shutil.copy(place, folder / name)
+    leftovers = [
+        f"{path.parent.relative_to(ROOT)}/__pycache__/{path.stem}.pyc" for path in FIXTURES.rglob("*.py")
+    ]
+    for name in [*leftovers, f"build/lib/{STALE}"]:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout, by way of the source distribution."""
+    folder = tmp_path_factory.mktemp("wheel")
+    checkout = copy_of_checkout(folder / "checkout")
+    build = [sys.executable, "-m", "build", "--outdir", folder / "dist", checkout]
+    done = subprocess.run(build, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [built] = (folder / "dist").glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """A fresh environment with the wheel and what it needs, none of the extras."""
+    environment = Environment(tmp_path_factory.mktemp("installed") / "venv")
+    venv.create(environment.folder, with_pip=True)
+    environment.run("python", "-m", "pip", "install", "-q", str(wheel), cwd=wheel.parent)
+    return environment
+
+
+def test_every_folder_with_code_is_listed() -> None:
+    """A folder that pyproject.toml does not list is left out of the wheel without a warning."""
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    folders = ["rlint.fixtures"]
+    for top, package in (("rlint", "rlint"), ("rules", "rlint.rules")):
+        for path in (ROOT / top).rglob("__init__.py"):
+            parts = path.parent.relative_to(ROOT / top).parts
+            folders.append(".".join([package, *parts]))
+    assert sorted(listed) == sorted(folders)
+
+    with_code = {path.parent for top in ("rlint", "rules") for path in (ROOT / top).rglob("*.py")}
+    assert {path for path in with_code if not (path / "__init__.py").exists()} == set()
+
+
+def test_the_wheel_holds_everything_and_nothing_else(wheel: Path) -> None:
+    """The rules and the fixtures lie inside rlint; no bytecode, no deleted rule, nothing beside rlint."""
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"rlint"}
+    assert {name for name in names if name.endswith(".pyc") or "__pycache__" in name} == set()
+    assert STALE not in names
+
+    wanted = {"rlint/py.typed"}
+    for top, place in (("rlint", "rlint"), ("rules", "rlint/rules"), ("fixtures", "rlint/fixtures")):
+        for path in (ROOT / top).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".pyc":
+                wanted.add(f"{place}/{path.relative_to(ROOT / top).as_posix()}")
+    assert {name for name in names if ".dist-info/" not in name} == wanted
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+
+
+def test_nothing_lands_beside_rlint(installed: Environment) -> None:
+    """Nobody's `import rules` or `import fixtures` finds ours."""
+    assert installed.has("rlint", "rules", "fixtures", "tests") == ["rlint"]
+
+
+def test_linting_needs_neither_torch_nor_numpy(installed: Environment, tmp_path: Path) -> None:
+    """The installed program, run in another folder without torch and numpy, finds what every rule is for."""
+    assert installed.has("torch", "numpy", "pygls", "pytest") == []
+    script = (
+        "import shutil, sys; from importlib.resources import as_file, files\n"
+        "with as_file(files('rlint.fixtures')) as shipped: shutil.copytree(shipped, sys.argv[1])"
+    )
+    installed.run("python", "-c", script, "shipped", cwd=tmp_path)
+    assert {path.name for path in (tmp_path / "shipped").iterdir()} >= {entry.name for entry in RULES}
+
+    for command in (["rlint"], ["python", "-m", "rlint"]):
+        said = installed.run(*command, "check", "--output-format", "json", "shipped", cwd=tmp_path, status=1)
+        found = {(Path(finding["filename"]).parent.name, finding["code"]) for finding in json.loads(said)}
+        assert found >= {(entry.name, entry.code) for entry in RULES if entry.code in default_codes()}
+
+
+def test_the_installed_program_fixes(installed: Environment, tmp_path: Path) -> None:
+    """`rlint fix` from the wheel makes after.py of before.py."""
+    for entry in RULES[:3]:
+        program = tmp_path / f"{entry.name}.py"
+        shutil.copy(FIXTURES / entry.name / "before.py", program)
+        fix = ["fix", "--isolated", "--unsafe-fixes", "--exit-zero", "--select", entry.code]
+        installed.run("rlint", *fix, program.name, cwd=tmp_path)
+        assert program.read_bytes() == (FIXTURES / entry.name / "after.py").read_bytes()
+
+
+def test_the_root_of_a_checkout_runs_the_checkout(installed: Environment, tmp_path: Path) -> None:
+    """`python -m rlint` in a checkout never mixes its files with the installed ones."""
+    checkout = copy_of_checkout(tmp_path / "checkout")
+    script = "import rlint, rlint.rules; print(rlint.__file__); print(rlint.rules.__file__)"
+    assert installed.run("python", "-c", script, cwd=checkout).splitlines() == [
+        str(checkout / "rlint" / "__init__.py"),
+        str(checkout / "rules" / "__init__.py"),
+    ]
+    assert "rlint" in installed.run("python", "-m", "rlint", "--version", cwd=checkout)
+
+
+def test_an_editable_checkout_is_live(tmp_path: Path) -> None:
+    """After `pip install -e .`, a rule that is added to the checkout is there at once."""
+    checkout = copy_of_checkout(tmp_path / "checkout")
+    environment = Environment(tmp_path / "venv")
+    venv.create(environment.folder, with_pip=True)
+    environment.run("python", "-m", "pip", "install", "-q", "-e", str(checkout), cwd=tmp_path)
+
+    rule = checkout / "rules" / "buffers" / "rl199_made_up_rule.py"
+    rule.write_text('"""A rule made up by a test."""\n')
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert "made-up-rule" in environment.run("rlint", "rules", cwd=elsewhere)
+    script = "from importlib.resources import files; print(files('rlint.fixtures'))"
+    assert Path(environment.run("python", "-c", script, cwd=elsewhere).strip()).samefile(
+        checkout / "fixtures"
+    )
+
+
+def test_importing_the_rules_by_another_name_is_refused() -> None:
+    """One rule class, one name: with the root of a checkout on the path, `import rules` says what to do."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import rules"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "import rlint.rules instead of rules" in done.stderr

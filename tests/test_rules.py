@@ -1,0 +1,340 @@
+"""Every rule against its fixture folder. CONTRIBUTING.md says what the files in it mean."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+import program_variants
+from fixture_folders import (
+    FIXTURES,
+    ROOT,
+    RULES,
+    Case,
+    Expected,
+    cases_of,
+    default_codes,
+    render_findings,
+    rule_folders,
+    safety_of,
+)
+from rlint import registry
+from rlint.findings import Finding, Heat
+from rlint.registry import RuleEntry
+from workspaces import Workspace
+
+Build = Callable[[Mapping[str, bytes]], Workspace]
+
+every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda entry: entry.name)
+every_case = pytest.mark.parametrize(
+    "case", [case for folder in rule_folders() for case in cases_of(folder)], ids=lambda case: case.id
+)
+CLAIM = re.compile(r"(time|cpu|mem|alloc|sync|exp)(:[a-z]+)?")
+SEED = re.compile(r"S[0-4]\.\S+")
+ALL_CODES = frozenset(entry.code for entry in RULES)
+
+
+def read(rule: RuleEntry, name: str) -> bytes:
+    """A file of the rule's folder."""
+    return (FIXTURES / rule.name / name).read_bytes()
+
+
+def code_of(case: Case) -> str:
+    """The code of the rule that the case is about."""
+    return next(entry.code for entry in RULES if entry.name == case.rule)
+
+
+@pytest.fixture
+def before(rule: RuleEntry, workspace: Build) -> Workspace:
+    """The rule's `before.py` in a folder of its own."""
+    return workspace({"before.py": read(rule, "before.py")})
+
+
+# --- the house is in order ---
+
+
+def test_there_are_rules() -> None:
+    """An empty catalogue would let every test below pass without a word."""
+    assert RULES
+    assert [entry.path for entry in RULES] == sorted(
+        ROOT.glob("rules/*/rl*.py"), key=lambda path: path.name.partition("_")[0]
+    )
+
+
+def test_every_rule_has_a_folder_and_every_folder_a_rule() -> None:
+    """A rule without evidence, or evidence without a rule, is noticed."""
+    assert {entry.name for entry in RULES} == {folder.name for folder in rule_folders()}
+
+
+@every_rule
+def test_the_folder_is_complete(rule: RuleEntry) -> None:
+    """A rule comes with the pattern, its fix, its look-alikes, its findings and further forms."""
+    present = {path.name for path in (FIXTURES / rule.name).iterdir()}
+    assert {"before.py", "after.py", "clean.py", "findings.txt", "cases"} <= present
+    assert cases_of(FIXTURES / rule.name)
+
+
+@every_rule
+def test_the_class_says_what_the_file_name_says(rule: RuleEntry) -> None:
+    """The code and the name in a report are those under which the rule is found on disk."""
+    assert rule.path.stem == f"{rule.code.lower()}_{rule.name.replace('-', '_')}"
+    assert rule.path.parent.name == rule.family
+    [loaded] = registry.load([rule.code])
+    assert (loaded.code, loaded.name, loaded.opt_in) == (rule.code, rule.name, rule.opt_in)
+    classes = [node for node in ast.parse(rule.path.read_bytes()).body if isinstance(node, ast.ClassDef)]
+    assert [node.name.lower() for node in classes] == [rule.name.replace("-", "")]
+
+
+@every_rule
+def test_the_class_data_are_of_the_known_words(rule: RuleEntry) -> None:
+    """Selection, ranking and measuring rest on them."""
+    [loaded] = registry.load([rule.code])
+    assert loaded.visits
+    assert all(issubclass(node_type, ast.AST) for node_type in loaded.visits)
+    assert isinstance(loaded.heat, Heat)
+    assert loaded.seeds
+    assert all(SEED.fullmatch(seed) for seed in loaded.seeds)
+    assert all(CLAIM.fullmatch(claim) for claim in loaded.claims)
+
+
+@every_rule
+def test_the_family_names_the_codes_of_its_rules(rule: RuleEntry) -> None:
+    """`--select RL2` selects a family, no more and no less."""
+    family = ast.get_docstring(ast.parse((rule.path.parent / "__init__.py").read_bytes()))
+    assert family is not None
+    assert re.match(rf"{rule.code[:3]}xx: ", family)
+
+
+# --- before.py, findings.txt, after.py ---
+
+
+@every_rule
+def test_findings_are_the_expected_ones(rule: RuleEntry, before: Workspace, expected: Expected) -> None:
+    """`rlint check` says about the pattern what findings.txt says, to the column."""
+    findings = [
+        finding for finding in before.findings(default_codes() | {rule.code}) if finding.code == rule.code
+    ]
+    assert findings, "the rule does not find its own pattern"
+    expected.compare(FIXTURES / rule.name / "findings.txt", render_findings(findings))
+
+
+@every_rule
+def test_findings_are_well_formed(rule: RuleEntry, before: Workspace) -> None:
+    """A message is a fact, a title an imperative, an unsafe fix has a reason, and every place exists."""
+    text = read(rule, "before.py").decode()
+    lines = text.splitlines()
+    for finding in before.findings({rule.code}):
+        assert (finding.code, finding.name) == (rule.code, rule.name)
+        assert finding.start < finding.end
+        assert finding.first_line <= finding.start.line <= finding.end.line <= len(lines)
+        assert finding.end.column <= len(lines[finding.end.line - 1]) + 1
+        assert finding.message == finding.message.strip()
+        assert not finding.message.endswith(".")
+        assert bool(finding.chain) == (finding.heat > Heat.COLD)
+        if finding.fix is None:
+            assert finding.advice, f"line {finding.start.line}: neither a fix nor advice"
+            continue
+        assert finding.fix.title[0].isupper()
+        assert not finding.fix.title.endswith(".")
+        assert finding.fix.edits
+        assert all(0 <= edit.start <= edit.end <= len(text) for edit in finding.fix.edits)
+        assert bool(finding.fix.reason) == (safety_of(finding) == "unsafe")
+
+
+@every_rule
+def test_the_fix_makes_the_expected_program(rule: RuleEntry, before: Workspace, expected: Expected) -> None:
+    """`rlint fix --unsafe-fixes` makes after.py of before.py, byte for byte."""
+    fixable = [finding for finding in before.findings({rule.code}) if finding.fix]
+    applied = before.fix({rule.code})
+    if fixable:
+        assert applied, "no fix was applied"
+    expected.compare(FIXTURES / rule.name / "after.py", before.content()["before.py"])
+
+
+@every_rule
+def test_fixing_is_done_once(rule: RuleEntry, before: Workspace) -> None:
+    """Fixing again changes nothing, nothing that could be fixed is left, and no other finding is new."""
+    found = before.findings(ALL_CODES)
+    advice = [finding for finding in found if finding.code == rule.code and not finding.fix]
+    before.fix({rule.code})
+    fixed = before.content()
+    compile(fixed["before.py"], "after.py", "exec")
+    assert before.fix({rule.code}) == ()
+    assert before.content() == fixed
+
+    left = before.findings(ALL_CODES)
+    assert [finding for finding in left if finding.code == rule.code and finding.fix] == []
+    assert len([finding for finding in left if finding.code == rule.code]) <= len(advice)
+    assert new_kinds(found, left) == {}
+
+
+@every_rule
+def test_safe_fixes_alone_leave_the_others(rule: RuleEntry, before: Workspace) -> None:
+    """Without `--unsafe-fixes`, exactly the safe fixes are applied."""
+    found = before.findings({rule.code})
+    applied = before.fix({rule.code}, unsafe=False)
+    assert {safety_of(finding) for finding in applied} <= {"safe"}
+    left = before.findings({rule.code})
+    assert Counter(map(safety_of, left))["safe"] == 0
+    assert Counter(map(safety_of, left))["unsafe"] <= Counter(map(safety_of, found))["unsafe"]
+
+
+def new_kinds(found: tuple[Finding, ...], left: tuple[Finding, ...]) -> dict[str, int]:
+    """Of which rules there are more findings than before, and how many."""
+    return dict(Counter(finding.code for finding in left) - Counter(finding.code for finding in found))
+
+
+# --- clean.py ---
+
+
+@every_rule
+def test_look_alikes_are_left_alone(rule: RuleEntry, workspace: Build) -> None:
+    """What only looks like the pattern raises no finding, of this rule or of another."""
+    content = read(rule, "clean.py")
+    allowed: set[str] = set()
+    if match := re.match(rb"# allows: (.+)", content):
+        allowed = {code.strip().decode() for code in match.group(1).split(b",")}
+        assert allowed <= ALL_CODES - {rule.code}
+    found = workspace({"clean.py": content}).findings(default_codes() | {rule.code})
+    assert render_findings(finding for finding in found if finding.code not in allowed).decode() == ""
+    assert allowed <= {finding.code for finding in found}, "the first line allows more than is found"
+
+
+@every_rule
+def test_look_alikes_say_why(rule: RuleEntry) -> None:
+    """There are at least six, and each says in a comment or docstring why it is none."""
+    text = read(rule, "clean.py").decode()
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    look_alikes = [node for node in ast.parse(text).body if isinstance(node, definitions)]
+    assert len(look_alikes) >= 6
+    comments = {
+        token.start[0]
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type == tokenize.COMMENT
+    }
+    for node in look_alikes:
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]) - 1
+        explained = comments & set(range(first, (node.end_lineno or node.lineno) + 1))
+        assert explained or ast.get_docstring(node), f"line {node.lineno}: {node.name} does not say why"
+
+
+# --- cases/ ---
+
+
+@every_case
+def test_case(case: Case, workspace: Build) -> None:
+    """A further form of the pattern is fixed, or left alone, as the case file says."""
+    code = code_of(case)
+    program = workspace(case.given)
+    found = program.findings({code})
+    if case.finding is not None:
+        assert found, "no finding"
+        assert {safety_of(finding) for finding in found} == {case.finding}
+    elif case.after is None:
+        assert render_findings(found).decode() == ""
+    else:
+        assert found, "no finding"
+
+    program.fix({code}, unsafe=case.unsafe)
+    wanted = case.after if case.after is not None else case.given
+    assert as_text(program.content()) == as_text(wanted)
+    assert program.content() == wanted
+
+    assert program.fix({code}, unsafe=case.unsafe) == ()
+    applicable = {"safe", "unsafe"} if case.unsafe else {"safe"}
+    left = [finding for finding in program.findings({code}) if safety_of(finding) in applicable]
+    assert render_findings(left).decode() == ""
+
+
+def as_text(files: Mapping[str, bytes]) -> dict[str, str]:
+    """The files in a form whose differences a person can read."""
+    return {name: content.decode("utf-8", "replace") for name, content in files.items()}
+
+
+# --- everything together ---
+
+
+def programs() -> list[tuple[str, dict[str, bytes]]]:
+    """All programs of all rules' folders."""
+    found: list[tuple[str, dict[str, bytes]]] = []
+    for folder in rule_folders():
+        found += [
+            (f"{folder.name}-{path.stem}", {path.name: path.read_bytes()}) for path in folder.glob("*.py")
+        ]
+        found += [(case.id, case.given) for case in cases_of(folder)]
+    return found
+
+
+@pytest.mark.parametrize("program", [pytest.param(files, id=name) for name, files in programs()])
+def test_all_rules_together_come_to_an_end(program: dict[str, bytes], workspace: Build) -> None:
+    """With every rule on and every fix applied, the result parses and a second run does nothing."""
+    tried = workspace(program)
+    found = tried.findings(ALL_CODES)
+    tried.fix(ALL_CODES)
+    fixed = tried.content()
+    for name, content in fixed.items():
+        compile(content, name, "exec")
+    assert tried.fix(ALL_CODES) == ()
+    assert tried.content() == fixed
+    assert new_kinds(found, tried.findings(ALL_CODES)) == {}
+
+
+@every_rule
+@pytest.mark.parametrize("variant", program_variants.VARIANTS, ids=lambda variant: variant.__name__)
+def test_the_same_program_written_otherwise(
+    rule: RuleEntry, variant: Callable[[str], str], before: Workspace, workspace: Build
+) -> None:
+    """Line ends, indentation and the names of imports make no difference to what is found and fixed."""
+    text = read(rule, "before.py").decode()
+    assert "\r" not in text
+    assert "\t" not in text
+    written = variant(text)
+    compile(written, "before.py", "exec")
+    other = workspace({"before.py": written.encode()})
+    assert [safety_of(finding) for finding in other.findings({rule.code})] == [
+        safety_of(finding) for finding in before.findings({rule.code})
+    ]
+
+    other.fix({rule.code})
+    fixed = other.content()["before.py"]
+    compile(fixed, "before.py", "exec")
+    after = read(rule, "after.py").decode()
+    if variant in (program_variants.crlf, program_variants.unterminated):
+        assert fixed.decode() == variant(after)
+    elif variant is program_variants.tabs:
+        assert ast.dump(ast.parse(fixed)) == ast.dump(ast.parse(after))
+
+
+@every_rule
+def test_a_byte_order_mark_stays(rule: RuleEntry, workspace: Build) -> None:
+    """A file that begins with a byte-order mark is found and fixed like any other."""
+    program = workspace({"before.py": b"\xef\xbb\xbf" + read(rule, "before.py")})
+    program.fix({rule.code})
+    assert program.content()["before.py"] == b"\xef\xbb\xbf" + read(rule, "after.py")
+
+
+@every_rule
+def test_a_file_is_judged_alike_whatever_stands_beside_it(rule: RuleEntry, workspace: Build) -> None:
+    """Checked together with an unrelated file, a file raises the findings that it raises alone."""
+    content = {"before.py": read(rule, "before.py")}
+    alone = workspace(content).findings({rule.code})
+    beside = workspace({**content, "unrelated.py": b"def unrelated():\n    return 1\n"})
+    assert beside.findings({rule.code}) == alone
+
+
+def test_fixture_programs_are_within_reading_length() -> None:
+    """A person reads every fixture."""
+    too_long = {
+        path.relative_to(ROOT).as_posix(): length
+        for folder in rule_folders()
+        for path in sorted(Path(folder).rglob("*.py"))
+        if (length := len(path.read_bytes().splitlines())) > 120
+    }
+    assert too_long == {}

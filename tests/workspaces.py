@@ -1,0 +1,49 @@
+"""Programs on disk that the tests let the engine loose on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from rlint import engine
+from rlint.findings import Finding
+
+
+class Workspace:
+    """A program on disk that the engine checks and fixes, as `rlint` would in that folder."""
+
+    def __init__(self, folder: Path, files: Mapping[str, bytes]) -> None:
+        self.folder = folder
+        self.names = sorted(files)
+        for name, content in files.items():
+            place = folder / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+
+    def _targets(self, codes: Iterable[str]) -> list[engine.Target]:
+        return [
+            engine.Target(source=None, path=self.folder / name, name=name, codes=frozenset(codes))
+            for name in self.names
+        ]
+
+    def check(self, codes: Iterable[str]) -> engine.Report:
+        """Check all files; none of them may be a problem."""
+        report = engine.check(self._targets(codes), jobs=1)
+        assert report.problems == ()
+        return report
+
+    def findings(self, codes: Iterable[str]) -> tuple[Finding, ...]:
+        """What `check` says."""
+        return self.check(codes).findings
+
+    def fix(self, codes: Iterable[str], *, unsafe: bool = True) -> tuple[Finding, ...]:
+        """Fix all files on disk and give what was fixed; no file may become a problem."""
+        outcome = engine.fix(self._targets(codes), unsafe=unsafe, jobs=1)
+        assert outcome.report.problems == ()
+        for change in outcome.changed:
+            change.source.path.write_bytes(change.source.encode(change.text))
+        return outcome.applied
+
+    def content(self) -> dict[str, bytes]:
+        """The files as they are now."""
+        return {name: (self.folder / name).read_bytes() for name in self.names}
