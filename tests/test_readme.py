@@ -1,0 +1,91 @@
+"""What the README shows is what a user gets."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fixture_folders import ROOT, Expected
+from rlint import registry
+
+README = ROOT / "README.md"
+TEXT = README.read_text(encoding="utf-8")
+
+
+def block(mark: str, language: str) -> str:
+    """The fenced block below the comment `mark`."""
+    match = re.search(rf"^<!-- {mark} -->\n```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    assert match, f"README.md has no block {mark!r}"
+    return match.group(1)
+
+
+def rlint(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run rlint in another folder."""
+    command = [sys.executable, "-m", "rlint", *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, encoding="utf-8", check=False)
+
+
+def test_the_example_output_is_real(tmp_path: Path, expected: Expected) -> None:
+    """The report that a reader sees first is what rlint says about the program above it."""
+    (tmp_path / "train.py").write_text(block("example program", "python"), encoding="utf-8")
+    done = rlint("check", "--isolated", "--color", "never", "train.py", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    shown = f"<!-- example output -->\n```text\n{block('example output', 'text')}```"
+    real = f"<!-- example output -->\n```text\n{done.stdout}```"
+    expected.compare(README, README.read_bytes().replace(shown.encode(), real.encode()))
+
+
+def test_the_table_lists_the_rules(expected: Expected) -> None:
+    """Every rule stands in the table, with what its page and its file say."""
+    rows = ["| code | name | fix | finds |\n|---|---|---|---|\n"]
+    for entry in registry.catalogue():
+        fix = entry.fixes.replace("none", "advice") + (", opt-in" if entry.opt_in else "")
+        rows.append(f"| {entry.code} | {entry.name} | {fix} | {entry.summary} |\n")
+    table = "".join(rows)
+    real = re.sub(
+        r"(?<=<!-- rules -->\n).*?(?=<!-- end of rules -->)",
+        lambda _: table,
+        README.read_bytes().decode(),
+        flags=re.DOTALL,
+    )
+    expected.compare(README, real.encode())
+
+
+@pytest.mark.parametrize("mark", ["setup and first check", "setup and tests"])
+def test_setup_is_one_line(mark: str) -> None:
+    """Each of the two commands can be copied into a shell as it stands."""
+    [line] = block(mark, "sh").splitlines()
+    assert line.startswith("python3 -m venv .venv && .venv/bin/pip install ")
+
+
+def test_ci_runs_the_command_of_the_readme() -> None:
+    """`.ci/run` takes its setup from the README: what it runs is what a reader runs."""
+    script = (ROOT / ".ci" / "run").read_text()
+    [extraction] = re.findall(r"^setup_and_tests=\$\((.*)\)$", script, re.MULTILINE)
+    done = subprocess.run(["bash", "-c", extraction], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == block("setup and tests", "sh")
+    assert 'bash -c "$setup_and_tests"' in script
+
+
+def test_the_configuration_is_accepted(tmp_path: Path) -> None:
+    """The example of a configuration can be copied as it stands."""
+    (tmp_path / "pyproject.toml").write_text(block("configuration", "toml"))
+    done = rlint("config", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "third_party" in done.stdout
+
+
+@pytest.mark.parametrize("option", sorted(set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", TEXT)) - {"--dist"}))
+def test_options_exist(option: str, tmp_path: Path) -> None:
+    """Every option that the README names is one that rlint has."""
+    assert option in rlint("check", "--help", cwd=tmp_path).stdout
+
+
+def test_the_readme_is_short() -> None:
+    """It is read in one sitting."""
+    assert len(TEXT.splitlines()) <= 200
+    assert len((ROOT / "CONTRIBUTING.md").read_text().splitlines()) <= 120
