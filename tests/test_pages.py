@@ -14,7 +14,7 @@ from rlint.registry import RuleEntry
 from workspaces import Workspace
 
 HEADINGS = ["What it does", "Why is it slow", "Example", "Fix safety", "References"]
-FENCE = re.compile(r"^```(.*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FIGURE = re.compile(
     r"\d\s*%|\bper ?cent\b"
     r"|\b\d+(\.\d+)?\s*[x×](?![\w\]])|[x×]\s*\d"

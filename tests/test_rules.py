@@ -75,10 +75,12 @@ def test_every_rule_has_a_folder_and_every_folder_a_rule() -> None:
 
 @every_rule
 def test_the_folder_is_complete(rule: RuleEntry) -> None:
-    """A rule comes with the pattern, its fix, its look-alikes, its findings and further forms."""
+    """A rule comes with the pattern, its look-alikes and further forms, fixed ones and silent ones."""
     present = {path.name for path in (FIXTURES / rule.name).iterdir()}
-    assert {"before.py", "after.py", "clean.py", "findings.txt", "cases"} <= present
-    assert cases_of(FIXTURES / rule.name)
+    assert {"before.py", "clean.py", "cases"} <= present
+    cases = cases_of(FIXTURES / rule.name)
+    assert [case for case in cases if case.after is not None or case.finding is not None]
+    assert [case for case in cases if case.after is None and case.finding is None]
 
 
 @every_rule
