@@ -17,6 +17,7 @@ from rlint.findings import Problem, Safety
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
     from rlint.files import Source
     from rlint.findings import Edit, Finding
 

@@ -1,0 +1,53 @@
+"""What rlint prints: one module per format, loaded when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from rlint.engine import Changed, Report
+
+_MODULES = {"full": "full", "concise": "concise", "json": "json_", "github": "github"}
+
+FORMATS: tuple[str, ...] = tuple(_MODULES)
+"""The names that `--output-format` takes, the default first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    """What a reader wants to see of a report."""
+
+    unsafe_fixes: bool = False
+    """Unsafe fixes count as fixable."""
+    color: bool = False
+    width: int | None = None
+    """Columns of the terminal; longer lines of code are cut. None: as long as they are."""
+    fixed: int = 0
+    """How many findings were fixed before this report was made."""
+    summary: bool = True
+    """End with how much was found, in the formats for people."""
+
+
+def reporter(format: str) -> Callable[[Report, ReportOptions], str]:  # noqa: A002 - the option's name
+    """Return the function that renders a report in one of FORMATS, final line end included."""
+    render: Callable[[Report, ReportOptions], str]
+    render = importlib.import_module(f"rlint.output.{_MODULES[format]}").render
+    return render
+
+
+def diff(changed: Iterable[Changed], *, color: bool = False) -> str:
+    """Return one unified diff per changed file, as `patch -p0` reads it if not coloured."""
+    from rlint.output.unified import render_diff
+
+    return "".join(render_diff(one, color=color) for one in changed)
+
+
+def statistics(report: Report, format: str, options: ReportOptions) -> str:  # noqa: A002 - the option's name
+    """Return how often each rule found something, as JSON for "json", else as a table."""
+    from rlint.output.statistics import render
+
+    return render(report, options, as_json=format == "json")

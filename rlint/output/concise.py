@@ -1,0 +1,35 @@
+"""One line per finding: `path:line:column: CODE [*] message`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlint.output.counts import is_fixable, summary
+from rlint.output.terminal import Paint, Style, printable
+
+if TYPE_CHECKING:
+    from rlint.engine import Report
+    from rlint.findings import Finding, Problem
+    from rlint.output import ReportOptions
+
+
+def render(report: Report, options: ReportOptions) -> str:
+    """Return the findings, then what could not be done, then the summary."""
+    paint = Paint(color=options.color)
+    lines = [_finding(finding, options, paint) for finding in report.findings]
+    lines += [_problem(problem, paint) for problem in report.problems]
+    return "".join(line + "\n" for line in lines) + (summary(report, options) if options.summary else "")
+
+
+def _finding(finding: Finding, options: ReportOptions, paint: Paint) -> str:
+    place = f"{paint(Style.PATH, printable(finding.path))}:{finding.start.line}:{finding.start.column}:"
+    mark = paint(Style.MARK, "[*]") + " " if is_fixable(finding, options) else ""
+    return f"{place} {paint(Style.ALERT, finding.code)} {mark}{printable(finding.message)}"
+
+
+def _problem(problem: Problem, paint: Paint) -> str:
+    place = paint(Style.PATH, printable(problem.path)) + "".join(
+        f":{number}" for number in (problem.line, problem.column) if number is not None
+    )
+    hint = f" ({problem.hint})" if problem.hint else ""
+    return f"{place}: {paint(Style.ALERT, 'error')}: {printable(problem.message + hint)}"

@@ -1,0 +1,45 @@
+"""What the formats for people share: the mark of fixable findings, and the last lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlint.findings import Safety
+
+if TYPE_CHECKING:
+    from rlint.engine import Report
+    from rlint.findings import Finding
+    from rlint.output import ReportOptions
+
+
+def is_fixable(finding: Finding, options: ReportOptions) -> bool:
+    """Whether `rlint fix` with these options repairs the finding."""
+    return finding.fix is not None and (options.unsafe_fixes or finding.fix.safety is Safety.SAFE)
+
+
+def summary(report: Report, options: ReportOptions) -> str:
+    """Return how much was found and how much of it can be fixed, in one or two lines."""
+    remaining = len(report.findings)
+    lines: list[str] = []
+    if options.fixed:
+        found = _count(remaining + options.fixed, "finding")
+        lines.append(f"Found {found} ({options.fixed} fixed, {remaining} remaining).")
+    elif remaining:
+        lines.append(f"Found {_count(remaining, 'finding')}.")
+    elif not report.problems:
+        lines.append("All checks passed!" if report.checked else "There were no Python files to check.")
+    if report.problems:
+        lines.append(f"Met {_count(len(report.problems), 'error')}.")
+    fixable = sum(is_fixable(finding, options) for finding in report.findings)
+    unsafe = sum(finding.fix is not None for finding in report.findings) - fixable
+    command = "rlint fix --unsafe-fixes" if options.unsafe_fixes else "rlint fix"
+    if fixable:
+        more = f" ({unsafe} more with `--unsafe-fixes`)" if unsafe else ""
+        lines.append(f"[*] {fixable} fixable with `{command}`{more}.")
+    elif unsafe:
+        lines.append(f"{unsafe} fixable with `rlint fix --unsafe-fixes`.")
+    return "".join(line + "\n" for line in lines)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,126 @@
+"""The default report: the code, why it is slow there, and what to write instead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlint.findings import Position, Safety
+from rlint.output.counts import is_fixable, summary
+from rlint.output.preview import preview
+from rlint.output.terminal import Paint, Style, excerpt, printable
+from rlint.syntax.positions import Positions
+
+if TYPE_CHECKING:
+    from rlint.engine import Report
+    from rlint.findings import Finding, Fix, Problem
+    from rlint.output import ReportOptions
+    from rlint.output.preview import Row
+
+_PREVIEW_ROWS = 12
+_SPAN_ROWS = 5  # a longer span is shown by its first three lines and its last one
+_MARGIN = 4  # columns that a frame takes besides line number and code
+
+
+def render(report: Report, options: ReportOptions) -> str:
+    """Return the findings, then what could not be done, then the summary."""
+    renderer = _Renderer(report, options)
+    blocks = [renderer.finding(finding) for finding in report.findings]
+    blocks += [renderer.problem(problem) for problem in report.problems]
+    text = "".join("\n".join(block) + "\n\n" for block in blocks)
+    return text + (summary(report, options) if options.summary else "")
+
+
+class _Renderer:
+    def __init__(self, report: Report, options: ReportOptions) -> None:
+        self._report = report
+        self._options = options
+        self._paint = Paint(color=options.color)
+        self._positions: dict[str, Positions | None] = {}
+
+    def finding(self, finding: Finding) -> list[str]:
+        """Return the lines about one finding."""
+        positions = self._positions_of(finding.path)
+        mark = self._paint(Style.MARK, "[*]") + " " if is_fixable(finding, self._options) else ""
+        code = self._paint(Style.ALERT, finding.code)
+        rows = preview(positions, finding.fix, _PREVIEW_ROWS) if positions and finding.fix else []
+        gutter = len(str(max([finding.end.line, *(row.number for row in rows if row.number)])))
+        place = f"{printable(finding.path)}:{finding.start.line}:{finding.start.column}"
+        lines = [
+            f"{code} {mark}{finding.name}: {printable(finding.message)}",
+            f"{' ' * gutter}{self._paint(Style.FRAME, '-->')} {place}",
+        ]
+        if positions:
+            lines += self._frame(positions, finding.start, finding.end, gutter)
+        if finding.chain:
+            lines.append(f"{self._paint(Style.WHY, 'why hot')}: {printable(' → '.join(finding.chain))}")
+        if finding.advice:
+            lines.append(f"{self._label('help')} {printable(finding.advice)}")
+        lines += [self._label("fix") + f" {_offer(finding.fix)}"] if finding.fix else [_NO_FIX]
+        return lines + [self._row(row, gutter) for row in rows]
+
+    def problem(self, problem: Problem) -> list[str]:
+        """Return the lines about something that could not be done."""
+        positions = self._positions_of(problem.path)
+        gutter = len(str(problem.line or 1))
+        numbers = [number for number in (problem.line, problem.column) if number is not None]
+        place = ":".join([printable(problem.path), *map(str, numbers)])
+        lines = [
+            f"{self._paint(Style.ALERT, 'error')}: {printable(problem.message)}",
+            f"{' ' * gutter}{self._paint(Style.FRAME, '-->')} {place}",
+        ]
+        if positions and problem.line is not None and positions.line_text(problem.line):
+            start = Position(problem.line, problem.column or 1)
+            lines += self._frame(positions, start, start, gutter)
+        return [*lines, f"{self._label('help')} {printable(problem.hint)}"] if problem.hint else lines
+
+    def _positions_of(self, path: str) -> Positions | None:
+        if path not in self._positions:
+            source = self._report.source_of(path)
+            self._positions[path] = Positions(source.text) if source else None
+        return self._positions[path]
+
+    def _label(self, word: str) -> str:
+        return self._paint(Style.LABEL, word) + ":"
+
+    def _frame(self, positions: Positions, start: Position, end: Position, gutter: int) -> list[str]:
+        bar = f"{' ' * gutter} {self._paint(Style.FRAME, '|')}"
+        last = end.line - 1 if end.column == 1 and end.line > start.line else end.line
+        numbers = list(range(start.line, last + 1))
+        if len(numbers) > _SPAN_ROWS:
+            numbers = [*numbers[:3], last]
+        lines = [bar]
+        for before, number in zip([numbers[0], *numbers], numbers, strict=False):
+            if number > before + 1:
+                lines.append(self._paint(Style.FRAME, "..."))
+            code = positions.line_text(number)
+            first = start.column - 1 if number == start.line else len(code) - len(code.lstrip())
+            behind = end.column - 1 if number == end.line else len(code.rstrip())
+            shown, column, length = excerpt(code, first, behind, self._width(gutter))
+            lines.append(f"{self._paint(Style.FRAME, f'{number:>{gutter}} |')} {shown}".rstrip())
+            if shown.strip() or number == start.line:
+                lines.append(f"{bar} {' ' * column}{self._paint(Style.ALERT, '^' * max(length, 1))}")
+        return lines
+
+    def _row(self, row: Row, gutter: int) -> str:
+        shown = excerpt(row.text, 0, 0, self._width(gutter + 2))[0]
+        if row.mark == "…":
+            return self._paint(Style.FRAME, f"... {shown}".rstrip())
+        number = self._paint(Style.FRAME, f"{row.number or '':>{gutter}}")
+        if row.mark == " ":
+            return f"{number} {self._paint(Style.FRAME, '|')} {shown}".rstrip()
+        style = Style.ADDED if row.mark == "+" else Style.REMOVED
+        return f"{number} {self._paint(style, f'{row.mark} {shown}'.rstrip())}"
+
+    def _width(self, gutter: int) -> int | None:
+        return None if self._options.width is None else self._options.width - gutter - _MARGIN
+
+
+_NO_FIX = "note: no automatic fix"
+
+
+def _offer(fix: Fix) -> str:
+    title = printable(fix.title)
+    if fix.safety is Safety.SAFE:
+        return f"{title} (safe: `rlint fix` applies it)"
+    reason = f": {printable(fix.reason)}" if fix.reason else ""
+    return f"{title} (unsafe{reason}; `rlint fix --unsafe-fixes` applies it)"

@@ -1,0 +1,89 @@
+"""A JSON array of findings, in the shape that tools around ruff read, with the heat added."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlint.findings import Position
+from rlint.syntax.positions import Positions
+
+if TYPE_CHECKING:
+    from rlint.engine import Report
+    from rlint.findings import Finding, Fix, Problem
+    from rlint.output import ReportOptions
+
+
+def render(report: Report, options: ReportOptions) -> str:  # noqa: ARG001 - every format takes both
+    """Return the findings, then what could not be done, with `code` null."""
+    positions: dict[str, Positions | None] = {}
+    for path in {finding.path for finding in report.findings if finding.fix}:
+        source = report.source_of(path)
+        positions[path] = Positions(source.text) if source else None
+    entries = [_finding(finding, positions.get(finding.path)) for finding in report.findings]
+    entries += [_problem(problem) for problem in report.problems]
+    return json.dumps(entries, indent=2) + "\n"
+
+
+def _finding(finding: Finding, positions: Positions | None) -> dict[str, Any]:
+    return {
+        "cell": None,
+        "code": finding.code,
+        "name": finding.name,
+        "message": finding.message,
+        "advice": finding.advice,
+        "filename": _absolute(finding.path),
+        "location": _place(finding.start),
+        "end_location": _place(finding.end),
+        "fix": _fix(finding.fix, positions) if finding.fix and positions else None,
+        "heat": str(finding.heat),
+        "heat_chain": list(finding.chain),
+        "noqa_row": finding.noqa_line,
+        "severity": "warning",
+        "url": None,
+    }
+
+
+def _fix(fix: Fix, positions: Positions) -> dict[str, Any]:
+    return {
+        "applicability": fix.safety.value,
+        "message": fix.title,
+        "reason": fix.reason,
+        "edits": [
+            {
+                "content": edit.text,
+                "location": _place(positions.position(edit.start)),
+                "end_location": _place(positions.position(edit.end)),
+            }
+            for edit in fix.edits
+        ],
+    }
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    place = _place(Position(problem.line or 1, problem.column or 1))
+    return {
+        "cell": None,
+        "code": None,
+        "name": "invalid-file",
+        "message": problem.message,
+        "advice": problem.hint,
+        "filename": _absolute(problem.path),
+        "location": place,
+        "end_location": place,
+        "fix": None,
+        "heat": None,
+        "heat_chain": [],
+        "noqa_row": None,
+        "severity": "error",
+        "url": None,
+    }
+
+
+def _place(position: Position) -> dict[str, int]:
+    return {"row": position.line, "column": position.column}
+
+
+def _absolute(path: str) -> str:
+    return path if path == "-" else str(Path(path).absolute())

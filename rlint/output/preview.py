@@ -1,0 +1,97 @@
+"""What a fix would make of the code, as a few lines with `-` and `+`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+from rlint.syntax.positions import Positions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rlint.findings import Edit, Fix
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a preview: mark "-", "+", " ", or "…" for lines left out.
+
+    `number` is the line in the code as the fix leaves it; a removed line has none.
+    """
+
+    mark: str
+    number: int | None
+    text: str
+
+
+@dataclass(slots=True)
+class _Hunk:
+    """Edits that touch the same lines, both counted from 1."""
+
+    first: int
+    last: int
+    edits: list[Edit]
+
+
+def preview(positions: Positions, fix: Fix, limit: int) -> list[Row]:
+    """Return at most `limit` rows that show what `fix` changes."""
+    rows: list[Row] = []
+    shift = 0
+    for hunk in _hunks(positions, fix):
+        start, end = positions.line_start(hunk.first), positions.line_start(hunk.last + 1)
+        old = positions.text[start:end]
+        new = _edited(old, start, hunk.edits)
+        changed = list(_rows(_lines(old), _lines(new), hunk.first + shift))
+        if rows and changed:
+            rows.append(Row("…", None, ""))
+        rows += changed
+        shift += len(_lines(new)) - len(_lines(old))
+    if len(rows) > limit:
+        left_out = len(rows) - limit + 1
+        rows[limit - 1 :] = [Row("…", None, f"{left_out} more lines")]
+    return rows
+
+
+def _hunks(positions: Positions, fix: Fix) -> list[_Hunk]:
+    hunks: list[_Hunk] = []
+    for edit in sorted(fix.edits, key=lambda edit: (edit.start, edit.end)):
+        first, last = positions.position(edit.start).line, positions.position(edit.end).line
+        if hunks and first <= hunks[-1].last:
+            hunks[-1].last = max(last, hunks[-1].last)
+            hunks[-1].edits.append(edit)
+        else:
+            hunks.append(_Hunk(first, last, [edit]))
+    return hunks
+
+
+def _edited(old: str, start: int, edits: list[Edit]) -> str:
+    parts: list[str] = []
+    done = 0
+    for edit in edits:
+        parts += (old[done : edit.start - start], edit.text)
+        done = edit.end - start
+    return "".join([*parts, old[done:]])
+
+
+def _lines(text: str) -> list[str]:
+    positions = Positions(text)
+    lines = [positions.line_text(number) for number in range(1, len(positions.starts) + 1)]
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def _rows(old: list[str], new: list[str], first: int) -> Iterator[Row]:
+    opcodes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    changes = [index for index, opcode in enumerate(opcodes) if opcode[0] != "equal"]
+    if not changes:
+        return
+    for _, old_start, old_end, new_start, new_end in opcodes[changes[0] : changes[-1] + 1]:
+        if old[old_start:old_end] == new[new_start:new_end]:
+            for index in range(new_start, new_end):
+                yield Row(" ", first + index, new[index])
+            continue
+        for index in range(old_start, old_end):
+            yield Row("-", None, old[index])
+        for index in range(new_start, new_end):
+            yield Row("+", first + index, new[index])

@@ -1,0 +1,72 @@
+"""Findings, sources and reports for tests of what happens to them behind the rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rlint.files import Source
+from rlint.findings import Edit, Finding, Fix, Heat, Position, Problem, Safety
+from rlint.syntax.positions import Positions
+
+
+def source(text: str, name: str = "agent.py", path: Path | None = None, encoding: str = "utf-8") -> Source:
+    """A file that holds `text`; it exists only if `path` does."""
+    return Source(path or Path.cwd() / name, name, text, encoding, bom=False, raw=text.encode(encoding))
+
+
+def finding(
+    text: str,
+    place: str,
+    code: str = "RL101",
+    name: str = "concat-grown-buffer",
+    *,
+    path: str = "agent.py",
+    message: str = "`states` is copied whole",
+    heat: Heat = Heat.HOT,
+    chain: tuple[str, ...] = (),
+    advice: str | None = None,
+    fix: Fix | None = None,
+    lines: tuple[int, int] | None = None,
+) -> Finding:
+    """A finding about the first occurrence of `place` in `text`."""
+    positions = Positions(text)
+    offset = text.index(place)
+    start, end = positions.position(offset), positions.position(offset + len(place))
+    first, last = lines or (start.line, end.line)
+    return Finding(code, name, message, path, start, end, first, last, heat, chain, advice, fix)
+
+
+def replacing(
+    text: str, old: str, new: str, safety: Safety = Safety.SAFE, reason: str | None = None, title: str = "Repair it"
+) -> Fix:
+    """A fix that replaces the first occurrence of `old`."""
+    start = text.index(old)
+    return Fix(title, safety, (Edit(start, start + len(old), new),), reason)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the reporters read of the engine's report."""
+
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    checked: int = 1
+    sources: tuple[Source, ...] = field(default=())
+
+    def source_of(self, name: str) -> Source | None:
+        """The file of that name, if it is among the sources."""
+        return next((one for one in self.sources if one.name == name), None)
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What the diff reads of a changed file."""
+
+    source: Source
+    text: str
+
+
+def at(line: int) -> Position:
+    """The start of a line."""
+    return Position(line, 1)
