@@ -1,6 +1,6 @@
 """rlint finds, explains and repairs what makes reinforcement-learning and PyTorch code slow."""
 
-import os
+import os  # and not pathlib, which would be loaded for this alone
 
 __version__ = "0.1.0"
 

@@ -1,4 +1,4 @@
-"""Options as they are written: in a file, after `--config` or as command-line options; checked, not yet joined.
+"""Options as they are written: in a file, after `--config` or as command-line options. Checked, not joined.
 
 A layer holds what one place says. `rlint.settings` joins layers into the settings of a file.
 """
@@ -8,13 +8,20 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rlint.errors import RlintError, did_you_mean
-from rlint.patterns import check_pattern
+from rlint.patterns import absolute, check_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 FILE_NAMES = (".rlint.toml", "rlint.toml", "pyproject.toml")
 """In order of precedence, where a folder has several."""
@@ -60,7 +67,7 @@ class Layer:
     path: Path | None = None
 
     def name_of(self, key: str) -> str:
-        """The key as its author wrote it: an option on the command line, a key elsewhere."""
+        """Return the key as its author wrote it: an option on the command line, a key elsewhere."""
         return (
             f"`--{key}`"
             if self.path is None and self.origin == "command line"
@@ -69,7 +76,7 @@ class Layer:
 
 
 def find_config(folder: Path) -> Path | None:
-    """The configuration file in `folder` itself; a pyproject.toml counts if it has a section for rlint."""
+    """Find the configuration file in `folder` itself; a pyproject.toml counts if it has a section for us."""
     for name in FILE_NAMES:
         path = folder / name
         if path.is_file() and (name != "pyproject.toml" or _section(path, required=False) is not None):
@@ -78,10 +85,10 @@ def find_config(folder: Path) -> Path | None:
 
 
 def read_config(path: Path, root: Path | None = None) -> list[Layer]:
-    """The layers of a configuration file: what it extends first, itself last."""
+    """Return the layers of a configuration file: what it extends first, itself last."""
     layers: list[Layer] = []
     seen: list[Path] = []
-    current: Path | None = Path(os.path.abspath(path))
+    current: Path | None = absolute(path)
     while current is not None:
         if current in seen:
             chain = " → ".join(_shown(each) for each in [*seen, current])
@@ -97,7 +104,7 @@ def read_config(path: Path, root: Path | None = None) -> list[Layer]:
 
 
 def inline_layer(texts: tuple[str, ...], root: Path) -> Layer:
-    """The layer of `--config "key = value"` options."""
+    """Return the layer of `--config "key = value"` options."""
     values: dict[str, Any] = {}
     for text in texts:
         pairs = _parse(text, f"--config {text!r}")
@@ -109,7 +116,7 @@ def inline_layer(texts: tuple[str, ...], root: Path) -> Layer:
 
 
 def option_layer(values: Mapping[str, Any], root: Path) -> Layer:
-    """The layer of the command line's own options; keys without a value (None) are not in it."""
+    """Return the layer of the command line's own options; keys without a value (None) are not in it."""
     given = {key: value for key, value in values.items() if value is not None}
     _check(given, "command line", "")
     return Layer("command line", root, given)
@@ -138,19 +145,16 @@ def _text(path: Path) -> str:
 
 
 def _parse(text: str, shown: str) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
     try:
-        return tomllib.loads(text)
+        values: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise RlintError(f"{shown}: is not valid TOML: {error}") from error
+    return values
 
 
 def _extended(path: Path, value: Any) -> Path:
-    extended = Path(os.path.expandvars(os.path.expanduser(value)))
-    found = Path(os.path.abspath(path.parent / extended))
+    extended = Path(os.path.expandvars(value)).expanduser()
+    found = absolute(path.parent / extended)
     if not found.is_file():
         raise RlintError(f"{_shown(path)}: `extend` names {value!r}, which is not a file")
     return found
@@ -166,10 +170,8 @@ def _check(values: Mapping[str, Any], shown: str, text: str) -> None:
         if not _fits(value, KEYS[key]):
             raise RlintError(f"{place}: `{key}` must be {KEYS[key]}, not {_described(value)}")
         for pattern in _patterns(key, value):
-            try:
-                check_pattern(pattern)
-            except RlintError as error:
-                raise RlintError(f"{place}: {error} (in `{key}`)") from error
+            if complaint := check_pattern(pattern):
+                raise RlintError(f"{place}: `{pattern}` in `{key}` is not a valid pattern: {complaint}")
 
 
 def _fits(value: Any, expected: str) -> bool:
@@ -191,7 +193,7 @@ def _patterns(key: str, value: Any) -> list[str]:
 
 
 def _place(shown: str, key: str, text: str) -> str:
-    """The file, with the line on which the key stands where it is easily found."""
+    """Return the file, with the line on which the key stands where it is easily found."""
     found = re.search(rf"^[ \t]*(?:\[.*\.)?[\"']?{re.escape(key)}[\"']?[ \t]*[=\]]", text, re.MULTILINE)
     if found is None or "\n" not in text.rstrip("\n"):
         return shown

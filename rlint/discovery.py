@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rlint.files import display_name
 from rlint.findings import Problem
 from rlint.gitignore import IgnoreRules, rules_above, rules_in
-from rlint.settings import Resolver
+from rlint.patterns import absolute
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rlint.settings import Resolver
 
 SUFFIX = ".py"
 
@@ -50,24 +55,24 @@ class _Walk:
 
     def add(self, path: str) -> None:
         """Take up a path that was named."""
-        absolute = Path(os.path.abspath(self._root / path))
-        if self._forced and self._resolver.for_file(absolute).excludes_file(absolute):
+        named = absolute(self._root / path)
+        if self._forced and self._resolver.for_file(named).excludes_file(named):
             return
         try:
-            mode = os.stat(absolute).st_mode
+            mode = os.stat(named).st_mode
         except FileNotFoundError:
-            linked = os.path.islink(absolute)
-            self._report(absolute, "is a link that leads nowhere" if linked else "no such file or folder")
+            linked = os.path.islink(named)
+            self._report(named, "is a link that leads nowhere" if linked else "no such file or folder")
         except (OSError, ValueError) as error:
-            self._report(absolute, f"cannot be read: {getattr(error, 'strerror', None) or error}")
+            self._report(named, f"cannot be read: {getattr(error, 'strerror', None) or error}")
         else:
             if stat.S_ISDIR(mode):
-                ignore = rules_above(str(absolute), str(self._root)) if self._gitignore else None
-                self._walk(str(absolute), ignore)
-            elif absolute.suffix == ".ipynb":
-                self._report(absolute, "notebooks are not supported")
+                ignore = rules_above(str(named), str(self._root)) if self._gitignore else None
+                self._walk(str(named), ignore)
+            elif named.suffix == ".ipynb":
+                self._report(named, "notebooks are not supported")
             else:
-                self._take(str(absolute), os.path.realpath(absolute))
+                self._take(str(named), os.path.realpath(named))
 
     def files(self) -> tuple[Path, ...]:
         """All files found, sorted."""

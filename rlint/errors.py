@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class RlintError(Exception):
@@ -10,8 +13,8 @@ class RlintError(Exception):
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like `name`, or None where nothing is alike."""
-    import difflib  # only when something went wrong
+    """Return the known name most like `name`, or None where nothing is alike."""
+    import difflib
 
     folded = {candidate.casefold(): candidate for candidate in known}
     found = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
@@ -19,6 +22,6 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The tail of an error message: "; did you mean `select`?", or nothing."""
+    """Return the tail of an error message: "; did you mean `select`?", or nothing."""
     close = nearest(name, known)
     return f"; did you mean `{close}`?" if close else ""

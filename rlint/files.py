@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import codecs
-import os
 import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
 
 from rlint.findings import Problem
+from rlint.patterns import absolute
 
 _CODING_LINE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
 _COMMENT_OR_BLANK = re.compile(rb"[ \t\f]*(?:#.*)?", re.ASCII)
@@ -56,7 +56,7 @@ def read_source(path: Path, name: str) -> Source | Problem:
     """Read and decode a file. What goes wrong is returned, not raised."""
     try:
         # Opening a pipe or device might wait for ever.
-        mode = os.stat(path).st_mode
+        mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             return Problem(name, "cannot be read: it is a folder")
         if not stat.S_ISREG(mode):
@@ -72,8 +72,8 @@ def read_source(path: Path, name: str) -> Source | Problem:
 
 
 def source_from_text(raw: bytes, name: str, path: Path | None = None) -> Source | Problem:
-    """The source for bytes that do not come from a file, such as standard input."""
-    return _decoded(path or Path(os.path.abspath(name)), name, raw)
+    """Return the source for bytes that do not come from a file, such as standard input."""
+    return _decoded(path or absolute(name), name, raw)
 
 
 def _decoded(path: Path, name: str, raw: bytes) -> Source | Problem:
@@ -105,7 +105,7 @@ def _decoded(path: Path, name: str, raw: bytes) -> Source | Problem:
 
 
 def _declared_encoding(body: bytes) -> tuple[str | None, int | None]:
-    """The encoding of a coding line (PEP 263) and the line's number."""
+    """Return the encoding of a coding line (PEP 263) and the line's number."""
     position = 0
     for number in (1, 2):
         found = _LINE_END.search(body, position)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+from pathspec import GitIgnoreSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +34,14 @@ def is_repository(folder: str) -> bool:
 
 
 def rules_in(folder: str, above: IgnoreRules | None) -> IgnoreRules | None:
-    """The rules for what lies in `folder`, given those of its parent."""
+    """Return the rules for what lies in `folder`, given those of its parent."""
     if is_repository(folder):
         above = _read(folder, os.path.join(folder, ".git", "info", "exclude"), None)
     return _read(folder, os.path.join(folder, ".gitignore"), above)
 
 
 def rules_above(folder: str, stop: str) -> IgnoreRules | None:
-    """The rules that hold in the parent of `folder`: up to the repository's root, else up to `stop`."""
+    """Return the rules in the parent of `folder`: up to the repository's root, else up to `stop`."""
     if is_repository(folder):
         return None
     chain: list[str] = []
@@ -72,8 +70,6 @@ def _read(folder: str, path: str, above: IgnoreRules | None) -> IgnoreRules | No
         return above
     if not any(line.strip() and not line.startswith("#") for line in lines):
         return above
-    from pathspec import GitIgnoreSpec
-
     try:
         return IgnoreRules(folder, GitIgnoreSpec.from_lines(lines), above)
     except ValueError:  # git passes over a line that it does not understand
@@ -81,8 +77,6 @@ def _read(folder: str, path: str, above: IgnoreRules | None) -> IgnoreRules | No
 
 
 def _understood(line: str) -> bool:
-    from pathspec import GitIgnoreSpec
-
     try:
         GitIgnoreSpec.from_lines([line])
     except ValueError:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
-
-from rlint.errors import RlintError
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +43,18 @@ class PathPatterns:
         return False
 
 
-def check_pattern(pattern: str) -> None:
-    """Raise RlintError where `pattern` is no pattern."""
+def absolute(path: str | Path) -> Path:
+    """Return `path` from the root, without `..` and, unlike `Path.resolve`, without following links."""
+    return Path(os.path.abspath(path))
+
+
+def check_pattern(pattern: str) -> str | None:
+    """Return what is wrong with a pattern, or None."""
     try:
         re.compile(_regex(pattern))
     except re.error as error:
-        raise RlintError(f"`{pattern}` is not a valid pattern: {error}") from error
+        return str(error)
+    return None
 
 
 def _posix(path: str) -> str:
@@ -57,7 +62,7 @@ def _posix(path: str) -> str:
 
 
 def _path_regex(pattern: str, root: str) -> str:
-    if os.path.isabs(pattern):
+    if Path(pattern).is_absolute():
         return _regex(_posix(pattern))
     while pattern.startswith("./"):
         pattern = pattern[2:]

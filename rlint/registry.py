@@ -10,18 +10,19 @@ import ast
 import functools
 import importlib
 import importlib.util
+import itertools
 import os
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.engine_codes import ENGINE_CODES, FAMILY
 from rlint.errors import RlintError, did_you_mean
+from rlint.rule import Rule
 
 if TYPE_CHECKING:
-    from rlint.rule import Rule
+    from collections.abc import Collection
 
 BUILTIN = "rlint.rules"
 """The package of the rules that come with rlint."""
@@ -71,7 +72,7 @@ def catalogue(package: str = BUILTIN) -> tuple[RuleEntry, ...]:
         for family in names:
             entries += _entries(package, family, folder / family)
     entries.sort(key=lambda entry: (entry.code, entry.name))
-    for one, other in zip(entries, entries[1:], strict=False):
+    for one, other in itertools.pairwise(entries):
         if one.code == other.code:
             raise RlintError(f"two rules have the code {one.code}: {one.path or one.name} and {other.path}")
     return tuple(entries)
@@ -83,7 +84,7 @@ def load(codes: Collection[str], package: str = BUILTIN) -> list[Rule]:
 
 
 def resolve(selector: str, package: str = BUILTIN) -> tuple[RuleEntry, ...]:
-    """The rules that `selector` means: a code, a name, the first characters of codes, or ALL."""
+    """Return the rules that `selector` means: a code, a name, the first characters of codes, or ALL."""
     entries = catalogue(package)
     wanted = selector.strip()
     code, name = wanted.upper(), wanted.lower()
@@ -99,7 +100,7 @@ def resolve(selector: str, package: str = BUILTIN) -> tuple[RuleEntry, ...]:
 
 
 def find(code_or_name: str, package: str = BUILTIN) -> RuleEntry:
-    """The one rule with this code or name."""
+    """Return the one rule with this code or name."""
     found = resolve(code_or_name, package)
     wanted = code_or_name.strip()
     if len(found) == 1 and (wanted.upper() == found[0].code or wanted.lower() == found[0].name):
@@ -118,17 +119,14 @@ def _folders(package: str) -> list[Path]:
 
 def _entries(package: str, family: str, folder: Path) -> list[RuleEntry]:
     entries = []
-    for file_name in sorted(os.listdir(folder)):
-        if match := _FILE_NAME.fullmatch(file_name):
+    for path in sorted(folder.iterdir()):
+        if match := _FILE_NAME.fullmatch(path.name):
             code, name = match[1].upper(), match[2].replace("_", "-")
-            module = f"{package}.{family}.{file_name[:-3]}"
-            entries.append(RuleEntry(code, name, family, module, folder / file_name))
+            entries.append(RuleEntry(code, name, family, f"{package}.{family}.{path.stem}", path))
     return entries
 
 
 def _make(entry: RuleEntry) -> Rule:
-    from rlint.rule import Rule
-
     try:
         module = importlib.import_module(entry.module)
     except Exception as error:
@@ -164,7 +162,7 @@ def _tree(path: Path) -> ast.Module:
         raise RlintError(f"{path}: is not valid Python: {error}") from error
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _declares_opt_in(path: Path) -> bool:
     if "opt_in" not in _source(path):  # nearly always: parsing is much slower than reading
         return False

@@ -7,11 +7,15 @@ layers before it chose.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from rlint.config import Layer
 from rlint.errors import RlintError
 from rlint.registry import RuleEntry, catalogue, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rlint.config import Layer
 
 _EXACT = 100
 """The specificity of a code or name; that of a prefix is its length, that of ALL is 0."""
@@ -23,7 +27,7 @@ def default_codes() -> frozenset[str]:
 
 
 def selected_codes(layers: Iterable[Layer]) -> frozenset[str]:
-    """The codes that the layers, weakest first, select together."""
+    """Return the codes that the layers, weakest first, select together."""
     codes = set(default_codes())
     for layer in layers:
         chosen: dict[str, bool] = {}
@@ -37,12 +41,12 @@ def selected_codes(layers: Iterable[Layer]) -> frozenset[str]:
 
 
 def codes_of(selectors: Iterable[str], layer: Layer, key: str) -> frozenset[str]:
-    """The codes, opt-in ones too, that `selectors` under `key` of `layer` mean."""
+    """Return the codes, opt-in ones too, that `selectors` under `key` of `layer` mean."""
     return frozenset(entry.code for selector in selectors for entry in _resolve(selector, layer, key))
 
 
 def _steps(layer: Layer) -> Iterator[tuple[int, bool, tuple[RuleEntry, ...]]]:
-    """Specificity, whether it ignores, and the rules: sorted by the first two, the last word is the right one."""
+    """Yield specificity, whether it ignores, and the rules: sorted by these, the last word is right."""
     for key, ignores in (
         ("select", False),
         ("extend-select", False),

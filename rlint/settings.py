@@ -1,11 +1,9 @@
-"""The effective settings of every file: the nearest configuration, `--config` and the command line, joined."""
+"""The settings of every file: the nearest configuration, `--config` and the command line, joined."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rlint import __version__
 from rlint.config import KEYS, Layer, find_config, read_config
@@ -13,6 +11,10 @@ from rlint.errors import RlintError
 from rlint.patterns import PathPatterns
 from rlint.selection import codes_of, selected_codes
 from rlint.versions import satisfies
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 DEFAULT_EXCLUDES = (
     *(".bzr", ".direnv", ".eggs", ".git", ".git-rewrite", ".hg", ".ipynb_checkpoints", ".mypy_cache"),
@@ -25,6 +27,7 @@ DEFAULTS: Mapping[str, Any] = {
     "respect-gitignore": True,
     "force-exclude": False,
     "fix": False,
+    "unsafe-fixes": False,
     "output-format": "full",
 }
 
@@ -66,15 +69,14 @@ class Settings:
     respect_gitignore: bool
     force_exclude: bool
     fix: bool
-    unsafe_fixes: bool | None
-    """None where nobody said: unsafe fixes are then mentioned, not applied."""
+    unsafe_fixes: bool
     output_format: str
     jobs: int | None
     origins: Mapping[str, tuple[Any, str]] = field(compare=False)
     """For each key that has a value: the value, and where it comes from."""
 
     def codes_for(self, path: Path) -> frozenset[str]:
-        """The codes that the file `path` is checked for."""
+        """Return the codes that the file `path` is checked for."""
         codes = self.codes
         for ignore in self.per_file_ignores:
             if ignore.match(str(path)):
@@ -112,10 +114,10 @@ class Resolver:
         self._by_folder: dict[str, Settings] = {}
         self._by_config: dict[Path, Settings] = {}
         self.main = self.for_folder(root)
-        """The settings of the folder that rlint was started in; what is no matter of single files comes from it."""
+        """The settings of the folder that rlint was started in; what concerns the whole run comes from it."""
 
     def for_folder(self, folder: Path) -> Settings:
-        """The settings of the files directly in `folder`."""
+        """Return the settings of the files directly in `folder`."""
         if not self._searches:
             return self._fixed
         key = str(folder)
@@ -125,7 +127,7 @@ class Resolver:
         return found
 
     def for_file(self, path: Path) -> Settings:
-        """The settings of the file `path`."""
+        """Return the settings of the file `path`."""
         return self.for_folder(path.parent)
 
     def _search(self, folder: Path) -> Settings:
@@ -163,7 +165,7 @@ class Resolver:
             respect_gitignore=get["respect-gitignore"],
             force_exclude=get["force-exclude"],
             fix=get["fix"],
-            unsafe_fixes=get.get("unsafe-fixes"),
+            unsafe_fixes=get["unsafe-fixes"],
             output_format=get["output-format"],
             jobs=get.get("jobs"),
             origins=values,
@@ -171,7 +173,7 @@ class Resolver:
 
 
 def _origins(layers: Sequence[Layer], keys: tuple[str, ...]) -> str:
-    """The places that say something under `keys`; what replaces the default comes without it."""
+    """Return the places that say something under `keys`; what replaces the default comes without it."""
     named = [layer.origin for layer in layers if any(key in layer.values for key in keys)]
     replaced = any(keys[0] in layer.values for layer in layers)
     return ", ".join(dict.fromkeys(named if replaced else ["default", *named]))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rlint.errors import RlintError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _OPERATORS: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
     "==": operator.eq,

@@ -1,0 +1,106 @@
+"""The command line. Each command lives in a module of its own, imported when it is used."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rlint import __version__
+from rlint.errors import RlintError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMMANDS = ("check", "fix", "rule", "rules", "config")
+
+
+class Failure(click.ClickException):
+    """rlint could not do its work."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        """Print the message on standard error."""
+        click.echo(f"rlint: error: {self.message}", file=file or sys.stderr)
+
+
+class Commands(click.Group):
+    """Imports a command's module once the command is asked for, and turns rlint's errors into messages."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """List the commands in the order of `--help`."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"rlint.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that the arguments begin with."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            hint = did_you_mean(name, COMMANDS)
+            if not hint and Path(name).exists():
+                hint = f"; to check files, say `rlint check {name}`"
+            raise click.UsageError(f"no such command `{name}`{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except RlintError as error:
+            raise Failure(str(error)) from error
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, "-V", "--version", message="rlint %(version)s")
+def cli() -> None:
+    """Find, explain and repair what makes reinforcement-learning and PyTorch code slow.
+
+    The code that is checked is read, never imported or run.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run rlint and exit: 0 clean, 1 findings, 2 the tool could not do its work."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        # A console without UTF-8 gets escapes instead of a crash.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        status = cli.main(given, prog_name="rlint", standalone_mode=False)
+        sys.stdout.flush()
+    except click.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except BrokenPipeError:
+        # The reader has gone (`rlint check | head`); keep the interpreter from flushing into the pipe again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:  # noqa: BLE001 - the last resort of the program
+        sys.exit(_report_crash(error, verbose=bool({"-v", "--verbose"} & set(given))))
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _report_crash(error: Exception, *, verbose: bool) -> int:
+    import traceback
+
+    if verbose:
+        traceback.print_exception(type(error), error, error.__traceback__)
+    what = traceback.format_exception_only(type(error), error)[-1].strip()
+    click.echo(f"rlint: internal error: {what}", err=True)
+    click.echo("This is a bug in rlint. Please report it, with what `--verbose` prints.", err=True)
+    return 2

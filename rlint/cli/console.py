@@ -1,0 +1,64 @@
+"""What is said to the person at the terminal besides the report itself."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from rlint.errors import RlintError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from rlint.cli.request import Request
+    from rlint.findings import Problem
+
+
+class Console:
+    """Writes as much as `--quiet`, `--silent` and `--verbose` ask for."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+
+    def note(self, text: str) -> None:
+        """Make a remark on standard error."""
+        if not (self._request.quiet or self._request.silent):
+            click.echo(text, err=True)
+
+    def detail(self, text: str) -> None:
+        """Make a remark that only `--verbose` wants."""
+        if self._request.verbose:
+            click.echo(text, err=True)
+
+    def problems(self, problems: Iterable[Problem]) -> None:
+        """Say what kept files from being checked; nothing silences that."""
+        for problem in problems:
+            click.echo(f"error: {problem}", err=True)
+
+    def report(self, text: str, *, err: bool = False) -> None:
+        """Print the report, or write it into the file that the user names."""
+        if self._request.silent:
+            return
+        path = self._request.output_file
+        if path is not None and not err:
+            write_text(path, text)
+        elif text:
+            stream = sys.stderr if err else sys.stdout
+            stream.write(text if text.endswith("\n") else text + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a report into a file, whose folder is made if need be."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise RlintError(f"{path}: cannot write the report: {error.strerror}") from error
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 file", "2 files"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

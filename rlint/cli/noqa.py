@@ -1,0 +1,57 @@
+"""`rlint check --add-noqa`."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rlint.cli.console import Console, count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rlint.cli.work import Work
+    from rlint.engine import Report, Target
+    from rlint.findings import Finding, Problem
+
+
+def add_comments(work: Work, targets: Sequence[Target], console: Console) -> int:
+    """Suppress every finding by a comment of its own; tell the exit status."""
+    from rlint import engine
+
+    report = engine.check(targets, jobs=work.settings.jobs)
+    problems = [*work.problems, *report.problems]
+    added = left = 0
+    for name, group in groupby(report.findings, key=lambda finding: finding.path):
+        lines, missed, problem = _add_to(report, name, list(group))
+        added += lines
+        left += missed
+        if problem is not None:
+            problems.append(problem)
+    console.problems(problems)
+    console.note(f"Added {count(added, '`noqa` comment')}.")
+    if left:
+        console.note(f"{count(left, 'finding')} could not be suppressed.")
+    if problems and not report.checked:
+        return 2
+    return 1 if problems or left else 0
+
+
+def _add_to(report: Report, name: str, findings: list[Finding]) -> tuple[int, int, Problem | None]:
+    """Comment the findings of one file: lines changed, findings that remain, and what failed."""
+    from rlint.fixes import write
+    from rlint.suppress import add_noqa, parse
+
+    source = report.source_of(name)
+    if source is None:
+        return 0, len(findings), None
+    text = add_noqa(source.text, findings)
+    hidden = parse(text)
+    left = sum(1 for finding in findings if not hidden.hides(finding))
+    if text == source.text:
+        return 0, left, None
+    problem = write(source, text)
+    if problem is not None:
+        return 0, len(findings), problem
+    old, new = source.text.splitlines(), text.splitlines()
+    return sum(1 for before, after in zip(old, new, strict=True) if before != after), left, None

@@ -1,0 +1,123 @@
+"""The options that `rlint check` and `rlint fix` share, named as users of ruff know them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rlint.cli.request import Request
+from rlint.config import OUTPUT_FORMATS
+
+Command = Callable[..., Any]
+
+
+def _items(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str] | None:
+    return [item.strip() for value in values for item in value.split(",")] if values else None
+
+
+def _table(
+    ctx: click.Context, option: click.Parameter, values: tuple[str, ...]
+) -> dict[str, list[str]] | None:
+    table: dict[str, list[str]] = {}
+    for item in _items(ctx, option, values) or ():
+        pattern, colon, selector = item.rpartition(":")
+        if not (colon and pattern and selector):
+            raise click.BadParameter(f"{item!r} is not of the form PATTERN:RULE", ctx, option)
+        table.setdefault(pattern.strip(), []).append(selector.strip())
+    return table or None
+
+
+def _list(name: str, metavar: str, text: str, **more: Any) -> Callable[[Command], Command]:
+    return click.option(name, multiple=True, metavar=metavar, callback=_items, help=text, **more)
+
+
+def _ignores(name: str, text: str) -> Callable[[Command], Command]:
+    return click.option(name, multiple=True, metavar="PATTERN:RULE", callback=_table, help=text)
+
+
+def _flag(*names: str, text: str, **more: Any) -> Callable[[Command], Command]:
+    return click.option(*names, is_flag=True, help=text, **more)
+
+
+_RULES = "RULES"
+
+OVERRIDES = (
+    _list(
+        "--select",
+        _RULES,
+        "Check for these rules only: codes, prefixes (RL1), names or ALL, with commas between.",
+    ),
+    _list("--ignore", _RULES, "Leave these rules out."),
+    _list("--extend-select", _RULES, "Check for these rules, too."),
+    _list("--extend-ignore", _RULES, "The same as --ignore.", hidden=True),
+    _ignores("--per-file-ignores", "Leave a rule out in files that match a pattern."),
+    _ignores("--extend-per-file-ignores", "The same, in addition to the configured ones."),
+    _list("--exclude", "PATTERNS", "Pass over these files and folders, instead of the configured ones."),
+    _list("--extend-exclude", "PATTERNS", "Pass over these files and folders, too."),
+    _flag("--force-exclude/--no-force-exclude", default=None, text="Pass over excluded files even if named."),
+    _flag(
+        "--respect-gitignore/--no-respect-gitignore",
+        default=None,
+        text="Pass over what git ignores (default).",
+    ),
+    _flag(
+        "--unsafe-fixes/--no-unsafe-fixes",
+        default=None,
+        text="Count and apply fixes that a reader must agree to.",
+    ),
+    click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), help="How findings are printed."),
+    click.option(
+        "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes (default: one a core)."
+    ),
+)
+
+_CONFIG = "A configuration file, or one setting: --config 'select = [\"RL1\"]'."
+
+CONFIGURATION = (
+    click.option("--config", multiple=True, metavar="FILE|KEY=VALUE", help=_CONFIG),
+    _flag("--isolated", text="Look for no configuration files."),
+)
+
+RUN = (
+    click.option(
+        "-o", "--output-file", type=click.Path(dir_okay=False, path_type=Path), help="Write the report there."
+    ),
+    _flag("--diff", text="Print what fixing would change, and change nothing."),
+    _flag("--show-fixes", text="List what was fixed."),
+    _flag("--statistics", text="Count the findings of each rule instead of showing them."),
+    _flag("--exit-zero", text="Exit with 0 even if there are findings."),
+    _flag("--exit-non-zero-on-fix", text="Exit with 1 if anything was fixed, even if nothing remains."),
+    _flag("--show-files", text="List the files that would be checked."),
+    _flag("--show-settings", text="Show the effective settings, as `rlint config` does."),
+    _flag("--ignore-noqa", text="Report suppressed findings, too."),
+    click.option("--stdin-filename", metavar="PATH", help="The name of what is read from standard input."),
+    click.option(
+        "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Use of colours."
+    ),
+    _flag("-n", "--no-cache", text="Accepted, and without effect: rlint keeps no cache.", expose_value=False),
+    _flag("-q", "--quiet", text="Print findings and errors only."),
+    _flag("-s", "--silent", text="Print errors only."),
+    _flag("-v", "--verbose", text="Say what is done, and show tracebacks."),
+)
+
+
+def shared_options(command: Callable[[Request], int]) -> Command:
+    """Give `command` the paths and options of a run, and call it with one Request."""
+
+    def build(paths: tuple[str, ...], **options: Any) -> int:
+        from rlint.config import KEYS
+
+        keys = [name for name in options if name.replace("_", "-") in KEYS]
+        overrides = {name.replace("_", "-"): options.pop(name) for name in keys}
+        if options["exit_zero"] and options["exit_non_zero_on_fix"]:
+            raise click.UsageError("`--exit-zero` and `--exit-non-zero-on-fix` exclude each other")
+        return command(Request(paths=paths or (".",), overrides=overrides, **options))
+
+    build.__doc__ = command.__doc__
+    decorated: Command = build
+    for option in reversed((*OVERRIDES, *RUN, *CONFIGURATION)):
+        decorated = option(decorated)
+    return click.argument("paths", nargs=-1, metavar="[PATHS]...")(decorated)

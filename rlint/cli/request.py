@@ -1,0 +1,74 @@
+"""What one run of `rlint check` or `rlint fix` was asked to do."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rlint.settings import Resolver
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The command line, parsed. `overrides` are the options that a configuration could also hold."""
+
+    paths: tuple[str, ...]
+    overrides: Mapping[str, Any]
+    config: tuple[str, ...] = ()
+    isolated: bool = False
+    diff: bool = False
+    output_file: Path | None = None
+    statistics: bool = False
+    exit_zero: bool = False
+    exit_non_zero_on_fix: bool = False
+    show_files: bool = False
+    show_settings: bool = False
+    show_fixes: bool = False
+    add_noqa: bool = False
+    ignore_noqa: bool = False
+    stdin_filename: str | None = None
+    color: str = "auto"
+    quiet: bool = False
+    silent: bool = False
+    verbose: bool = False
+
+    @property
+    def reads_stdin(self) -> bool:
+        """Whether the program to check comes from standard input."""
+        return self.stdin_filename is not None or self.paths == ("-",)
+
+    @property
+    def colored(self) -> bool:
+        """Whether the report may use colours."""
+        if self.color != "auto":
+            return self.color == "always"
+        if self.output_file is not None or os.environ.get("NO_COLOR"):
+            return False
+        return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+
+
+def build_resolver(overrides: Mapping[str, Any], config: tuple[str, ...], *, isolated: bool) -> Resolver:
+    """Join command line, `--config` and configuration files, as seen from the working folder."""
+    from rlint.config import inline_layer, option_layer
+    from rlint.errors import RlintError
+    from rlint.settings import Resolver
+
+    root = Path.cwd()
+    files = [text for text in config if "=" not in text or Path(text).is_file()]
+    inline = tuple(text for text in config if text not in files)
+    for file in files:
+        if not Path(file).is_file():
+            raise RlintError(f"`--config` names {file!r}, which is neither a file nor `key = value`")
+    if len(files) > 1:
+        raise RlintError("`--config` can name one file only; further ones may set single keys: `key = value`")
+    if files and isolated:
+        raise RlintError("`--config FILE` and `--isolated` exclude each other")
+    layers = [inline_layer(inline, root)] if inline else []
+    layers.append(option_layer(overrides, root))
+    return Resolver(root, config=Path(files[0]) if files else None, isolated=isolated, overrides=layers)

@@ -1,0 +1,57 @@
+"""`rlint rule`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from rlint.errors import RlintError
+
+if TYPE_CHECKING:
+    from rlint.registry import RuleEntry
+
+
+@click.command("rule")
+@click.argument("rule", metavar="[CODE|NAME]", required=False)
+@click.option("--all", "everything", is_flag=True, help="Show the pages of all rules.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="Page or data.")
+def command(rule: str | None, everything: bool, output_format: str) -> None:
+    """Explain a rule: what it looks for, why that is slow, and when its fix is safe."""
+    from rlint import registry
+
+    if everything:
+        entries = list(registry.catalogue())
+    elif rule is not None:
+        entries = [registry.find(rule)]
+    else:
+        raise RlintError("name a rule by its code or name (`rlint rules` lists them), or say `--all`")
+    if output_format == "json":
+        pages = [{**facts(entry), "explanation": entry.page} for entry in entries]
+        click.echo(json.dumps(pages if everything else pages[0], indent=2, ensure_ascii=False))
+        return
+    _show("\n\n".join(f"# {entry.name} ({entry.code})\n\n{entry.page.rstrip()}" for entry in entries))
+
+
+def facts(entry: RuleEntry) -> dict[str, object]:
+    """Return what the table and the JSON forms say of a rule."""
+    return {
+        "code": entry.code,
+        "name": entry.name,
+        "family": entry.family,
+        "fix": entry.fixes,
+        "opt_in": entry.opt_in,
+        "summary": entry.summary,
+    }
+
+
+def _show(page: str) -> None:
+    if not sys.stdout.isatty():
+        click.echo(page)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console().print(Markdown(page))

@@ -1,0 +1,169 @@
+"""`rlint check` and `rlint fix`: from a request to an exit status."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rlint.cli.console import Console, count
+from rlint.cli.work import StandardInput, Work, find_work, read_stdin
+from rlint.errors import RlintError
+from rlint.findings import Finding, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rlint.cli.request import Request
+    from rlint.engine import Changed, FixReport, Report, Target
+
+CLEAN, FINDINGS, FAILED = 0, 1, 2
+
+
+def run(request: Request) -> int:
+    """Do what the request says."""
+    started = time.perf_counter()
+    console = Console(request)
+    work = find_work(request)
+    if request.show_settings:
+        from rlint.cli.config import rendered
+
+        named = [request.stdin_filename or "."] if request.reads_stdin else list(request.paths)
+        console.report(rendered(work.resolver, named))
+        return CLEAN
+    if request.show_files:
+        console.problems(work.problems)
+        console.report("\n".join(str(path) for path in work.paths))
+        return FAILED if work.problems and not work.paths else CLEAN
+    console.detail(f"settings: {work.settings.config or 'defaults, no configuration file'}")
+    if request.reads_stdin:
+        return _run_stdin(work, console)
+    if not work.paths and not work.problems:
+        console.note("warning: no Python files found under the given paths")
+    targets = work.targets()
+    if targets and not any(target.codes for target in targets):
+        console.note("warning: no rules are selected")
+    if request.add_noqa:
+        from rlint.cli.noqa import add_comments
+
+        return add_comments(work, targets, console)
+    status = _run_files(work, targets, console)
+    console.detail(f"{count(len(targets), 'file')} in {time.perf_counter() - started:.2f} s")
+    return status
+
+
+def _run_files(work: Work, targets: Sequence[Target], console: Console) -> int:
+    if not (work.settings.fix or work.request.diff):
+        return _show(work, _check(work, targets), console)
+    fixed = _fix(work, targets)
+    if work.request.diff:
+        return _show_diff(work, fixed, console)
+    from rlint.fixes import write
+
+    refused = {
+        changed.source.name: problem
+        for changed in fixed.changed
+        if (problem := write(changed.source, changed.text)) is not None
+    }
+    applied = [finding for finding in fixed.applied if finding.path not in refused]
+    _list_fixes(work, applied, console)
+    # Where a file could not be written, what it holds now is not what the report describes.
+    report = _check(work, targets) if refused else fixed.report
+    report = replace(report, problems=(*report.problems, *refused.values()))
+    return _show(work, report, console, fixed=len(applied))
+
+
+def _run_stdin(work: Work, console: Console) -> int:
+    given = read_stdin(work)
+    if work.request.add_noqa:
+        raise RlintError("`--add-noqa` changes files; it cannot be used with standard input")
+    if isinstance(given.source, Problem):
+        work = replace(work, problems=(given.source,))
+    if not (work.settings.fix or work.request.diff):
+        return _show(work, _check(work, given.targets), console)
+    fixed = _fix(work, given.targets)
+    if work.request.diff:
+        return _show_diff(work, fixed, console)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(_fixed_bytes(given, fixed.changed))
+    sys.stdout.buffer.flush()
+    return _show(work, fixed.report, console, fixed=len(fixed.applied), err=True)
+
+
+def _fixed_bytes(given: StandardInput, changed: Sequence[Changed]) -> bytes:
+    return changed[0].source.encode(changed[0].text) if changed else given.raw
+
+
+def _check(work: Work, targets: Sequence[Target]) -> Report:
+    from rlint import engine
+
+    report = engine.check(targets, jobs=work.settings.jobs, ignore_suppressions=work.request.ignore_noqa)
+    return replace(report, problems=(*work.problems, *report.problems))
+
+
+def _fix(work: Work, targets: Sequence[Target]) -> FixReport:
+    from rlint import engine
+
+    fixed = engine.fix(targets, unsafe=work.settings.unsafe_fixes, jobs=work.settings.jobs)
+    return replace(fixed, report=replace(fixed.report, problems=(*work.problems, *fixed.report.problems)))
+
+
+def _show(work: Work, report: Report, console: Console, *, fixed: int = 0, err: bool = False) -> int:
+    """Print a report and its summary, and tell the exit status."""
+    from rlint.output import ReportOptions, reporter, statistics
+    from rlint.output.counts import summary
+
+    request, settings = work.request, work.settings
+    options = ReportOptions(
+        unsafe_fixes=settings.unsafe_fixes, color=request.colored and not err, fixed=fixed, summary=False
+    )
+    console.problems(report.problems)
+    for_people = settings.output_format in ("full", "concise")
+    # People read on standard error what could not be checked; other programs find it in the report.
+    shown = replace(report, problems=()) if for_people else report
+    if request.statistics:
+        text = statistics(shown, settings.output_format, options)
+    else:
+        text = reporter(settings.output_format)(shown, options)
+    if for_people and not request.quiet:
+        text += summary(report, options)
+    console.report(text, err=err)
+    return _status(request, report, fixed)
+
+
+def _show_diff(work: Work, fixed: FixReport, console: Console) -> int:
+    from rlint.output import diff
+
+    console.problems(fixed.report.problems)
+    console.report(diff(fixed.changed, color=work.request.colored))
+    if fixed.applied:
+        console.note(f"Would fix {count(len(fixed.applied), 'finding')}.")
+    elif not fixed.report.problems:
+        console.note("Nothing to fix.")
+    if work.request.exit_zero and fixed.report.checked:
+        return CLEAN
+    return FINDINGS if fixed.changed else _status(work.request, replace(fixed.report, findings=()), 0)
+
+
+def _status(request: Request, report: Report, fixed: int) -> int:
+    if report.problems and not report.checked:
+        return FAILED
+    if request.exit_zero:
+        return CLEAN
+    if report.findings or report.problems or (fixed and request.exit_non_zero_on_fix):
+        return FINDINGS
+    return CLEAN
+
+
+def _list_fixes(work: Work, applied: Sequence[Finding], console: Console) -> None:
+    if not (work.request.show_fixes or work.request.verbose):
+        return
+    places: dict[str, list[Finding]] = {}
+    for finding in applied:
+        places.setdefault(finding.path, []).append(finding)
+    for path, findings in sorted(places.items()):
+        codes = sorted({(finding.code, finding.name) for finding in findings})
+        for code, name in codes:
+            number = sum(1 for finding in findings if finding.code == code)
+            console.note(f"fixed {path}: {number} × {code} ({name})")

@@ -1,0 +1,84 @@
+"""What a run works on: the files of a request, or standard input, as targets of the engine."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rlint.cli.request import Request, build_resolver
+from rlint.findings import Problem
+from rlint.patterns import absolute
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rlint.engine import Target
+    from rlint.files import Source
+    from rlint.settings import Resolver, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The settings of a run and the files it is about."""
+
+    request: Request
+    resolver: Resolver
+    paths: tuple[Path, ...]
+    problems: tuple[Problem, ...]
+    """What was named and is not there."""
+
+    @property
+    def settings(self) -> Settings:
+        """What applies to the run as a whole."""
+        return self.resolver.main
+
+    def targets(self) -> list[Target]:
+        """Return the files, each with the codes that it is checked for."""
+        from rlint.engine import Target
+        from rlint.files import display_name
+
+        root = self.resolver.root
+        return [
+            Target(None, path, display_name(path, root), self.resolver.for_file(path).codes_for(path))
+            for path in self.paths
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class StandardInput:
+    """A program read from standard input."""
+
+    raw: bytes
+    source: Source | Problem
+    targets: Sequence[Target]
+    """The program, or nothing where it cannot be decoded or is excluded."""
+
+
+def find_work(request: Request) -> Work:
+    """Find settings and files."""
+    from rlint.discovery import discover
+
+    resolver = build_resolver(request.overrides, request.config, isolated=request.isolated)
+    if request.reads_stdin:
+        return Work(request, resolver, (), ())
+    found = discover(request.paths, resolver)
+    return Work(request, resolver, found.files, found.problems)
+
+
+def read_stdin(work: Work) -> StandardInput:
+    """Read standard input, under the name that the user gives it."""
+    from rlint.engine import Target
+    from rlint.files import display_name, source_from_text
+
+    named = work.request.stdin_filename
+    path = absolute(named or "-")
+    name = display_name(path, work.resolver.root) if named else "-"
+    settings = work.resolver.for_file(path)
+    raw = sys.stdin.buffer.read()
+    source = source_from_text(raw, name, path)
+    excluded = named is not None and work.settings.force_exclude and settings.excludes_file(path)
+    if excluded or isinstance(source, Problem):
+        return StandardInput(raw, source, ())
+    return StandardInput(raw, source, (Target(source, path, name, settings.codes_for(path)),))

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rlint import registry
+from rlint.errors import RlintError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+RULE = '''"""Something slow.
+
+More about it.
+"""
+from rlint.rule import Rule, Safety
+
+
+class {cls}(Rule):
+    code = "{code}"
+    name = "{name}"
+    {more}
+'''
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty package of rules, `made_rules`."""
+    folder = tmp_path / "made_rules"
+    (folder / "family").mkdir(parents=True)
+    (folder / "__init__.py").touch()
+    (folder / "family" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    registry.catalogue.cache_clear()
+    yield folder
+    registry.catalogue.cache_clear()
+    for module in [name for name in sys.modules if name.startswith("made_rules")]:
+        del sys.modules[module]
+
+
+def write(package: Path, file: str, text: str | None = None, **parts: str) -> Path:
+    """Put a rule file into the package."""
+    parts = {"cls": "SomeRule", "code": "XX101", "name": "slow-thing", "more": "", **parts}
+    path = package / "family" / file
+    path.write_text(RULE.format(**parts) if text is None else text)
+    return path
+
+
+def test_rules_are_known_from_their_files_names(package: Path) -> None:
+    """Listing the rules imports none of them, broken ones included."""
+    write(package, "xx102_other_thing.py", "raise SystemExit('imported')")
+    write(package, "xx101_slow_thing.py")
+    write(package, "helpers.py", "")
+    entries = [entry for entry in registry.catalogue("made_rules") if entry.module]
+    assert [(entry.code, entry.name, entry.family) for entry in entries] == [
+        ("XX101", "slow-thing", "family"),
+        ("XX102", "other-thing", "family"),
+    ]
+
+
+def test_the_engines_own_codes_are_in_the_catalogue() -> None:
+    """`rlint rules` also lists what the engine reports about suppression comments, as opt-in."""
+    entry = registry.find("unused-suppression")
+    assert (entry.code, entry.opt_in, entry.fixes) == ("RL900", True, "safe")
+    assert entry.page.startswith(entry.summary)
+
+
+def test_page_and_class_data_are_read_without_importing(package: Path) -> None:
+    """The page, the opt-in mark and the safety of the fixes come from the text of the rule's file."""
+    text = RULE.format(cls="SomeRule", code="XX101", name="slow-thing", more="opt_in = True")
+    write(package, "xx101_slow_thing.py", text + "\nSAFETY = Safety.UNSAFE\nraise SystemExit('imported')\n")
+    entry = registry.find("XX101", "made_rules")
+    assert (entry.summary, entry.opt_in, entry.fixes) == ("Something slow.", True, "unsafe")
+    assert entry.page.endswith("More about it.")
+
+
+def test_selected_rules_are_made_in_order(package: Path) -> None:
+    """`load` imports the rules that were asked for and no others."""
+    write(package, "xx103_c.py", "raise SystemExit('imported')")
+    write(package, "xx102_b.py", cls="B", code="XX102", name="b")
+    write(package, "xx101_a.py", cls="A", code="XX101", name="a")
+    rules = registry.load({"XX102", "XX101", "RL900"}, "made_rules")
+    assert [rule.code for rule in rules] == ["XX101", "XX102"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "one subclass of Rule, not 0"),
+        (
+            "from rlint.rule import Rule\nclass A(Rule): pass\nclass B(Rule): pass\n",
+            "one subclass of Rule, not 2",
+        ),
+        (RULE.format(cls="A", code="XX109", name="slow-thing", more=""), "XX109"),
+        ("import nothing_of_that_name", "nothing_of_that_name"),
+        ("def broken(:", "SyntaxError"),
+    ],
+)
+def test_a_rule_that_cannot_be_used_stops_with_file_and_reason(package: Path, text: str, says: str) -> None:
+    """A rule never vanishes silently."""
+    path = write(package, "xx101_slow_thing.py", text)
+    with pytest.raises(RlintError) as caught:
+        registry.load({"XX101"}, "made_rules")
+    assert str(path) in str(caught.value)
+    assert says in str(caught.value)
+
+
+def test_two_rules_with_one_code_are_refused(package: Path) -> None:
+    """Two files with the same number meet at once."""
+    write(package, "xx101_one.py")
+    write(package, "xx101_two.py")
+    with pytest.raises(RlintError, match="two rules have the code XX101"):
+        registry.catalogue("made_rules")
+
+
+def test_selectors(package: Path) -> None:
+    """A code, a name, the beginning of codes and ALL select rules, in any case of letters."""
+    for code, name in [("xx101", "one"), ("xx102", "two"), ("xx201", "three")]:
+        write(package, f"{code}_{name}.py")
+
+    def codes(selector: str) -> list[str]:
+        return [entry.code for entry in registry.resolve(selector, "made_rules")]
+
+    assert codes("XX101") == codes("one") == codes(" xx101 ") == ["XX101"]
+    assert codes("XX1") == ["XX101", "XX102"]
+    assert codes("XX") == ["XX101", "XX102", "XX201"]
+    assert codes("all") == ["RL900", "RL901", "XX101", "XX102", "XX201"]
+
+
+@pytest.mark.parametrize("selector", ["XX9", "thre", "X", "", "XX1011"])
+def test_an_unknown_selector_is_an_error(package: Path, selector: str) -> None:
+    """A selector that means nothing is named, with the nearest rule where one is near."""
+    write(package, "xx201_three.py")
+    with pytest.raises(RlintError) as caught:
+        registry.resolve(selector, "made_rules")
+    assert f"unknown rule `{selector}`" in str(caught.value)
+    assert ("did you mean `three`" in str(caught.value)) == (selector == "thre")
+
+
+def test_one_rule_is_wanted(package: Path) -> None:
+    """`rlint rule XX1` says which rules begin like that, instead of showing one of them."""
+    write(package, "xx101_one.py")
+    write(package, "xx102_two.py")
+    with pytest.raises(RlintError, match=r"XX101 \(one\), XX102 \(two\)"):
+        registry.find("XX1", "made_rules")
+
+
+def test_listing_rules_imports_no_rule() -> None:
+    """The catalogue of the shipped rules is read from file names alone."""
+    code = (
+        "import sys; from rlint import registry; registry.catalogue();"
+        "[entry.opt_in for entry in registry.catalogue()];"
+        "print([name for name in sys.modules if name.startswith(('rlint.rules.', 'libcst'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
