@@ -38,7 +38,12 @@ def finding(
 
 
 def replacing(
-    text: str, old: str, new: str, safety: Safety = Safety.SAFE, reason: str | None = None, title: str = "Repair it"
+    text: str,
+    old: str,
+    new: str,
+    safety: Safety = Safety.SAFE,
+    reason: str | None = None,
+    title: str = "Repair it",
 ) -> Fix:
     """A fix that replaces the first occurrence of `old`."""
     start = text.index(old)

@@ -7,13 +7,14 @@ import stat
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reports import at
 
+from reports import at
 from rlint.files import Source, read_source
 from rlint.findings import Edit, Finding, Fix, Safety
 from rlint.fixes import apply, check_parses, write
@@ -74,7 +75,10 @@ def test_insertion_at_the_edge_of_a_replacement_is_no_overlap() -> None:
 def test_insertion_inside_a_replacement_waits() -> None:
     """It would vanish or tear the other apart."""
     assert result(fixed_by(Edit(2, 6, "x")), fixed_by(Edit(4, 4, "!"))) == ("01x6789", 1)
-    assert result(fixed_by(Edit(4, 4, "!"), Edit(1, 1, "?")), fixed_by(Edit(2, 6, "x"))) == ("0?123!456789", 1)
+    assert result(fixed_by(Edit(4, 4, "!"), Edit(1, 1, "?")), fixed_by(Edit(2, 6, "x"))) == (
+        "0?123!456789",
+        1,
+    )
 
 
 def test_two_insertions_at_one_place_wait_for_each_other() -> None:
@@ -138,6 +142,7 @@ def test_finding_without_fix_changes_nothing() -> None:
 
 @st.composite
 def programs_with_findings(draw: st.DrawFn) -> tuple[str, list[Finding]]:
+    """A text and findings whose fixes touch, share and overlap."""
     text = draw(st.text("ab\n\r\u00e9\u65e5", max_size=30))
     place = st.integers(0, len(text))
 
@@ -180,7 +185,7 @@ def reference(text: str, findings: list[Finding], unsafe: bool) -> tuple[str, li
         if (
             (unsafe or finding.fix.safety is Safety.SAFE)
             and any(text[edit.start : edit.end] != edit.text for edit in edits)
-            and all(a.end <= b.start for a, b in zip(edits, edits[1:], strict=False))
+            and all(a.end <= b.start for a, b in pairwise(edits))
         ):
             usable.append(finding)
     chosen: list[Edit] = []
@@ -241,7 +246,10 @@ def test_text_outside_the_edits_stays(case: tuple[str, list[Finding]]) -> None:
 def test_many_fixes_are_quick() -> None:
     """A file with thousands of findings is no reason to wait."""
     count = 20_000
-    findings = [fixed_by(Edit(place * 2, place * 2 + 1, "x"), Edit(0, 0, "i\n", shared=True)) for place in range(count)]
+    findings = [
+        fixed_by(Edit(place * 2, place * 2 + 1, "x"), Edit(0, 0, "i\n", shared=True))
+        for place in range(count)
+    ]
     text, applied = apply("ab" * count, findings, unsafe=False)
     assert len(applied) == count
     assert text == "i\n" + "xb" * count
@@ -262,7 +270,13 @@ def test_broken_outcome_is_called_a_bug_of_rlint(text: str) -> None:
     assert "bug in rlint" in str(problem)
 
 
+def names(folder: Path) -> list[str]:
+    """What lies in a folder."""
+    return sorted(entry.name for entry in folder.iterdir())
+
+
 def read(path: Path) -> Source:
+    """The file as the engine reads it."""
     source = read_source(path, path.name)
     assert isinstance(source, Source)
     return source
@@ -284,7 +298,7 @@ def test_line_ends_encoding_and_byte_order_mark_are_kept(tmp_path: Path, raw: by
     source = read(path)
     assert write(source, source.text.replace("x = ", "xx = ")) is None
     assert path.read_bytes() == raw.replace(b"x = ", b"xx = ")
-    assert os.listdir(tmp_path) == ["a.py"]
+    assert names(tmp_path) == ["a.py"]
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o755, 0o600])
@@ -297,7 +311,9 @@ def test_mode_is_kept(tmp_path: Path, mode: int) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only the superuser gives files away")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only the superuser gives files away"
+)
 def test_owner_is_kept_where_that_is_permitted(tmp_path: Path) -> None:
     """Run by the superuser, rlint does not take the files over."""
     path = tmp_path / "a.py"
@@ -317,7 +333,7 @@ def test_symbolic_link_stays_a_link(tmp_path: Path) -> None:
     assert write(read(link), "x = 2\n") is None
     assert link.is_symlink()
     assert real.read_text() == "x = 2\n"
-    assert sorted(os.listdir(tmp_path)) == ["link.py", "real"]
+    assert names(tmp_path) == ["link.py", "real"]
 
 
 def test_file_that_changed_meanwhile_is_not_written(tmp_path: Path) -> None:
@@ -330,7 +346,7 @@ def test_file_that_changed_meanwhile_is_not_written(tmp_path: Path) -> None:
     assert problem is not None
     assert "changed on disk" in problem.message
     assert path.read_text() == "x = 1  # saved\n"
-    assert os.listdir(tmp_path) == ["a.py"]
+    assert names(tmp_path) == ["a.py"]
 
 
 def test_deleted_file_does_not_come_back(tmp_path: Path) -> None:
@@ -342,7 +358,7 @@ def test_deleted_file_does_not_come_back(tmp_path: Path) -> None:
     problem = write(source, "x = 2\n")
     assert problem is not None
     assert problem.message == f"not written: {os.strerror(errno.ENOENT)}"
-    assert os.listdir(tmp_path) == []
+    assert names(tmp_path) == []
 
 
 def test_read_only_file_is_not_written(tmp_path: Path) -> None:
@@ -389,7 +405,7 @@ def test_full_disk_loses_nothing(tmp_path: Path) -> None:
     )
     assert "not written: " in done.stdout
     assert path.read_text() == "x = 1\n"
-    assert os.listdir(tmp_path) == ["a.py"]
+    assert names(tmp_path) == ["a.py"]
 
 
 def test_interrupt_leaves_the_old_file_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -405,4 +421,4 @@ def test_interrupt_leaves_the_old_file_alone(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(KeyboardInterrupt):
         write(source, "x = 2\n")
     assert path.read_text() == "x = 1\n"
-    assert os.listdir(tmp_path) == ["a.py"]
+    assert names(tmp_path) == ["a.py"]

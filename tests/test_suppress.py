@@ -4,8 +4,8 @@ import sys
 from textwrap import dedent
 
 import pytest
-from reports import at
 
+from reports import at
 from rlint.findings import Finding
 from rlint.fixes import apply
 from rlint.suppress import add_noqa, parse
@@ -19,7 +19,10 @@ def on(line: int, code: str = "RL101", first: int | None = None, last: int | Non
     return Finding(code, KNOWN[code], "m", "a.py", at(line), at(line), first or line, last or line)
 
 
-def hides(text: str, line: int, code: str = "RL101", first: int | None = None, last: int | None = None) -> bool:
+def hides(
+    text: str, line: int, code: str = "RL101", first: int | None = None, last: int | None = None
+) -> bool:
+    """Whether the comments of `text` hide a finding there."""
     return parse(dedent(text)).hides(on(line, code, first, last))
 
 
@@ -188,7 +191,7 @@ def test_broken_files_do_no_harm(text: str) -> None:
 
 def test_file_that_mentions_no_suppression_is_not_tokenised(monkeypatch: pytest.MonkeyPatch) -> None:
     """Most files have no suppression comments and cost nothing."""
-    monkeypatch.setattr("rlint.suppress.read_layout", lambda text: pytest.fail(text))
+    monkeypatch.setattr("rlint.suppress.read_layout", pytest.fail)
     assert not parse("x = cat(x)  # grows\n").hides(on(1))
 
 

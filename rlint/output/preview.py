@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from rlint.output.line_diff import changes
 from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
@@ -82,16 +82,12 @@ def _lines(text: str) -> list[str]:
 
 
 def _rows(old: list[str], new: list[str], first: int) -> Iterator[Row]:
-    opcodes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    changes = [index for index, opcode in enumerate(opcodes) if opcode[0] != "equal"]
-    if not changes:
-        return
-    for _, old_start, old_end, new_start, new_end in opcodes[changes[0] : changes[-1] + 1]:
-        if old[old_start:old_end] == new[new_start:new_end]:
-            for index in range(new_start, new_end):
-                yield Row(" ", first + index, new[index])
-            continue
-        for index in range(old_start, old_end):
+    done: int | None = None
+    for change in changes(old, new):
+        for index in range(change.new_start if done is None else done, change.new_start):
+            yield Row(" ", first + index, new[index])
+        for index in range(change.old_start, change.old_end):
             yield Row("-", None, old[index])
-        for index in range(new_start, new_end):
+        for index in range(change.new_start, change.new_end):
             yield Row("+", first + index, new[index])
+        done = change.new_end

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from rlint.output.line_diff import changes
 from rlint.output.terminal import Paint, Style, printable
 from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
-    from rlint.engine import Changed
+    from collections.abc import Iterator
 
-_STYLES = {"+": Style.ADDED, "-": Style.REMOVED, "@": Style.FRAME}
+    from rlint.engine import Changed
+    from rlint.output.line_diff import Change
+
+_CONTEXT = 3
+_NO_NEWLINE = "\\ No newline at end of file\n"
 
 
 def render_diff(changed: Changed, *, color: bool) -> str:
@@ -21,23 +25,67 @@ def render_diff(changed: Changed, *, color: bool) -> str:
     Without colour it holds the bytes that `patch` needs; with colour it is for eyes alone, and
     control characters are spelled out.
     """
-    name = printable(changed.source.name)
     old, new = _lines(changed.source.text), _lines(changed.text)
     paint = Paint(color=color)
+    name = printable(changed.source.name)
     parts: list[str] = []
-    for number, line in enumerate(difflib.unified_diff(old, new, name, name)):
-        body = line.rstrip("\r\n")
-        if color:
-            style = Style.PATH if number < 2 else _STYLES.get(body[:1])
-            body = "\t".join(printable(piece) for piece in body.split("\t"))
-            parts.append((paint(style, body) if style else body) + "\n")
-        else:
-            parts.append(line)
-        if body == line:
-            parts.append("\\ No newline at end of file\n" if color else "\n\\ No newline at end of file\n")
+    for hunk in _hunks(changes(old, new)):
+        if not parts:
+            parts = [paint(Style.PATH, f"--- {name}") + "\n", paint(Style.PATH, f"+++ {name}") + "\n"]
+        rows = list(_rows(old, new, hunk))
+        old_start = max(0, hunk[0].old_start - _CONTEXT)
+        new_start = max(0, hunk[0].new_start - _CONTEXT)
+        removed = _range(old_start, sum(mark != "+" for mark, _ in rows))
+        added = _range(new_start, sum(mark != "-" for mark, _ in rows))
+        parts.append(paint(Style.FRAME, f"@@ -{removed} +{added} @@") + "\n")
+        parts += [_for_eyes(mark, line, paint) if color else mark + _terminated(line) for mark, line in rows]
     return "".join(parts)
 
 
 def _lines(text: str) -> list[str]:
     starts = [*Positions(text).starts, len(text)]
     return [text[start:end] for start, end in pairwise(starts) if start < end]
+
+
+def _hunks(found: list[Change]) -> Iterator[list[Change]]:
+    hunk: list[Change] = []
+    for change in found:
+        if hunk and change.old_start - hunk[-1].old_end > 2 * _CONTEXT:
+            yield hunk
+            hunk = []
+        hunk.append(change)
+    if hunk:
+        yield hunk
+
+
+def _rows(old: list[str], new: list[str], hunk: list[Change]) -> Iterator[tuple[str, str]]:
+    done = max(0, hunk[0].old_start - _CONTEXT)
+    for change in hunk:
+        for line in old[done : change.old_start]:
+            yield " ", line
+        for line in old[change.old_start : change.old_end]:
+            yield "-", line
+        for line in new[change.new_start : change.new_end]:
+            yield "+", line
+        done = change.old_end
+    for line in old[done : done + _CONTEXT]:
+        yield " ", line
+
+
+def _range(start: int, length: int) -> str:
+    if length == 1:
+        return str(start + 1)
+    # An empty range is named by the line before it.
+    return f"{start + 1 if length else start},{length}"
+
+
+def _terminated(line: str) -> str:
+    return line if line.endswith(("\r", "\n")) else f"{line}\n{_NO_NEWLINE}"
+
+
+def _for_eyes(mark: str, line: str, paint: Paint) -> str:
+    body = line.rstrip("\r\n")
+    shown = mark + "\t".join(printable(piece) for piece in body.split("\t"))
+    styles = {"+": Style.ADDED, "-": Style.REMOVED}
+    colored = paint(styles[mark], shown) if mark in styles else shown
+    return f"{colored}\n{_NO_NEWLINE if body == line else ''}"
