@@ -22,7 +22,7 @@ SYNTAX = ("rlint.syntax", "rlint.syntax.*")
 PROJECT = ("rlint.project", "rlint.project.*")
 OUTPUT = ("rlint.output", "rlint.output.*")
 COMMANDS = ("rlint.cli", "rlint.cli.*", "rlint.__main__")
-ENGINE = ("rlint.engine", "rlint.fixes", "rlint.suppress", "rlint.registry")
+ENGINE = ("rlint.engine", "rlint.worker", "rlint.workers", "rlint.fixes", "rlint.suppress", "rlint.registry")
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Layer:
     modules: tuple[str, ...]
     may: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
+    """Those of the standard library that 3.10 lacks count as packages, too."""
     for_types: tuple[str, ...] = ()
     """Further modules that only annotations may name."""
 
@@ -39,7 +40,7 @@ class Layer:
 LAYERS = (
     Layer(PLAIN, may=PLAIN),
     Layer(("rlint.registry",), may=(*PLAIN, "rlint.rule")),
-    Layer(SETTINGS, may=(*PLAIN, *SETTINGS, "rlint.registry"), packages=("tomli",)),
+    Layer(SETTINGS, may=(*PLAIN, *SETTINGS, "rlint.registry"), packages=("tomllib", "tomli")),
     Layer(("rlint.files",), may=PLAIN),
     Layer(
         ("rlint.gitignore", "rlint.discovery"), may=(*PLAIN, *FILES, "rlint.settings"), packages=("pathspec",)
@@ -47,10 +48,13 @@ LAYERS = (
     Layer(SUPPRESSIONS, may=(*PLAIN, *SUPPRESSIONS, "rlint.syntax.positions")),
     Layer(("rlint.fixes",), may=PLAIN, for_types=("rlint.files",)),
     Layer(SYNTAX, may=(*PLAIN, *SYNTAX), packages=("libcst",)),
-    Layer(PROJECT, may=(*PLAIN, *SYNTAX, *PROJECT), for_types=("rlint.files",)),
+    Layer(PROJECT, may=(*PLAIN, *SYNTAX, *PROJECT, "rlint.files")),
     Layer(("rlint.rule",), may=("rlint.findings",), for_types=("rlint.project.site",)),
     Layer(("rlint.rules.*",), may=("rlint.rule", "rlint.syntax.edits", *PROJECT)),
-    Layer(("rlint.engine",), may=(*PLAIN, "rlint.files", *SYNTAX, *PROJECT, "rlint.rule", *ENGINE)),
+    Layer(
+        ("rlint.engine", "rlint.worker", "rlint.workers"),
+        may=(*PLAIN, "rlint.files", *SYNTAX, *PROJECT, "rlint.rule", *ENGINE),
+    ),
     Layer(OUTPUT, may=(*PLAIN, *OUTPUT, "rlint.syntax.positions"), for_types=("rlint.files", "rlint.engine")),
     Layer(COMMANDS, may=("rlint", "rlint.*"), packages=("click", "rich")),
     Layer(("rlint.rules", "rlint.fixtures")),

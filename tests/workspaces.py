@@ -15,6 +15,8 @@ class Workspace:
     def __init__(self, folder: Path, files: Mapping[str, bytes]) -> None:
         self.folder = folder
         self.names = sorted(files)
+        folder.mkdir(parents=True)
+        (folder / "rlint.toml").touch()  # the top of a project: nothing above it counts
         for name, content in files.items():
             place = folder / name
             place.parent.mkdir(parents=True, exist_ok=True)
