@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from rlint.engine import Changed, Report
 from rlint.files import Source
 from rlint.findings import Edit, Finding, Fix, Heat, Position, Problem, Safety
 from rlint.syntax.positions import Positions
@@ -50,26 +50,16 @@ def replacing(
     return Fix(title, safety, (Edit(start, start + len(old), new),), reason)
 
 
-@dataclass(frozen=True)
-class Report:
-    """What the reporters read of the engine's report."""
-
-    findings: tuple[Finding, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    checked: int = 1
-    sources: tuple[Source, ...] = field(default=())
-
-    def source_of(self, name: str) -> Source | None:
-        """The file of that name, if it is among the sources."""
-        return next((one for one in self.sources if one.name == name), None)
+def report(
+    *findings: Finding, problems: tuple[Problem, ...] = (), sources: tuple[Source, ...] = (), checked: int = 1
+) -> Report:
+    """What the engine hands to the reporters."""
+    return Report(findings, problems, checked, {one.name: one for one in sources})
 
 
-@dataclass(frozen=True)
-class Changed:
-    """What the diff reads of a changed file."""
-
-    source: Source
-    text: str
+def changed(text: str, new: str, name: str = "agent.py") -> Changed:
+    """A file that fixes have changed."""
+    return Changed(source(text, name), new, ())
 
 
 def at(line: int) -> Position:

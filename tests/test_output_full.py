@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reports import Report, finding, replacing, source
+from reports import finding, replacing, report, source
 from rlint.findings import Edit, Finding, Fix, Problem, Safety
 from rlint.output import ReportOptions, reporter
 
@@ -16,7 +16,7 @@ PLAIN = ReportOptions(summary=False)
 
 def full(text: str, *findings: Finding, options: ReportOptions = PLAIN) -> str:
     """The default report about a file that holds `text`."""
-    return reporter("full")(Report(findings, sources=(source(text),)), options)  # type: ignore[arg-type]
+    return reporter("full")(report(*findings, sources=(source(text),)), options)
 
 
 def test_report_shows_the_place_the_reason_and_the_remedy() -> None:
@@ -115,9 +115,9 @@ def test_nothing_that_controls_a_terminal_is_printed(code: str, name: str, messa
     one = finding(text, place, path=name, message=message, advice=code, chain=(code,))
     one_fixed = finding(text, place, path=name, fix=replacing(text, place, code, title=message, reason=name))
     problem = Problem(name, message, 1, 1, code)
-    report = Report((one, one_fixed), (problem,), sources=(source(text, name),))
+    hostile = report(one, one_fixed, problems=(problem,), sources=(source(text, name),))
     for format_ in ("full", "concise", "github"):
-        shown = reporter(format_)(report, ReportOptions(width=40))  # type: ignore[arg-type]
+        shown = reporter(format_)(hostile, ReportOptions(width=40))
         assert all(
             character == "\n" or unicodedata.category(character) not in ("Cc", "Cf", "Cs")
             for character in shown
@@ -184,8 +184,8 @@ def test_colours_are_there_only_when_asked_for() -> None:
 def test_problem_shows_where_the_file_is_broken() -> None:
     """With the code, if it could be read, and the hint."""
     problem = Problem("agent.py", "SyntaxError: invalid syntax", 2, 7, "is it Python 2?")
-    report = Report((), (problem,), sources=(source("x = 1\nprint 'x'\n"),))
-    assert reporter("full")(report, PLAIN) == dedent("""\
+    broken = report(problems=(problem,), sources=(source("x = 1\nprint 'x'\n"),))
+    assert reporter("full")(broken, PLAIN) == dedent("""\
         error: SyntaxError: invalid syntax
          --> agent.py:2:7
           |
@@ -193,19 +193,19 @@ def test_problem_shows_where_the_file_is_broken() -> None:
           |       ^
         help: is it Python 2?
 
-        """)  # type: ignore[arg-type]
+        """)
 
 
 def test_problem_without_place_or_source() -> None:
     """A file that could not even be opened has only a name."""
-    report = Report((), (Problem("agent.py", "permission denied"),))
-    assert reporter("full")(report, PLAIN) == "error: permission denied\n --> agent.py\n\n"  # type: ignore[arg-type]
+    broken = report(problems=(Problem("agent.py", "permission denied"),))
+    assert reporter("full")(broken, PLAIN) == "error: permission denied\n --> agent.py\n\n"
 
 
 def test_finding_in_a_file_that_is_not_at_hand() -> None:
     """It is told without the code."""
     one = finding("x = cat(x)\n", "cat(x)", fix=replacing("x = cat(x)\n", "cat(x)", "y"))
-    shown = reporter("full")(Report((one,)), PLAIN)  # type: ignore[arg-type]
+    shown = reporter("full")(report(one), PLAIN)
     assert shown.splitlines()[:2] == [
         "RL101 [*] concat-grown-buffer: `states` is copied whole",
         " --> agent.py:1:5",
