@@ -95,7 +95,8 @@ def resolve(selector: str, package: str = BUILTIN) -> tuple[RuleEntry, ...]:
         found = tuple(entry for entry in entries if entry.code.startswith(code))
     if not found:
         known = [text for entry in entries for text in (entry.code, entry.name)]
-        raise RlintError(f"unknown rule `{wanted}`{did_you_mean(wanted, known)}")
+        hint = did_you_mean(wanted, known) or "; `rlint rules` lists them"
+        raise RlintError(f"unknown rule `{wanted}`{hint}")
     return found
 
 

@@ -73,6 +73,5 @@ def _resolve(selector: str, layer: Layer, key: str) -> tuple[RuleEntry, ...]:
     try:
         return resolve(selector)
     except RlintError as error:
-        message = str(error)
-        head, mark, tail = message.partition("; did you mean")
-        raise RlintError(f"{head} in {layer.name_of(key)}{mark}{tail}") from error
+        head, mark, hint = str(error).partition("; ")
+        raise RlintError(f"{head} in {layer.name_of(key)}{mark}{hint}") from error

@@ -107,9 +107,9 @@ class Kind:
         if self == other:
             return self
         if self.tag is Tag.NONE and other.tag is not Tag.NONE:
-            return replace(other, optional=True) if other else UNKNOWN
+            return replace(other, optional=True) if other or other.of else UNKNOWN
         if other.tag is Tag.NONE:
-            return replace(self, optional=True) if self else UNKNOWN
+            return replace(self, optional=True) if self or self.of else UNKNOWN
         if self.tag is not other.tag:
             return UNKNOWN
         return Kind(

@@ -68,7 +68,7 @@ RELOCATING_METHODS = frozenset({"to", "cpu", "cuda", "pin_memory", "type", "xpu"
 
 
 def callable_fact(qualified: str, argument_count: int | None = None) -> Fact | None:
-    """The fact about a function or class, by its full name: `torch.zeros`, `builtins.len`.
+    """Look up a function or class by its full name: `torch.zeros`, `builtins.len`.
 
     With the number of arguments in the call (keywords included), it says more of functions whose
     result depends on that: `torch.max(x)` gives a tensor, `torch.max(x, dim)` a pair.
@@ -87,7 +87,7 @@ def callable_fact(qualified: str, argument_count: int | None = None) -> Fact | N
 
 
 def method_fact(tag: Tag, method: str, argument_count: int | None = None) -> Fact | None:
-    """The fact about a method of a value of this kind, the receiver counting as an argument."""
+    """Look up a method of a value of this kind; to the effect, the receiver counts as an argument."""
     if argument_count is not None:
         by_count = _METHODS_BY_COUNT.get((tag, method, argument_count))
         if by_count is not None:
@@ -100,16 +100,16 @@ def method_fact(tag: Tag, method: str, argument_count: int | None = None) -> Fac
 
 
 def attribute_kind(tag: Tag, attribute: str) -> Kind:
-    """The kind of an attribute of a value of this kind, unknown where nobody knows."""
+    """Look up the kind of an attribute of a value of this kind."""
     known = ATTRIBUTES.get(tag)
     return known.get(attribute, UNKNOWN) if known is not None else UNKNOWN
 
 
 def consumes_iterators(qualified: str) -> bool:
-    """Does this use up an iterator that it is given (at once, or as its own result is used)?"""
+    """Tell whether this uses up an iterator that it is given, at once or as its own result is used."""
     return canonical(qualified) in _CONSUMERS
 
 
 def calls_back(qualified: str) -> bool:
-    """Does this call a function that it is given (for an argument or a keyword such as `key`)?"""
+    """Tell whether this calls a function that it is given, as an argument or a keyword such as `key`."""
     return canonical(qualified) in _CALL_BACKS

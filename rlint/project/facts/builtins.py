@@ -25,6 +25,7 @@ from rlint.project.facts.fact import (
     facts,
     makers,
     table,
+    words,
 )
 from rlint.project.kind import Kind, Tag
 
@@ -48,8 +49,7 @@ FACTS: Table = table(
     facts("builtins", READS, NEW, "bytearray memoryview"),
     # Of a tensor or an array these give another one, so that their result stays unknown.
     facts("builtins", PURE, ANYTHING, "abs complex divmod pow round slice"),
-    facts("builtins", READS, ANYTHING, "getattr max min super type"),
-    facts("builtins", READS, NEW, "sum"),
+    facts("builtins", READS, ANYTHING, "getattr max min sum super type"),
     facts("builtins", READS, LIST, "list sorted"),
     facts("builtins", READS, TUPLE, "tuple"),
     facts("builtins", READS, SET, "set frozenset"),
@@ -86,10 +86,12 @@ BY_COUNT: dict[tuple[str, int], Fact] = {
 
 CONSUMERS = frozenset(
     f"builtins.{name}"
-    for name in "all any bytearray bytes dict enumerate filter frozenset list map max min "
-    "next set sorted sum tuple zip".split()
+    for name in words(
+        """all any bytearray bytes dict enumerate filter frozenset list map max min next set sorted sum
+        tuple zip"""
+    )
 )
 """Given an iterator, these use it up, at once or as their own result is used up."""
 
-CALL_BACKS = frozenset(f"builtins.{name}" for name in "filter iter map max min sorted".split())
+CALL_BACKS = frozenset(f"builtins.{name}" for name in words("filter iter map max min sorted"))
 """These call a function that they are given: they do what that function does."""

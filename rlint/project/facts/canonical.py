@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from rlint.project.facts.fact import words
+
 _SAME = {
     "Queue.Queue": "queue.Queue",
     "io.open": "builtins.open",
@@ -92,8 +94,8 @@ _LIBRARIES = re.compile(
 )
 _ONLY_IN_TORCH = frozenset(
     f"torch.multiprocessing.{name}"
-    for name in """spawn start_processes reductions get_sharing_strategy set_sharing_strategy
-    get_all_sharing_strategies""".split()
+    for name in words("""spawn start_processes reductions get_sharing_strategy set_sharing_strategy
+    get_all_sharing_strategies""")
 )
 _ROOTS = frozenset(name.partition(".")[0] for name in (*_SAME, *_MODULES)) | {
     "gym",
@@ -104,7 +106,7 @@ _ROOTS = frozenset(name.partition(".")[0] for name in (*_SAME, *_MODULES)) | {
 
 @lru_cache(maxsize=16384)
 def canonical(qualified: str) -> str:
-    """The one name of what `qualified` names: `torch.nn.Linear` for `torch.nn.modules.linear.Linear`.
+    """Give the one name of a thing: `torch.nn.Linear` for `torch.nn.modules.linear.Linear`.
 
     A name that is not known to be another one's double comes back as it is.
     """
@@ -129,7 +131,7 @@ def canonical(qualified: str) -> str:
 
 
 def public(qualified: str) -> str:
-    """Where an RL library shows a class of an inner module, if it does.
+    """Give the name by which an RL library shows a class of an inner module.
 
     Kept apart from `canonical`: where such a library is itself what is read, its classes must keep
     the names of the modules that define them.

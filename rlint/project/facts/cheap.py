@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from rlint.project.facts.fact import words
 from rlint.project.kind import Tag
 
 _CHEAP_PREFIXES = ("math.", "os.path.", "operator.", "typing.", "torch.distributed.", "itertools.")
 _CHEAP_BUT_READING_FILES = frozenset(
     f"os.path.{name}"
-    for name in """exists getatime getctime getmtime getsize isdir isfile islink ismount lexists realpath
-    samefile""".split()
+    for name in words("""exists getatime getctime getmtime getsize isdir isfile islink ismount lexists
+    realpath samefile""")
 )
 
 CHEAP = frozenset(
     f"builtins.{name}"
-    for name in """abs bool bytes callable chr complex dict divmod enumerate filter float getattr hasattr hash
-    id int isinstance issubclass iter len list map max min object ord pow property range repr reversed round
-    set slice str super tuple type vars zip""".split()
+    for name in words("""abs bool bytes callable chr complex dict divmod enumerate filter float getattr
+    hasattr hash id int isinstance issubclass iter len list map max min object ord pow property range repr
+    reversed round set slice str super tuple type vars zip""")
 ) | frozenset(
-    """contextlib.nullcontext functools.partial numpy.array_equiv numpy.can_cast numpy.dtype numpy.finfo
+    words("""contextlib.nullcontext functools.partial numpy.array_equiv numpy.can_cast numpy.dtype numpy.finfo
     numpy.float32 numpy.float64 numpy.iinfo numpy.int32 numpy.int64 numpy.isscalar numpy.issubdtype numpy.ndim
     numpy.result_type numpy.shape numpy.size os.environ.get os.fspath os.getcwd os.getenv os.getpid
     pathlib.Path logging.getLogger threading.current_thread threading.get_ident
@@ -28,34 +29,34 @@ CHEAP = frozenset(
     torch.t torch.transpose torch.unbind torch.unsqueeze torch.view_as_real numpy.asarray numpy.atleast_1d
     numpy.expand_dims numpy.reshape numpy.squeeze numpy.swapaxes numpy.transpose torch.as_tensor
     torch.from_numpy torch.chunk torch.split torch.narrow torch.cuda.is_available
-    torch.cuda.current_device torch.cuda.device_count""".split()
+    torch.cuda.current_device torch.cuda.device_count""")
 )
 
 CHEAP_METHODS: dict[Tag, frozenset[str]] = {
     Tag.STR: frozenset(
-        """capitalize casefold count endswith find format isalnum isalpha isdecimal isdigit islower isnumeric
-        isspace isupper join ljust lower lstrip partition removeprefix removesuffix rfind rjust rpartition
-        rstrip startswith strip title upper zfill""".split()
+        words("""capitalize casefold count endswith find format isalnum isalpha isdecimal isdigit islower
+        isnumeric isspace isupper join ljust lower lstrip partition removeprefix removesuffix rfind rjust
+        rpartition rstrip startswith strip title upper zfill""")
     ),
-    Tag.BYTES: frozenset("decode endswith find lower rstrip startswith strip upper".split()),
+    Tag.BYTES: frozenset(words("decode endswith find lower rstrip startswith strip upper")),
     Tag.TENSOR: frozenset(
-        """T as_strided broadcast_to chunk conj contiguous cpu cuda data_ptr detach dim double element_size
-        expand expand_as flatten float get_device half int is_complex is_contiguous is_floating_point is_pinned
-        long movedim narrow ndimension nelement numel permute reshape select size split squeeze storage_offset
-        stride swapaxes t to transpose type type_as unbind unflatten unsqueeze untyped_storage view
-        view_as""".split()
+        words("""T as_strided broadcast_to chunk conj contiguous cpu cuda data_ptr detach dim double
+        element_size expand expand_as flatten float get_device half int is_complex is_contiguous
+        is_floating_point is_pinned long movedim narrow ndimension nelement numel permute reshape select
+        size split squeeze storage_offset stride swapaxes t to transpose type type_as unbind unflatten
+        unsqueeze untyped_storage view view_as""")
     ),
-    Tag.NDARRAY: frozenset("item ravel reshape squeeze swapaxes transpose view".split()),
-    Tag.NUMPY_SCALAR: frozenset("item".split()),
-    Tag.DICT: frozenset("get items keys values".split()),
-    Tag.STATE_DICT: frozenset("get items keys values".split()),
+    Tag.NDARRAY: frozenset(words("item ravel reshape squeeze swapaxes transpose view")),
+    Tag.NUMPY_SCALAR: frozenset(words("item")),
+    Tag.DICT: frozenset(words("get items keys values")),
+    Tag.STATE_DICT: frozenset(words("get items keys values")),
     Tag.LIST: frozenset(),
-    Tag.MATCH: frozenset("end group groups span start".split()),
+    Tag.MATCH: frozenset(words("end group groups span start")),
     Tag.EVENT: frozenset({"is_set"}),
-    Tag.QUEUE: frozenset("empty full qsize".split()),
+    Tag.QUEUE: frozenset(words("empty full qsize")),
     Tag.THREAD: frozenset({"is_alive"}),
-    Tag.MODULE: frozenset("buffers children modules named_parameters parameters".split()),
-    Tag.PATH: frozenset("as_posix joinpath with_name with_suffix".split()),
+    Tag.MODULE: frozenset(words("buffers children modules named_parameters parameters")),
+    Tag.PATH: frozenset(words("as_posix joinpath with_name with_suffix")),
     Tag.LOGGER: frozenset({"isEnabledFor"}),
     Tag.REPLAY_BUFFER: frozenset({"size"}),
     Tag.FUTURE: frozenset({"done"}),
@@ -63,12 +64,12 @@ CHEAP_METHODS: dict[Tag, frozenset[str]] = {
 
 
 def is_cheap(qualified: str) -> bool:
-    """Is calling this so cheap that doing it twice is no finding?"""
+    """Tell whether calling this is so cheap that doing it twice is no finding."""
     if qualified in CHEAP:
         return True
     return qualified.startswith(_CHEAP_PREFIXES) and qualified not in _CHEAP_BUT_READING_FILES
 
 
 def is_cheap_method(tag: Tag, method: str) -> bool:
-    """Is this method, on a value of this kind, so cheap that calling it twice is no finding?"""
+    """Tell whether this method of such a value is so cheap that calling it twice is no finding."""
     return method in CHEAP_METHODS.get(tag, ())

@@ -53,10 +53,15 @@ FUNCTION = Kind(Tag.FUNCTION)
 PATTERN = Kind(Tag.PATTERN)
 
 
+def words(text: str) -> tuple[str, ...]:
+    """Read a list of names that is written as text, with blanks between them."""
+    return tuple(text.split())
+
+
 def facts(prefix: str, effect: Effect, result: Kind, names: str) -> Table:
     """Give every name of the whitespace-separated `names`, put after `prefix`, the same fact."""
     fact = Fact(effect, result)
-    return {f"{prefix}.{name}" if prefix else name: fact for name in names.split()}
+    return {f"{prefix}.{name}" if prefix else name: fact for name in words(names)}
 
 
 def methods(effect: Effect, result: Kind, names: str) -> Table:
@@ -65,13 +70,13 @@ def methods(effect: Effect, result: Kind, names: str) -> Table:
 
 
 def effect(reason: str) -> Effect:
-    """An effect, with the words for it."""
+    """Name an effect."""
     return Effect(Level.EFFECTS, reason)
 
 
 def makers(prefix: str, effect: Effect, tag: Tag, names: str, *, item: Kind | None = None) -> Table:
     """Classes and factories: the result's kind carries the qualified name of what made it."""
-    qualified = [f"{prefix}.{name}" for name in names.split()]
+    qualified = [f"{prefix}.{name}" for name in words(names)]
     return {name: Fact(effect, Kind(tag, of=name, item=item, fresh=True)) for name in qualified}
 
 

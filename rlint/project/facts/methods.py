@@ -32,6 +32,7 @@ from rlint.project.facts.fact import (
     effect,
     methods,
     table,
+    words,
 )
 from rlint.project.kind import Device, Kind, Tag
 
@@ -108,8 +109,10 @@ _NDARRAY: Table = table(
         PURE, NEW_ARRAY, "argpartition argsort byteswap choose compress copy flatten repeat searchsorted"
     ),
     # May share the array's memory.
-    methods(PURE, ARRAY, "astype diagonal ravel reshape squeeze swapaxes transpose view"),
-    methods(PURE, NEW_ARRAY, "clip conj conjugate cumprod cumsum round take"),
+    methods(
+        PURE, ARRAY, "astype conj conjugate diagonal ravel reshape round squeeze swapaxes transpose view"
+    ),
+    methods(PURE, NEW_ARRAY, "clip cumprod cumsum take"),
     # A scalar or an array, as `axis` says.
     methods(PURE, NEW, "all any argmax argmin max mean min prod ptp std sum trace var dot"),
     methods(PURE, Kind(Tag.TUPLE, item=NEW_ARRAY, fresh=True), "nonzero"),
@@ -131,21 +134,22 @@ _TENSOR: Table = table(
     methods(
         PURE,
         NEW_TENSOR,
-        """abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr amax amin angle
-        arccos arcsin arctan arctan2 argmax argmin argsort argwhere asin asinh atan atan2 atanh baddbmm bincount
-        bitwise_and bitwise_not bitwise_or bitwise_xor bmm ceil cholesky clamp clamp_max clamp_min clip clone
-        copysign corrcoef cos cosh count_nonzero cov cross cumprod cumsum deg2rad det diag_embed diff digamma
-        dist div divide dot eq erf erfc erfinv exp exp2 expm1 fix flip fliplr flipud float_power floor
-        floor_divide fmax fmin fmod frac gather ge ger greater greater_equal gt heaviside histc hypot index_add
-        index_copy index_fill index_put index_select inner inverse isclose isfinite isin isinf isnan kron
-        ldexp le lerp less less_equal lgamma log log10 log1p log2 log_softmax logaddexp logcumsumexp logdet
-        logical_and logical_not logical_or logical_xor logit logsumexp lt masked_fill masked_scatter
-        masked_select matmul matrix_exp matrix_power maximum mean minimum mm mul multiply mv nan_to_num nanmean
-        nanquantile nansum ne neg negative new_empty new_full new_ones new_tensor new_zeros norm not_equal outer
-        pinverse pow prelu prod quantile rad2deg reciprocal relu remainder renorm repeat repeat_interleave roll
-        rot90 round rsqrt scatter scatter_add scatter_reduce sgn sigmoid sign signbit sin sinc sinh softmax sqrt
-        square std sub subtract sum take take_along_dim tan tanh tile trace tril triu true_divide trunc var vdot
-        where xlogy""",
+        """abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr amax amin angle arccos
+        arcsin arctan arctan2 argmax argmin argsort argwhere asin asinh atan atan2 atanh baddbmm bincount
+        bitwise_and bitwise_not bitwise_or bitwise_xor bmm ceil cholesky clamp clamp_max clamp_min clip
+        clone copysign corrcoef cos cosh count_nonzero cov cross cumprod cumsum deg2rad det diag_embed
+        diff digamma dist div divide dot eq erf erfc erfinv exp exp2 expm1 fix flip fliplr flipud
+        float_power floor floor_divide fmax fmin fmod frac gather ge ger greater greater_equal gt
+        heaviside histc hypot index_add index_copy index_fill index_put index_select inner inverse isclose
+        isfinite isin isinf isnan kron ldexp le lerp less less_equal lgamma log log10 log1p log2
+        log_softmax logaddexp logcumsumexp logdet logical_and logical_not logical_or logical_xor logit
+        logsumexp lt masked_fill masked_scatter masked_select matmul matrix_exp matrix_power maximum mean
+        minimum mm mul multiply mv nan_to_num nanmean nanquantile nansum ne neg negative new_empty
+        new_full new_ones new_tensor new_zeros norm not_equal outer pinverse pow prelu prod quantile
+        rad2deg reciprocal relu remainder renorm repeat repeat_interleave roll rot90 round rsqrt scatter
+        scatter_add scatter_reduce sgn sigmoid sign signbit sin sinc sinh softmax sqrt square std sub
+        subtract sum take take_along_dim tan tanh tile trace tril triu true_divide trunc var vdot where
+        xlogy""",
     ),
     # May share the tensor's memory, or be the tensor itself.
     methods(
@@ -256,10 +260,10 @@ BY_COUNT: dict[tuple[Tag, str, int], Fact] = {
     (Tag.TENSOR, "type", 0): Fact(PURE, STR),
     **{
         (Tag.TENSOR, name, 0): Fact(PURE, NEW_TENSOR)
-        for name in "all any max median min nanmedian nonzero unique".split()
+        for name in words("all any max median min nanmedian nonzero unique")
     },
     **{
         (Tag.NDARRAY, name, 0): Fact(PURE, SCALAR)
-        for name in "all any argmax argmin max mean min prod ptp std sum var".split()
+        for name in words("all any argmax argmin max mean min prod ptp std sum var")
     },
 }

@@ -28,6 +28,7 @@ from rlint.project.facts.fact import (
     facts,
     makers,
     table,
+    words,
 )
 from rlint.project.kind import Kind, Tag
 
@@ -39,14 +40,14 @@ _SETTINGS = Effect(Level.EFFECTS, "changes a setting of numpy")
 _CALLS_BACK = Effect(Level.UNKNOWN, "calls the function that it is given")
 
 _ELEMENTWISE = """abs acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh
-    bitwise_not cbrt ceil conj conjugate cos cosh deg2rad degrees exp exp2 expm1 fabs fix floor invert isfinite
-    isinf isnan isneginf isposinf log log10 log1p log2 logical_not nan_to_num negative positive rad2deg radians
-    reciprocal rint sign signbit sin sinc sinh spacing sqrt square tan tanh trunc"""
+    bitwise_not cbrt ceil conj conjugate cos cosh deg2rad degrees exp exp2 expm1 fabs floor invert
+    isfinite isinf isnan isneginf isposinf log log10 log1p log2 logical_not nan_to_num negative positive
+    rad2deg radians reciprocal rint sign signbit sin sinc sinh spacing sqrt square tan tanh trunc"""
 _REDUCTIONS = """all amax amin any argmax argmin average count_nonzero max mean median min nanargmax nanargmin
     nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar prod ptp std sum var"""
 # These ask their argument for its own method: a tensor in, a tensor out.
-_OWN_METHOD_VIEWS = "ravel reshape squeeze swapaxes transpose"
-_OWN_METHOD_COPIES = "argsort clip cumprod cumsum repeat round take"
+_OWN_METHOD_VIEWS = "ravel reshape round squeeze swapaxes transpose"
+_OWN_METHOD_COPIES = "argsort clip cumprod cumsum repeat take"
 
 _ARRAYS_TABLE: Table = table(
     # Made anew from what is given. The memory of `empty` is arbitrary, yet nothing depends on it rightly.
@@ -59,7 +60,7 @@ _ARRAYS_TABLE: Table = table(
         extract flatnonzero full full_like geomspace hamming hanning hstack identity indices insert
         intersect1d isin in1d kaiser kron lexsort linspace logspace ones ones_like packbits pad
         partition poly polyadd polyfit polymul polysub roll roots select setdiff1d setxor1d sort
-        stack tile tri tril triu trim_zeros union1d unpackbits vander vstack zeros zeros_like""",
+        stack tile tri tril triu union1d unpackbits vander vstack zeros zeros_like""",
     ),
     # These may give back their argument, or a view of it.
     facts(
@@ -69,7 +70,7 @@ _ARRAYS_TABLE: Table = table(
         """asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray atleast_1d atleast_2d
         atleast_3d broadcast_to diag diagonal expand_dims flip fliplr flipud frombuffer from_dlpack
         lib.stride_tricks.as_strided lib.stride_tricks.sliding_window_view matrix_transpose moveaxis
-        permute_dims require rollaxis rot90""",
+        permute_dims require rollaxis rot90 trim_zeros""",
     ),
     # A scalar, an array or a tensor, as the argument is: always new memory.
     facts("numpy", PURE, NEW, _ELEMENTWISE),
@@ -87,7 +88,7 @@ _ARRAYS_TABLE: Table = table(
         polyval power quantile ravel_multi_index remainder right_shift searchsorted subtract tensordot trace
         trapezoid trapz true_divide unwrap vdot vecdot choose compress take_along_axis""",
     ),
-    facts("numpy", PURE, ANYTHING, "einsum imag real real_if_close resize"),
+    facts("numpy", PURE, ANYTHING, "einsum fix imag real real_if_close resize"),
     facts("numpy", PURE, ANYTHING, "nonzero unique unravel_index where gradient"),
     facts("numpy", PURE, _ARRAY_LIST, "array_split broadcast_arrays dsplit hsplit meshgrid split vsplit"),
     facts("numpy", PURE, _NEW_ARRAYS, "diag_indices diag_indices_from histogram histogram2d tril_indices"),
@@ -108,7 +109,7 @@ _ARRAYS_TABLE: Table = table(
     facts(
         "numpy",
         PURE,
-        NEW,
+        ANYTHING,
         """bool bool_ byte bytes_ complex128 complex64 datetime64 double float16 float32 float64 float_ half
         int16 int32 int64 int8 int_ intc intp longlong single str_ timedelta64 ubyte uint uint16 uint32 uint64
         uint8""",
@@ -175,17 +176,17 @@ BY_COUNT: dict[tuple[str, int], Fact] = {
 }
 
 FOLLOWS_ARGUMENT = frozenset(
-    f"numpy.{name}" for name in f"{_ELEMENTWISE} {_OWN_METHOD_VIEWS} {_OWN_METHOD_COPIES}".split()
+    f"numpy.{name}" for name in words(f"{_ELEMENTWISE} {_OWN_METHOD_VIEWS} {_OWN_METHOD_COPIES}")
 )
 """Their result is an array for an array, a tensor for a tensor, a scalar for a scalar."""
 
 INPLACE = frozenset(
-    """numpy.copyto numpy.fill_diagonal numpy.place numpy.put numpy.put_along_axis numpy.putmask
-    numpy.random.shuffle""".split()
+    words("""numpy.copyto numpy.fill_diagonal numpy.place numpy.put numpy.put_along_axis numpy.putmask
+    numpy.random.shuffle""")
 )
 """These change their first argument."""
 
 CONSUMERS = frozenset({"numpy.fromiter"})
 CALL_BACKS = frozenset(
-    """numpy.apply_along_axis numpy.apply_over_axes numpy.fromfunction numpy.piecewise""".split()
+    words("""numpy.apply_along_axis numpy.apply_over_axes numpy.fromfunction numpy.piecewise""")
 )

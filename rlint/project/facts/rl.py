@@ -28,6 +28,7 @@ from rlint.project.facts.fact import (
     facts,
     makers,
     table,
+    words,
 )
 from rlint.project.kind import Kind, Tag
 
@@ -161,8 +162,8 @@ _LANGUAGE: Table = table(
         "sympy",
         PURE,
         NEW,
-        """Eq Float Integer Matrix N Rational Symbol apart cancel diff expand factor integrate latex limit nsimplify
-        radsimp ratsimp roots simplify solve sqrt symbols together trigsimp""",
+        """Eq Float Integer Matrix N Rational Symbol apart cancel diff expand factor integrate latex limit
+        nsimplify radsimp ratsimp roots simplify solve sqrt symbols together trigsimp""",
     ),
     facts("sympy", PURE, ANYTHING, "parsing.latex.parse_latex"),
     facts("sympy", _RUNS_TEXT, ANYTHING, "S parse_expr parsing.sympy_parser.parse_expr sympify"),
@@ -225,12 +226,12 @@ _AROUND: Table = table(
 FACTS: Table = table(_ENVIRONMENTS, _REPLAY, _LANGUAGE, _AROUND)
 
 CALL_BACKS = frozenset({"einops.reduce"})
-CONSUMERS = frozenset("""tqdm.tqdm pandas.DataFrame stable_baselines3.common.utils.polyak_update""".split())
+CONSUMERS = frozenset(words("""tqdm.tqdm pandas.DataFrame stable_baselines3.common.utils.polyak_update"""))
 INPLACE = frozenset({"stable_baselines3.common.utils.update_learning_rate"})
 
 
 def pretrained(qualified: str) -> Fact | None:
-    """What loading one of transformers' many model and tokenizer classes gives."""
+    """Look up the loading of one of the many model and tokenizer classes of transformers."""
     library, _, rest = qualified.partition(".")
     name, _, constructor = rest.rpartition(".")
     if library != "transformers" or constructor not in ("from_pretrained", "from_config") or "." in name:
@@ -238,7 +239,7 @@ def pretrained(qualified: str) -> Fact | None:
     tag = Tag.UNKNOWN
     if name.endswith(("Tokenizer", "TokenizerFast", "Processor")):
         tag = Tag.TOKENIZER
-    elif name.endswith("Model") or "For" in name or name.endswith("HeadModel"):
+    elif name.endswith("Model") or "For" in name:
         tag = Tag.MODULE
     effect = _LOADS if constructor == "from_pretrained" else DRAWS
     return Fact(effect, Kind(tag, of=qualified, fresh=True)) if tag is not Tag.UNKNOWN else None

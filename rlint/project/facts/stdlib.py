@@ -30,6 +30,7 @@ from rlint.project.facts.fact import (
     facts,
     makers,
     table,
+    words,
 )
 from rlint.project.kind import Kind, Tag
 
@@ -152,7 +153,9 @@ _TEXT: Table = table(
 )
 
 _CONTAINERS: Table = table(
-    facts("copy", READS, NEW, "copy deepcopy"),
+    facts("copy", READS, NEW, "deepcopy"),
+    # Shallow: a copied tensor shares its memory with the original.
+    facts("copy", READS, ANYTHING, "copy"),
     makers("collections", READS, Tag.DEQUE, "deque"),
     makers("collections", READS, Tag.DICT, "ChainMap Counter OrderedDict UserDict defaultdict"),
     makers("collections", PURE, Tag.CLASS, "namedtuple"),
@@ -356,26 +359,27 @@ BY_COUNT: dict[tuple[str, int], Fact] = {
 }
 
 INPLACE = frozenset(
-    """random.shuffle heapq.heapify heapq.heappush heapq.heappop heapq.heappushpop heapq.heapreplace
+    words("""random.shuffle heapq.heapify heapq.heappush heapq.heappop heapq.heappushpop heapq.heapreplace
     bisect.insort bisect.insort_left bisect.insort_right operator.setitem operator.delitem operator.iadd
     operator.iand operator.iconcat operator.imul operator.ior operator.isub operator.itruediv
-    builtins.setattr builtins.delattr builtins.next functools.update_wrapper""".split()
+    builtins.setattr builtins.delattr builtins.next functools.update_wrapper""")
 )
 """These change their first argument."""
 
 CONSUMERS = frozenset(
-    """collections.deque collections.Counter collections.OrderedDict itertools.accumulate itertools.chain
-    itertools.chain.from_iterable itertools.combinations itertools.compress itertools.cycle
-    itertools.dropwhile itertools.filterfalse itertools.groupby itertools.islice itertools.pairwise
-    itertools.permutations itertools.product itertools.starmap itertools.takewhile itertools.tee
-    itertools.batched itertools.zip_longest functools.reduce heapq.merge heapq.nlargest heapq.nsmallest
-    math.fsum math.prod statistics.mean statistics.fmean statistics.median statistics.stdev""".split()
+    words("""collections.deque collections.Counter collections.OrderedDict itertools.accumulate
+    itertools.chain itertools.chain.from_iterable itertools.combinations itertools.compress
+    itertools.cycle itertools.dropwhile itertools.filterfalse itertools.groupby itertools.islice
+    itertools.pairwise itertools.permutations itertools.product itertools.starmap itertools.takewhile
+    itertools.tee itertools.batched itertools.zip_longest functools.reduce heapq.merge heapq.nlargest
+    heapq.nsmallest math.fsum math.prod statistics.mean statistics.fmean statistics.median
+    statistics.stdev""")
 )
 """Given an iterator, these use it up, at once or as their own result is used up."""
 
 CALL_BACKS = frozenset(
-    """functools.reduce itertools.accumulate itertools.dropwhile itertools.filterfalse itertools.groupby
+    words("""functools.reduce itertools.accumulate itertools.dropwhile itertools.filterfalse itertools.groupby
     itertools.starmap itertools.takewhile re.sub re.subn heapq.nlargest heapq.nsmallest bisect.bisect
-    bisect.bisect_left bisect.bisect_right timeit.timeit timeit.repeat""".split()
+    bisect.bisect_left bisect.bisect_right timeit.timeit timeit.repeat""")
 )
 """These call a function that they are given: they do what that function does."""

@@ -27,6 +27,7 @@ from rlint.project.facts.fact import (
     facts,
     makers,
     table,
+    words,
 )
 from rlint.project.kind import Device, Kind, Tag
 
@@ -58,9 +59,9 @@ _BINARY = """add arctan2 atan2 bitwise_and bitwise_left_shift bitwise_or bitwise
     hypot isclose lcm ldexp le less less_equal logaddexp logaddexp2 logical_and logical_or logical_xor lt
     maximum minimum mul multiply ne nextafter not_equal polar pow remainder rsub sub subtract true_divide
     xlogy"""
-_HAVE_INPLACE = """abs acos asin atan ceil celu clamp clamp_max clamp_min clip cos cosh deg2rad detach erf erfc
-    exp exp2 expm1 fill floor frac i0 index_put log log10 log1p log2 logit nan_to_num neg rad2deg reciprocal
-    relu round rsqrt selu sigmoid sin sinc sinh sqrt square tan tanh threshold trunc zero"""
+_HAVE_INPLACE = """abs acos asin atan ceil celu clamp clamp_max clamp_min clip cos cosh deg2rad detach erf
+    erfc exp exp2 expm1 fill floor frac i0 index_put log log10 log1p log2 logit nan_to_num neg rad2deg
+    reciprocal relu round rsqrt selu sigmoid sin sinc sinh sqrt square tan tanh threshold trunc zero"""
 
 _TENSORS: Table = table(
     facts("torch", PURE, _ON_HOST, "arange empty empty_strided eye full linspace logspace ones range"),
@@ -88,17 +89,18 @@ _TENSORS: Table = table(
         "torch",
         PURE,
         NEW_TENSOR,
-        """addbmm addcdiv addcmul addmm addmv addr amax amin argmax argmin argsort argwhere baddbmm bincount
-        block_diag bmm bucketize cat cdist celu chain_matmul cholesky cholesky_inverse cholesky_solve clamp
-        clamp_max clamp_min column_stack combinations conv1d conv2d conv3d conv_transpose1d conv_transpose2d
-        corrcoef cosine_embedding_loss cosine_similarity count_nonzero cov cross cumprod cumsum
-        cumulative_trapezoid det diag_embed diagflat diff dist dot dstack embedding flip fliplr flipud gather
-        ger group_norm hardshrink hinge_embedding_loss histc hstack igamma index_add index_copy index_fill
-        index_put index_select inner inverse isin kron layer_norm lerp log_softmax logcumsumexp logdet
-        logsumexp masked_fill masked_scatter masked_select matmul matrix_exp matrix_power mean mm msort mv
-        nanmean nanquantile nansum norm outer pairwise_distance pdist pinverse prelu prod quantile renorm
-        repeat_interleave roll rot90 scatter scatter_add scatter_reduce searchsorted softmax stack std sum take
-        take_along_dim tensordot threshold tile trace trapezoid trapz tril triu vander var vdot vstack""",
+        """addbmm addcdiv addcmul addmm addmv addr amax amin argmax argmin argsort argwhere baddbmm
+        bincount block_diag bmm bucketize cat cdist celu chain_matmul cholesky cholesky_inverse
+        cholesky_solve clamp clamp_max clamp_min column_stack combinations conv1d conv2d conv3d
+        conv_transpose1d conv_transpose2d corrcoef cosine_embedding_loss cosine_similarity count_nonzero
+        cov cross cumprod cumsum cumulative_trapezoid det diag_embed diagflat diff dist dot dstack
+        embedding flip fliplr flipud gather ger group_norm hardshrink hinge_embedding_loss histc hstack
+        igamma index_add index_copy index_fill index_put index_select inner inverse isin kron layer_norm
+        lerp log_softmax logcumsumexp logdet logsumexp masked_fill masked_scatter masked_select matmul
+        matrix_exp matrix_power mean mm msort mv nanmean nanquantile nansum norm outer pairwise_distance
+        pdist pinverse prelu prod quantile renorm repeat_interleave roll rot90 scatter scatter_add
+        scatter_reduce searchsorted softmax stack std sum take take_along_dim tensordot threshold tile
+        trace trapezoid trapz tril triu vander var vdot vstack""",
     ),
     # Views, or the argument itself where there is nothing to do.
     facts(
@@ -151,13 +153,13 @@ _FUNCTIONAL: Table = table(
         NEW_TENSOR,
         """adaptive_avg_pool1d adaptive_avg_pool2d affine_grid avg_pool1d avg_pool2d avg_pool3d bilinear
         binary_cross_entropy binary_cross_entropy_with_logits celu conv1d conv2d conv3d conv_transpose1d
-        conv_transpose2d conv_transpose3d cosine_embedding_loss cosine_similarity cross_entropy ctc_loss elu
-        embedding embedding_bag fold gaussian_nll_loss gelu glu grid_sample group_norm hardshrink hardsigmoid
-        hardswish hardtanh hinge_embedding_loss huber_loss kl_div l1_loss layer_norm leaky_relu linear
-        local_response_norm log_softmax logsigmoid margin_ranking_loss mish mse_loss multi_margin_loss
-        multilabel_margin_loss nll_loss normalize one_hot pairwise_distance poisson_nll_loss prelu relu relu6
-        rms_norm selu sigmoid silu smooth_l1_loss soft_margin_loss softmax softmin softplus softshrink softsign
-        tanh tanhshrink threshold triplet_margin_loss unfold""",
+        conv_transpose2d conv_transpose3d cosine_embedding_loss cosine_similarity cross_entropy ctc_loss
+        elu embedding embedding_bag fold gaussian_nll_loss gelu glu grid_sample group_norm hardshrink
+        hardsigmoid hardswish hardtanh hinge_embedding_loss huber_loss kl_div l1_loss layer_norm
+        leaky_relu linear local_response_norm log_softmax logsigmoid margin_ranking_loss mish mse_loss
+        multi_margin_loss multilabel_margin_loss nll_loss normalize one_hot pairwise_distance
+        poisson_nll_loss prelu relu relu6 rms_norm selu sigmoid silu smooth_l1_loss soft_margin_loss
+        softmax softmin softplus softshrink softsign tanh tanhshrink threshold triplet_margin_loss unfold""",
     ),
     facts(
         "torch.nn.functional", PURE, TENSOR, "channel_shuffle interpolate pad pixel_shuffle pixel_unshuffle"
@@ -346,7 +348,7 @@ FACTS: Table = table(_TENSORS, _FUNCTIONAL, _LAYERS, _LEARNING, _SYSTEM)
 BY_COUNT: dict[tuple[str, int], Fact] = {
     **{
         (f"torch.{name}", 1): Fact(PURE, NEW_TENSOR)
-        for name in "all any max median min nanmedian nonzero unique unique_consecutive".split()
+        for name in words("all any max median min nanmedian nonzero unique unique_consecutive")
     },
     ("torch.where", 3): Fact(PURE, NEW_TENSOR),
     ("torch.where", 1): Fact(PURE, NEW_TENSORS),
@@ -360,7 +362,7 @@ INPLACE = frozenset(
 """These change their first argument, or the tensors that it holds."""
 
 CONSUMERS = frozenset(
-    """torch.nn.utils.clip_grad_norm_ torch.nn.utils.clip_grad_value_ torch.nn.utils.get_total_norm
-    torch.nn.utils.parameters_to_vector torch.nn.ModuleList torch.nn.ParameterList""".split()
+    words("""torch.nn.utils.clip_grad_norm_ torch.nn.utils.clip_grad_value_ torch.nn.utils.get_total_norm
+    torch.nn.utils.parameters_to_vector torch.nn.ModuleList torch.nn.ParameterList""")
 ) | frozenset(name for name, fact in FACTS.items() if fact.result.tag is Tag.OPTIMIZER)
 """Given an iterator, these use it up."""

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from rlint.project.effect import PURE, READS
-from rlint.project.facts.fact import ANYTHING, BOOL, DICT, INT, NEW, SHAPE, STR, STRINGS, TUPLE, Fact
+from rlint.project.facts.fact import ANYTHING, BOOL, DICT, INT, NEW, SHAPE, STR, STRINGS, TUPLE, Fact, words
 from rlint.project.kind import Kind, Tag
 
 _ANY_COUNT = 99
 
 # Name: how many arguments it takes, from and to, and what it gives.
 _CERTAIN: dict[str, tuple[int, int, Kind]] = {
-    **{name: (0, 0, STR) for name in "capitalize casefold lower swapcase title upper".split()},
-    **{
-        name: (0, 0, BOOL)
-        for name in """isalnum isalpha isascii isdecimal isdigit isidentifier islower isnumeric isprintable
-        isspace istitle isupper""".split()
-    },
-    **{name: (0, 1, STR) for name in "lstrip rstrip strip".split()},
-    **{name: (1, 1, STR) for name in "removeprefix removesuffix zfill".split()},
+    **dict.fromkeys(words("capitalize casefold lower swapcase title upper"), (0, 0, STR)),
+    **dict.fromkeys(
+        words("""isalnum isalpha isascii isdecimal isdigit isidentifier islower isnumeric isprintable
+        isspace istitle isupper"""),
+        (0, 0, BOOL),
+    ),
+    **dict.fromkeys(words("lstrip rstrip strip"), (0, 1, STR)),
+    **dict.fromkeys(words("removeprefix removesuffix zfill"), (1, 1, STR)),
     "endswith": (1, 3, BOOL),
     "startswith": (1, 3, BOOL),
     "splitlines": (0, 1, STRINGS),
@@ -47,7 +47,7 @@ _GIVEN_TEXT: dict[str, tuple[int, int, Kind]] = {
 
 
 def method_on_unknown(method: str, argument_count: int, *, text_first: bool = False) -> Fact | None:
-    """The fact about a method of nobody knows what, where the name says it all.
+    """Look up a method of a value that nothing is known about: a few names say it all.
 
     Only names are known that do the same sort of thing on every common type that has them. With
     `text_first`, for a first argument that is certainly text, there are some more: `x.split(",")`

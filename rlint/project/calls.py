@@ -1,0 +1,137 @@
+"""The call graph of a project, across files, methods and inheritance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rlint.project.index import Index
+from rlint.project.kind import Kind
+from rlint.project.summary import CallSite, ClassSummary, FunctionSummary
+
+_TOO_COMMON = frozenset(
+    "get put append add update close reset items keys values copy to step run start join save load format write "
+    "read log sample forward __init__ train eval test call build create make init setup set pop clear size process "
+    "execute apply render send recv wait stop shape mean sum predict fit transform encode decode split info debug "
+    "warning error register state_dict load_state_dict parameters backward zero_grad item numpy cpu cuda".split()
+)
+_MANY = 12
+"""A method name that more classes than this define says nothing about the receiver."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """`caller` may run `target` at `site`."""
+
+    caller: FunctionSummary
+    site: CallSite
+    target: FunctionSummary
+
+
+class CallGraph:
+    """Who calls whom. Where the receiver of a method call is not known, a method name that few
+    classes define, or a receiver named like the class (`replay_buffer.sample`), tells well enough
+    for heat; nothing that must be right is built on that."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self._calls: dict[str, list[Edge]] = {}
+        self._callers: dict[str, list[Edge]] = {}
+        self._by_method: dict[str, list[ClassSummary]] = {}
+        for module in index.modules.values():
+            for cls in module.classes.values():
+                for method in cls.methods:
+                    self._by_method.setdefault(method, []).append(cls)
+        self._note_arguments()
+        for module in index.modules.values():
+            for function in module.functions.values():
+                for site in function.calls:
+                    for target in self._targets(site, module.module):
+                        edge = Edge(function, site, target)
+                        self._calls.setdefault(function.path, []).append(edge)
+                        self._callers.setdefault(target.path, []).append(edge)
+
+    def calls(self, path: str) -> list[Edge]:
+        """The calls that a function makes into the project."""
+        return self._calls.get(path, [])
+
+    def callers(self, path: str) -> list[Edge]:
+        """The calls of a function from the project."""
+        return self._callers.get(path, [])
+
+    def _note_arguments(self) -> None:
+        """What callers pass tells what parameters without annotation are. Two rounds: what the first
+        finds (an agent handed to `train`) lets the second see through (`agent.memory`)."""
+        for _ in range(2):
+            found: list[tuple[FunctionSummary, str, Kind]] = []
+            for module in self.index.modules.values():
+                if module.is_test:
+                    continue
+                for function in module.functions.values():
+                    for site in function.calls:
+                        if site.path and site.arguments:
+                            for target in self.index.callables(site.path, module.module):
+                                found.extend(self._arguments(site, target, module.module))
+            self.index.forget_arguments()
+            for target, parameter, kind in found:
+                self.index.note_argument(target, parameter, kind)
+
+    def _arguments(self, site: CallSite, target: FunctionSummary, module: str) -> list[tuple[FunctionSummary, str, Kind]]:
+        parameters = target.parameters
+        if target.is_method and not target.is_static:
+            parameters = parameters[1:]
+        found = []
+        for name, kind in site.arguments:
+            if not kind and kind.of:
+                kind = self.index.resolve(kind.of, module)
+            if name.isdigit():
+                position = int(name)
+                if position >= len(parameters):
+                    continue
+                name = parameters[position]
+            if name in parameters:
+                found.append((target, name, kind))
+        return found
+
+    def _targets(self, site: CallSite, module: str) -> list[FunctionSummary]:
+        if site.path:
+            found = self.index.callables(site.path, module)
+            if found:
+                return found
+        if not site.method or site.receiver in ("super", "np", "torch"):
+            return []
+        classes = self._by_method.get(site.method, ())
+        token = site.receiver.strip("_").lower().replace("_", "")
+        if len(token) >= 3:
+            alike = [cls for cls in classes if _alike(token, cls.qualname)]
+            near = [cls for cls in alike if cls.module == module] or [cls for cls in alike if self._knows(module, cls.module)]
+            if near and len(near) <= _MANY:
+                return self._methods(near, site.method)
+            if len(alike) == 1:
+                return self._methods(alike, site.method)
+        if site.method in _TOO_COMMON or site.method.startswith("__") or len(classes) > 3:
+            return []
+        return self._methods(list(classes), site.method)
+
+    def _knows(self, module: str, other: str) -> bool:
+        """Does one of two modules import from the other?"""
+        for importer, imported in ((module, other), (other, module)):
+            tail = imported.rpartition(".")[2]
+            for target in self.index.modules[importer].imports.values():
+                if target == imported or target.startswith(f"{imported}.") or f".{tail}." in f".{target}.":
+                    return True
+        return False
+
+    def _methods(self, classes: list[ClassSummary], method: str) -> list[FunctionSummary]:
+        found = []
+        for cls in classes:
+            function = self.index.modules[cls.module].functions.get(f"{cls.qualname}.{method}")
+            if function is not None:
+                found.append(function)
+        return found
+
+
+def _alike(receiver: str, class_name: str) -> bool:
+    """Is the receiver named like the class: `agent` and `DQNAgent`, `replay_buffer` and `ReplayBuffer`?"""
+    name = class_name.rpartition(".")[2].lower().replace("_", "")
+    return receiver in name or (len(name) >= 4 and name in receiver)
+

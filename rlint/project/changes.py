@@ -1,0 +1,165 @@
+"""Does a value stay the same between two places?"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.effect import Level
+from rlint.project.kind import Tag
+from rlint.project.kinds import is_immutable
+from rlint.project.knowledge import Knowledge
+from rlint.syntax.tree import FUNCTIONS
+
+_FIXED = frozenset({Tag.FUNCTION, Tag.CLASS, Tag.PYTHON_MODULE})
+# what library calls do to the world, but not to their arguments
+_HARMLESS = ("prints", "logs", "reads the clock", "draws random numbers", "sleeps", "writes to a file", "reads a file")
+
+
+class Changes:
+    """What may change between two places of one file."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
+
+    def unchanged_between(self, expression: ast.expr, first: ast.AST, second: ast.AST) -> bool:
+        """Has `expression` surely the same value at `second` as at `first`, which runs before it?
+
+        False where anything is in doubt: `first` does not always run before `second`, a name in the
+        expression may be rebound, or a mutable value in it may be changed, on any way between.
+        """
+        parts = self.knowledge.flow.between(first, second)
+        if parts is None:
+            return False
+        tree = self.knowledge.tree
+        first_statement, second_statement = tree.statement(first), tree.statement(second)
+        nodes = [node for part in parts for node in ast.walk(part)]
+        # of the two statements themselves everything else that they evaluate
+        for statement in {first_statement, second_statement}:
+            nodes += _own_nodes(statement)
+        skipped = {id(node) for end in (first, second) for node in ast.walk(end)}
+        if first_statement is second_statement:
+            targets: set[int] = set()
+        else:
+            # the second statement stores its targets after evaluating; the first before the second begins
+            targets = {id(node) for node in _targets(second_statement)}
+        watched = _Watched(expression, self.knowledge)
+        return not any(
+            watched.changed_by(node) for node in nodes if id(node) not in skipped and id(node) not in targets
+        )
+
+
+class _Watched:
+    """The names and attributes that the value of an expression hangs on."""
+
+    def __init__(self, expression: ast.expr, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
+        self.names: set[str] = set()
+        self.attributes: set[str] = set()
+        self.mutable: set[str] = set()
+        bound_inside = {
+            name for node in ast.walk(expression) if node in knowledge.tree.scopes
+            for name in knowledge.tree.scopes[node].bindings
+        }
+        for node in ast.walk(expression):
+            if isinstance(node, ast.Name) and node.id not in bound_inside:
+                kind = knowledge.kinds.kind_of(node)
+                if knowledge.names.qualified(node) is not None or kind.tag in _FIXED:
+                    continue
+                self.names.add(node.id)
+                if not is_immutable(kind):
+                    self.mutable.add(node.id)
+            elif isinstance(node, ast.Attribute) and knowledge.names.qualified(node) is None:
+                if not self._is_called(node):
+                    self.attributes.add(node.attr)
+
+    def _is_called(self, node: ast.Attribute) -> bool:
+        parent = self.knowledge.tree.parents.get(node)
+        return isinstance(parent, ast.Call) and parent.func is node
+
+    def changed_by(self, node: ast.AST) -> bool:
+        """May running this node (its children left out) change the value?"""
+        tree = self.knowledge.tree
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                return name in self.names and not tree.scope(node).is_comprehension
+            case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
+                return name in self.attributes or _root(node.value) in self.mutable
+            case ast.Subscript(ctx=ast.Store() | ast.Del()):
+                root = _root(node.value)
+                return root in self.mutable or bool(self.attributes & _attributes(node.value))
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                return bool(self.names & set(names))
+            case ast.Call():
+                return self._changed_by_call(node)
+            case ast.Yield() | ast.YieldFrom() | ast.Await():
+                return bool(self.mutable or self.attributes)
+            case ast.Import() | ast.ImportFrom():
+                return any((alias.asname or alias.name.split(".")[0]) in self.names for alias in node.names)
+            case ast.ExceptHandler(name=str(name)):
+                return name in self.names
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                return name in self.names
+        return False
+
+    def _changed_by_call(self, call: ast.Call) -> bool:
+        if not (self.mutable or self.attributes):
+            return False
+        effect = self.knowledge.effects.call_effect(call)
+        if effect.quiet:
+            return False
+        if effect.level is Level.EFFECTS and effect.reason.startswith(_HARMLESS):
+            return False
+        if effect.level is Level.EFFECTS and not effect.reason.startswith("`") and self._is_library(call):
+            touched = {_root(argument) for argument in (*call.args, *(k.value for k in call.keywords))}
+            attributes: set[str] = set()
+            if isinstance(call.func, ast.Attribute):
+                touched.add(_root(call.func.value))
+                attributes = _attributes(call.func.value)
+            return bool(touched & self.mutable) or bool(attributes & self.attributes)
+        return True
+
+    def _is_library(self, call: ast.Call) -> bool:
+        """A call whose effect comes from the tables: it can only change what it is handed."""
+        if self.knowledge.names.qualified(call.func) is not None:
+            index = self.knowledge.index
+            path = self.knowledge.names.qualified(call.func) or ""
+            return index is None or not index.callables(path, self.knowledge.name)
+        if isinstance(call.func, ast.Attribute):
+            kind = self.knowledge.kinds.kind_of(call.func.value)
+            return bool(kind) and kind.tag not in (Tag.INSTANCE, Tag.MODULE, Tag.ENVIRONMENT)
+        return False
+
+
+def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The nodes that a statement evaluates itself; the blocks of a compound one left out."""
+    stack: list[ast.AST] = [statement]
+    while stack:
+        node = stack.pop()
+        if node is not statement:
+            yield node
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            continue
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+                stack.append(child)
+
+
+def _targets(statement: ast.stmt) -> Iterator[ast.AST]:
+    targets: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
+        targets = [statement.target]
+    for target in targets:
+        yield from ast.walk(target)
+
+
+def _root(expression: ast.AST) -> str | None:
+    while isinstance(expression, (ast.Attribute, ast.Subscript, ast.Call, ast.Starred)):
+        expression = expression.func if isinstance(expression, ast.Call) else expression.value
+    return expression.id if isinstance(expression, ast.Name) else None
+
+
+def _attributes(expression: ast.AST) -> set[str]:
+    return {node.attr for node in ast.walk(expression) if isinstance(node, ast.Attribute)}

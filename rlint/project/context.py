@@ -1,0 +1,93 @@
+"""The project around the files that are checked: which other files to know, and what modules are called."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rlint.files import display_name
+
+_MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git", ".hg", "rlint.toml", ".rlint.toml", "requirements.txt")
+_SKIPPED = re.compile(
+    r"\..*|__pycache__|venv|env|build|dist|node_modules|site-packages|third_party|vendor|.*\.egg-info", re.IGNORECASE
+)
+CONTEXT_FILES = 1_000
+"""A project of more files than this is not read around a few checked files."""
+
+
+def project_root(path: Path) -> Path | None:
+    """The nearest folder above `path` that looks like the top of a project."""
+    for folder in path.parents:
+        if any((folder / marker).exists() for marker in _MARKERS):
+            return folder
+    return None
+
+
+def project_files(targets: Sequence[Path]) -> list[tuple[Path, str]]:
+    """The other files of the projects that the targets belong to, with their names.
+
+    They are read for what they tell about the targets (who calls a function, what a base class holds), and
+    not checked. A file without a project around it is known together with the files beside it.
+    """
+    if len(targets) >= CONTEXT_FILES:
+        return []
+    checked = {Path(os.path.abspath(path)) for path in targets}
+    roots: dict[Path, None] = {}
+    seen: dict[Path, Path] = {}
+    for path in checked:
+        folder = path.parent
+        if folder not in seen:
+            seen[folder] = project_root(path) or folder
+            roots.setdefault(seen[folder])
+    outermost = [root for root in roots if not any(other in root.parents for other in roots)]
+    found: list[Path] = []
+    for root in sorted(outermost):
+        deep = any((root / marker).exists() for marker in _MARKERS)
+        found += [path for path in _python_files(root, deep) if path not in checked]
+        if len(found) > CONTEXT_FILES:
+            return []
+    return [(path, display_name(path)) for path in found]
+
+
+def _python_files(root: Path, deep: bool) -> Iterator[Path]:
+    for folder, folders, files in os.walk(root):
+        if "pyvenv.cfg" in files:
+            folders.clear()
+            continue
+        folders[:] = sorted(name for name in folders if not _SKIPPED.fullmatch(name)) if deep else []
+        for name in sorted(files):
+            if name.endswith(".py"):
+                yield Path(folder, name)
+
+
+def module_names(paths: Sequence[Path]) -> dict[Path, tuple[str, str]]:
+    """A dotted module name and the package for each file, unique in the run.
+
+    Names are relative to the folder that holds all the files; a leading `src` is left out.
+    """
+    if not paths:
+        return {}
+    folders = [os.path.dirname(os.path.abspath(path)) for path in paths]
+    try:
+        top = os.path.commonpath(folders)
+    except ValueError:  # different drives
+        top = ""
+    while top and os.path.exists(os.path.join(top, "__init__.py")):
+        top = os.path.dirname(top)
+    names: dict[Path, tuple[str, str]] = {}
+    taken: set[str] = set()
+    for path in paths:
+        parts = list(Path(os.path.relpath(os.path.abspath(path), top) if top else path).with_suffix("").parts)
+        if len(parts) > 1 and parts[0] == "src":
+            parts = parts[1:]
+        is_package = parts[-1] == "__init__" and len(parts) > 1
+        if is_package:
+            parts = parts[:-1]
+        name = ".".join(part.replace(".", "_") for part in parts)
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        names[path] = (name, name if is_package else name.rpartition(".")[0])
+    return names

@@ -1,0 +1,156 @@
+"""Conditions around a line that make it run less often than the loop it stands in."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+from rlint.findings import Heat
+from rlint.syntax.tree import FUNCTIONS, LOOPS, Tree
+
+RARE_PERIOD = 50
+"""Every so many passes a guarded line counts as one level colder than its loop."""
+
+_RARE_WORDS = re.compile(r"log|eval|save|sav|checkpoint|ckpt|print|render|record|video|report|test|plot|display|summary")
+_INTERVAL_WORDS = re.compile(r"interval|freq|every|period")
+_DEBUG_WORDS = re.compile(r"(^|_)(verbose|debug|profile|dry_run|sanity)", re.IGNORECASE)
+_EPISODE_END = re.compile(r"(^|_)(done|dones|terminated|truncated|terminal|terminals|episode_over|game_over|finished)$")
+_BEST = re.compile(r"(^|_)best")
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """`if counter % period == 0`: the period where it is a constant, and its text."""
+
+    period: int | None
+    counter: str
+    text: str
+
+
+def interval_of(test: ast.expr, tree: Tree) -> Interval | None:
+    """The interval that a condition tests for, also as one part of an `and`."""
+    for part in _conjuncts(test):
+        modulo = None
+        if isinstance(part, ast.Compare) and isinstance(part.left, ast.BinOp) and isinstance(part.left.op, ast.Mod):
+            if any(isinstance(op, (ast.Eq, ast.LtE, ast.Lt)) for op in part.ops):
+                modulo = part.left
+        elif isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not) and isinstance(part.operand, ast.BinOp):
+            modulo = part.operand if isinstance(part.operand.op, ast.Mod) else None
+        if modulo is not None:
+            start, end = tree.positions.span(modulo.right)
+            counter = tree.positions.span(modulo.left)
+            return Interval(_constant_int(modulo.right), tree.text[slice(*counter)], tree.text[start:end])
+    return None
+
+
+def _constant_int(node: ast.expr) -> int | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return int(node.value)
+    return None
+
+
+def intervals_around(node: ast.AST, tree: Tree) -> list[Interval]:
+    """The interval guards between a node and its function, innermost first."""
+    found = []
+    child = node
+    for parent in tree.ancestors(node):
+        if isinstance(parent, (*FUNCTIONS, ast.Lambda)):
+            break
+        if isinstance(parent, ast.If) and child in parent.body:
+            interval = interval_of(parent.test, tree)
+            if interval is not None:
+                found.append(interval)
+        child = parent
+    return found
+
+
+def coldest(node: ast.AST, tree: Tree) -> Heat:
+    """How hot a line can be at most, given the conditions between it and its innermost loop."""
+    cap = Heat.HOT
+    child = node
+    for parent in tree.ancestors(node):
+        if isinstance(parent, (*LOOPS, *FUNCTIONS, ast.Lambda)):
+            break
+        if isinstance(parent, ast.If) and child is not parent.test:
+            cap = min(cap, _cap(parent.test, tree, taken=child in parent.body))
+        elif isinstance(parent, ast.IfExp) and child is not parent.test:
+            cap = min(cap, _cap(parent.test, tree, taken=child is parent.body))
+        child = parent
+    return cap
+
+
+def _cap(test: ast.expr, tree: Tree, *, taken: bool) -> Heat:
+    if not taken:
+        # the else of "not yet made" or "not debugging" is the usual path
+        return Heat.HOT
+    cap = Heat.HOT
+    for part in _conjuncts(test):
+        cap = min(cap, _cap_of_part(part, tree))
+    return cap
+
+
+def _cap_of_part(part: ast.expr, tree: Tree) -> Heat:
+    interval = interval_of(part, tree)
+    if interval is not None:
+        if interval.period is not None:
+            return Heat.WARM if interval.period >= RARE_PERIOD else Heat.HOT
+        return Heat.WARM if _RARE_WORDS.search(interval.text.lower()) else Heat.HOT
+    if isinstance(part, ast.Compare):
+        words = " ".join(
+            name for node in ast.walk(part) if (name := getattr(node, "attr", None) or getattr(node, "id", None))
+        ).lower()
+        if _INTERVAL_WORDS.search(words) and _RARE_WORDS.search(words):
+            return Heat.WARM
+    match part:
+        case ast.Compare(ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+            # made once, at first use; a parameter that may be None says nothing of the kind
+            return Heat.COLD if isinstance(part.left, ast.Attribute) else Heat.HOT
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Call(func=ast.Name(id="hasattr"))):
+            return Heat.COLD
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=0 | 1)]) if _counts(left):
+            return Heat.COLD
+        case ast.Compare(left=left, ops=[ast.Gt() | ast.Lt() | ast.GtE() | ast.LtE()], comparators=[right]):
+            names = (last_name(left), last_name(right))
+            return Heat.WARM if any(name and _BEST.search(name) for name in names) else Heat.HOT
+    name = last_name(part)
+    if name is None:
+        return Heat.HOT
+    if _DEBUG_WORDS.search(name):
+        return Heat.COLD
+    return Heat.WARM if _EPISODE_END.search(name) else Heat.HOT
+
+
+def _counts(expression: ast.expr) -> bool:
+    name = last_name(expression)
+    return name is not None and bool(re.search(r"(step|iter|iteration|epoch|episode|idx|index|count|counter|^i|^t)$", name))
+
+
+def _conjuncts(test: ast.expr) -> list[ast.expr]:
+    if isinstance(test, ast.BoolOp):
+        # `terminated or truncated`: each side is judged alone, and the whole is as hot as the hottest
+        if isinstance(test.op, ast.And):
+            return [part for value in test.values for part in _conjuncts(value)]
+        return test.values[:1] if all(_EPISODE_END.search(last_name(value) or "") for value in test.values) else []
+    return [test]
+
+
+def last_name(expression: ast.AST) -> str | None:
+    """The last name in an access: `done` of `self.done`, `dones` of `dones.any()` or `dones[i]`."""
+    match expression:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(attr=name):
+            return name
+        case ast.Call(func=ast.Attribute(value=owner, attr="any" | "all" | "item")):
+            return last_name(owner)
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return name
+        case ast.Call(func=ast.Name(id="any" | "all" | "bool" | "float" | "int"), args=[argument]):
+            return last_name(argument)
+        case ast.Call(func=ast.Name(id=name)):
+            return name
+        case ast.Subscript(value=owner):
+            return last_name(owner)
+    return None
+

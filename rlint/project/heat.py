@@ -1,0 +1,255 @@
+"""How often each function runs, and why, as a chain that a person can follow."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass
+
+from rlint.findings import Heat
+from rlint.project.calls import CallGraph
+from rlint.project.index import Index
+from rlint.project.kind import Tag
+from rlint.project.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP, MESSAGE
+from rlint.project.summary import FunctionSummary
+
+_ROLLOUT = frozenset({ENVIRONMENT_STEP, GENERATION})
+_CHAIN_LENGTH = 6
+
+_HOT_ROLES = {
+    "act": "acts", "select_action": "acts", "choose_action": "acts", "get_action": "acts", "sample_action": "acts",
+    "take_action": "acts", "pick_action": "acts", "get_actions": "acts", "act_batch": "acts",
+    "get_action_and_value": "acts", "explore": "acts", "policy": "acts", "epsilon_greedy": "acts",
+    "_on_step": "is called by the library on each step", "on_step": "is called on each step",
+    "training_step": "is called on each gradient step", "train_step": "takes a gradient step",
+    "learn": "learns", "optimize_model": "takes a gradient step", "optimize": "takes a gradient step",
+    "update": "takes a gradient step", "learn_step": "takes a gradient step", "compute_loss": "computes a loss",
+    "update_target": "updates the target network", "soft_update": "updates the target network",
+    "hard_update": "updates the target network", "update_target_network": "updates the target network",
+    "update_targets": "updates the target network", "replay": "learns from replayed transitions",
+    "experience_replay": "learns from replayed transitions", "loss_fn": "computes a loss",
+    "collate_fn": "is called per batch", "preprocess_observation": "runs per observation", "preprocess_obs": "runs per observation",
+    "process_observation": "runs per observation", "normalize_obs": "runs per observation",
+}  # fmt: skip
+_BUFFER_ROLES = {
+    "add": "stores a transition", "push": "stores a transition", "store": "stores a transition",
+    "append": "stores a transition", "remember": "stores a transition", "store_transition": "stores a transition",
+    "put": "stores a transition", "sample": "samples a batch", "sample_batch": "samples a batch",
+    "get_batch": "samples a batch", "store_experience": "stores a transition", "add_transition": "stores a transition",
+    "insert": "stores a transition", "record": "stores a transition", "add_experience": "stores a transition",
+    "store_memory": "stores a transition", "sample_buffer": "samples a batch", "sample_memory": "samples a batch",
+    "update_priorities": "runs per sampled batch",
+}  # fmt: skip
+_BUFFER_CLASS = re.compile(r"buffer|memory|replay|storage|rollout|experience|history|trajectory", re.IGNORECASE)
+_AGENT_CLASS = re.compile(r"agent|dqn|ddpg|sac|td3|ppo|a2c|a3c|reinforce|actor|critic|policy|trainer|learner|algo", re.IGNORECASE)
+_UNMISTAKABLE = frozenset({"remember", "store_transition", "store_experience", "add_transition", "add_experience",
+                           "sample_batch", "store_memory", "sample_memory", "sample_buffer"})  # fmt: skip
+_AGENT_ONLY = frozenset({"learn", "update", "optimize", "policy", "explore", "replay", "compute_loss", "loss_fn"})
+_REWARD = re.compile(r"(^|_)rewards?($|_)|^compute_score$|^score_response|_score_fn$")
+_NOT_A_REWARD = re.compile(r"plot|print|log|save|load|make|build|create|get_reward_f|init|parse_args|config|register|setup|model")
+
+
+@dataclass(frozen=True, slots=True)
+class HeatAt:
+    """A level, and the chain that explains it: outermost link first."""
+
+    level: Heat
+    chain: tuple[str, ...] = ()
+
+
+COLD = HeatAt(Heat.COLD)
+
+
+class HeatMap:
+    """The heat of every function of a project, and of every loop in it."""
+
+    def __init__(self, index: Index, graph: CallGraph) -> None:
+        self.index = index
+        self.graph = graph
+        self._functions = [f for module in index.modules.values() for f in module.functions.values()]
+        self._in_tests = {f.path for m in index.modules.values() if m.is_test for f in m.functions.values()}
+        self._once: dict[str, frozenset[str]] = {}
+        self._many: dict[str, frozenset[str]] = {}
+        self._loop_heat: dict[str, tuple[Heat | None, ...]] = {}
+        self._heat: dict[str, HeatAt] = {}
+        self._find_drivers()
+        for function in self._functions:
+            self._loop_heat[function.path] = self._classify(function)
+        self._spread()
+
+    def of_function(self, path: str) -> HeatAt:
+        """How often a function is called."""
+        return self._heat.get(path, COLD)
+
+    def is_driven(self, function: FunctionSummary, loop: int) -> bool:
+        """Is this loop a training loop by what it does, itself or through calls?"""
+        levels = self._loop_heat.get(function.path, ())
+        return loop < len(levels) and levels[loop] is not None
+
+    def inside(self, function: FunctionSummary, loops: list[int], cap: Heat = Heat.HOT) -> HeatAt:
+        """The heat of a line of `function` that stands in `loops` (their indices, innermost first)
+        and under conditions that allow at most `cap`."""
+        base = self._heat.get(function.path, COLD)
+        if function.path in self._in_tests:
+            return COLD
+        level, chain = base.level, base.chain
+        own = self._loop_heat.get(function.path, ())
+        file = self.index.modules[function.module].path
+        for index in reversed(loops):
+            if index >= len(own):
+                continue
+            loop, driven = function.loops[index], own[index]
+            level = min(level, loop.cap)
+            if driven is not None:
+                raised = max(level, driven)
+            elif level is Heat.COLD or loop.bounded:
+                raised = level
+            else:
+                raised = Heat.HOT
+            if raised > level:
+                link = f"{file}:{loop.line} {loop.header}"
+                starts_here = driven is not None and (level is Heat.COLD or driven is Heat.HOT)
+                chain = (link,) if starts_here else (*chain, link)
+                level = raised
+        return HeatAt(min(level, cap), chain)
+
+    def _find_drivers(self) -> None:
+        """What each function does once per call, and what it does in loops, through the calls it makes."""
+        once = {f.path: set(f.drivers) for f in self._functions}
+        many = {f.path: {driver for loop in f.loops for driver in loop.drivers} for f in self._functions}
+        pending = deque(self._functions)
+        queued = {f.path for f in self._functions}
+        while pending:
+            function = pending.popleft()
+            queued.discard(function.path)
+            for edge in self.graph.callers(function.path):
+                if edge.site.cap is Heat.COLD:
+                    continue  # started elsewhere, or done once
+                caller = edge.caller.path
+                before = len(once[caller]), len(many[caller])
+                if edge.site.loop == -1:
+                    once[caller] |= once[function.path]
+                    many[caller] |= many[function.path]
+                else:
+                    many[caller] |= once[function.path] | many[function.path]
+                if (len(once[caller]), len(many[caller])) != before and caller not in queued:
+                    queued.add(caller)
+                    pending.append(edge.caller)
+        self._once = {path: frozenset(drivers) for path, drivers in once.items()}
+        self._many = {path: frozenset(drivers) for path, drivers in many.items()}
+
+    def _classify(self, function: FunctionSummary) -> tuple[Heat | None, ...]:
+        """Which loops of a function are training loops, and how hot."""
+        count = len(function.loops)
+        direct: list[set[str]] = [set(loop.drivers) for loop in function.loops]
+        nested: list[set[str]] = [set() for _ in range(count)]
+        for edge in self.graph.calls(function.path):
+            if 0 <= edge.site.loop < count and edge.site.cap is not Heat.COLD:
+                direct[edge.site.loop] |= self._once[edge.target.path]
+                nested[edge.site.loop] |= self._many[edge.target.path]
+        for child in range(count - 1, -1, -1):
+            parent = function.loops[child].parent
+            if parent >= 0:
+                nested[parent] |= direct[child] | nested[child]
+        return tuple(_loop_level(direct[i], nested[i]) for i in range(count))
+
+    def _spread(self) -> None:
+        """From the loops through the calls; the shortest chain wins. Roles speak where no caller does."""
+        queue: deque[tuple[FunctionSummary, HeatAt]] = deque()
+        for wanted in (Heat.HOT, Heat.WARM):
+            for function in self._functions:
+                queue.extend(self._targets(function, wanted))
+            if wanted is Heat.HOT:
+                self._drain(queue, wanted)
+        self._drain(queue, Heat.WARM)
+        for function in self._functions:
+            role = self._role(function)
+            if role.level > self.of_function(function.path).level:
+                self._heat[function.path] = role
+                queue.extend(self._targets(function, role.level))
+                queue.extend(self._targets(function, Heat.HOT))
+        self._drain(queue, Heat.WARM)
+
+    def _drain(self, queue: deque[tuple[FunctionSummary, HeatAt]], lowest: Heat) -> None:
+        while queue:
+            function, heat = queue.popleft()
+            if heat.level < lowest or heat.level <= self.of_function(function.path).level:
+                continue
+            self._heat[function.path] = heat
+            queue.extend(self._targets(function, Heat.HOT))
+            if lowest is Heat.WARM:
+                queue.extend(self._targets(function, Heat.WARM))
+
+    def _targets(self, function: FunctionSummary, wanted: Heat) -> list[tuple[FunctionSummary, HeatAt]]:
+        """The functions that `function` calls at exactly the wanted heat, with the chain to them."""
+        found = []
+        for edge in self.graph.calls(function.path):
+            loops = []
+            loop = edge.site.loop
+            while loop >= 0 and loop < len(function.loops):
+                loops.append(loop)
+                loop = function.loops[loop].parent
+            heat = self.inside(function, loops, edge.site.cap)
+            if heat.level is wanted and edge.target.path != function.path:
+                chain = (*heat.chain, edge.target.qualname)
+                if len(chain) <= _CHAIN_LENGTH + 2:
+                    found.append((edge.target, HeatAt(wanted, _shortened(chain))))
+        return found
+
+    def _role(self, function: FunctionSummary) -> HeatAt:
+        """What the name of a function tells about how often others will call it."""
+        if function.path in self._in_tests or not function.qualname:
+            return COLD
+        name, owner = function.name, function.qualname.rpartition(".")[0]
+        cls = self.index.modules[function.module].classes.get(owner)
+        many = self._many[function.path]
+        if cls is not None:
+            tag = self.index.class_kind(cls).tag
+            own_role = _LIBRARY_ROLES.get((tag, name))
+            if own_role is not None:
+                return _role_heat(function, Heat.HOT, own_role)
+            if name in _BUFFER_ROLES and (_BUFFER_CLASS.search(cls.qualname) or name in _UNMISTAKABLE):
+                return _role_heat(function, Heat.HOT, _BUFFER_ROLES[name])
+        if _REWARD.search(name) and not _NOT_A_REWARD.search(name):
+            plural = {"completions", "responses", "solutions", "prompts", "predictions", "outputs", "texts", "generations"}
+            level = Heat.WARM if plural & set(function.parameters) else Heat.HOT
+            return _role_heat(function, level, "rewards each " + ("batch" if level is Heat.WARM else "sample"))
+        if name in _HOT_ROLES:
+            if name in _AGENT_ONLY and not (cls is not None and _AGENT_CLASS.search(cls.qualname)):
+                return COLD
+            if many & _ROLLOUT:
+                return COLD  # holds the training loop itself
+            if many & {GRADIENT_STEP, BATCH}:
+                return _role_heat(function, Heat.WARM, "learns from a batch of rollouts")
+            return _role_heat(function, Heat.HOT, _HOT_ROLES[name])
+        return COLD
+
+
+_LIBRARY_ROLES = {
+    (Tag.MODULE, "forward"): "runs in each forward pass",
+    (Tag.ENVIRONMENT, "step"): "runs once per environment step",
+    (Tag.ENVIRONMENT, "observation"): "runs once per environment step",
+    (Tag.ENVIRONMENT, "reward"): "runs once per environment step",
+    (Tag.ENVIRONMENT, "action"): "runs once per environment step",
+    (Tag.DATASET, "__getitem__"): "loads one sample",
+}
+
+
+def _role_heat(function: FunctionSummary, level: Heat, what: str) -> HeatAt:
+    return HeatAt(level, (f"{function.qualname} ({what})",))
+
+
+def _loop_level(direct: set[str], nested: set[str]) -> Heat | None:
+    if ENVIRONMENT_STEP in direct or MESSAGE in direct:
+        return Heat.HOT
+    if GENERATION in direct:
+        return Heat.WARM
+    if direct & {GRADIENT_STEP, BATCH}:
+        return Heat.WARM if nested & _ROLLOUT else Heat.HOT
+    return Heat.WARM if nested & {ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP, MESSAGE, BATCH} else None
+
+
+def _shortened(chain: tuple[str, ...]) -> tuple[str, ...]:
+    if len(chain) <= _CHAIN_LENGTH:
+        return chain
+    return (*chain[:2], "…", *chain[-(_CHAIN_LENGTH - 3) :])

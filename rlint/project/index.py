@@ -1,0 +1,379 @@
+"""The project: all files' summaries, and what follows from them together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from rlint.project import facts
+from rlint.project.effect import PURE, Effect, Level
+from rlint.project.kind import UNKNOWN, Kind, Tag
+from rlint.project.kinds import item_of
+from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
+
+_STEP = re.compile(r"\(\)|\[\]|@\w+|\.\w+")
+_DEPTH = 24
+
+
+
+@dataclass(frozen=True, slots=True)
+class _LibraryMethod:
+    """A method of a library's object, about to be called."""
+
+    tag: Tag
+    name: str
+
+
+Symbol = ModuleSummary | ClassSummary | FunctionSummary | Kind | _LibraryMethod
+
+_BASE_TAGS = {
+    "torch.nn.Module": Tag.MODULE, "gymnasium.Env": Tag.ENVIRONMENT, "gymnasium.Wrapper": Tag.ENVIRONMENT,
+    "gymnasium.vector.VectorEnv": Tag.ENVIRONMENT, "torch.optim.Optimizer": Tag.OPTIMIZER,
+    "torch.utils.data.Dataset": Tag.DATASET, "torch.utils.data.IterableDataset": Tag.DATASET,
+    "threading.Thread": Tag.THREAD, "multiprocessing.Process": Tag.PROCESS,
+}  # fmt: skip
+_TAGS_OF_BASES = frozenset({Tag.MODULE, Tag.ENVIRONMENT, Tag.OPTIMIZER, Tag.DATASET, Tag.THREAD, Tag.PROCESS,
+                            Tag.LOADER, Tag.REPLAY_BUFFER})  # fmt: skip
+
+
+class Index:
+    """Symbols, kinds and effects across the files of a project."""
+
+    def __init__(self, modules: Iterable[ModuleSummary]) -> None:
+        self.modules: dict[str, ModuleSummary] = {}
+        self._by_tail: dict[str, list[ModuleSummary]] = {}
+        for module in modules:
+            self.modules.setdefault(module.module, module)
+            self._by_tail.setdefault(module.module.rpartition(".")[2], []).append(module)
+        self._symbols: dict[tuple[str, str], Symbol | None] = {}
+        self._paths: dict[tuple[str, str], Kind] = {}
+        self._class_kinds: dict[str, Kind] = {}
+        self._effects: dict[str, Effect] = {}
+        self._subclasses: dict[str, list[ClassSummary]] | None = None
+        self._arguments: dict[str, Kind] = {}  # "module.function@parameter" → what callers pass
+        self._depth = 0
+
+    # -- symbols -------------------------------------------------------------------------------
+
+    def symbol(self, dotted: str, importer: str) -> Symbol | None:
+        """What a dotted name means in the module `importer`; None for what the project does not define."""
+        key = (dotted, importer)
+        if key not in self._symbols:
+            self._symbols[key] = None
+            self._symbols[key] = self._find(dotted, importer, _DEPTH)
+        return self._symbols[key]
+
+    def _find(self, dotted: str, importer: str, depth: int) -> Symbol | None:
+        if depth <= 0:
+            return None
+        parts = dotted.split(".")
+        for cut in range(len(parts), 0, -1):
+            module = self.module(".".join(parts[:cut]), importer)
+            if module is not None:
+                return self._member(module, parts[cut:], depth) if cut < len(parts) else module
+        return None
+
+    def module(self, dotted: str, importer: str) -> ModuleSummary | None:
+        """The module that `import dotted` means: by its full name, beside the importer, or by a unique tail."""
+        found = self.modules.get(dotted)
+        if found is not None:
+            return found
+        package = importer.rpartition(".")[0]
+        while package:
+            found = self.modules.get(f"{package}.{dotted}")
+            if found is not None:
+                return found
+            package = package.rpartition(".")[0]
+        tail = dotted.rpartition(".")[2]
+        candidates = [m for m in self._by_tail.get(tail, ()) if m.module.endswith(f".{dotted}")]
+        return candidates[0] if len(candidates) == 1 else None
+
+    def _member(self, module: ModuleSummary, parts: list[str], depth: int) -> Symbol | None:
+        name = ".".join(parts)
+        if name in module.classes:
+            return module.classes[name]
+        if name in module.functions and name:
+            return module.functions[name]
+        head, rest = parts[0], parts[1:]
+        if head in module.imports:
+            return self._find(".".join([module.imports[head], *rest]), module.module, depth - 1)
+        if head in module.constants and not rest:
+            return module.constants[head]
+        for source in module.star_imports:
+            found = self._find(f"{source}.{name}", module.module, depth - 1)
+            if found is not None:
+                return found
+        if len(parts) > 1:
+            owner = module.classes.get(".".join(parts[:-1]))
+            if owner is not None:
+                return self.method(owner, parts[-1]) or owner.attributes.get(parts[-1])
+        return None
+
+    # -- classes -------------------------------------------------------------------------------
+
+    def ancestry(self, cls: ClassSummary) -> list[ClassSummary | str]:
+        """The class and its bases, depth first; bases outside the project as dotted names."""
+        found: list[ClassSummary | str] = []
+        stack: list[ClassSummary | str] = [cls]
+        seen: set[str] = set()
+        while stack:
+            current = stack.pop()
+            name = current if isinstance(current, str) else current.path
+            if name in seen:
+                continue
+            seen.add(name)
+            found.append(current)
+            if isinstance(current, ClassSummary):
+                for base in reversed(current.bases):
+                    symbol = self.symbol(base, current.module)
+                    stack.append(symbol if isinstance(symbol, ClassSummary) else facts.canonical(base))
+        return found
+
+    def subclasses(self, cls: ClassSummary) -> list[ClassSummary]:
+        """All classes of the project that derive from `cls`, however far."""
+        if self._subclasses is None:
+            self._subclasses = {}
+            for module in self.modules.values():
+                for candidate in module.classes.values():
+                    for base in self.ancestry(candidate)[1:]:
+                        if isinstance(base, ClassSummary):
+                            self._subclasses.setdefault(base.path, []).append(candidate)
+        return self._subclasses.get(cls.path, [])
+
+    def class_kind(self, cls: ClassSummary) -> Kind:
+        """The kind of an instance of a class of the project."""
+        known = self._class_kinds.get(cls.path)
+        if known is None:
+            tag = Tag.INSTANCE
+            for base in self.ancestry(cls):
+                if isinstance(base, str):
+                    made = facts.callable_fact(base)
+                    found = _BASE_TAGS.get(base) or (made.result.tag if made else None)
+                    if found in _TAGS_OF_BASES:
+                        tag = found
+                        break
+            known = self._class_kinds[cls.path] = Kind(tag, of=cls.path)
+        return known
+
+    def class_of(self, kind: Kind) -> ClassSummary | None:
+        """The class of the project that a kind is an instance of."""
+        symbol = self.symbol(kind.of, "") if kind and kind.of else None
+        return symbol if isinstance(symbol, ClassSummary) else None
+
+    def method(self, cls: ClassSummary, name: str) -> FunctionSummary | None:
+        """The method that `cls` has or inherits."""
+        for owner in self.ancestry(cls):
+            if isinstance(owner, ClassSummary) and name in owner.methods:
+                return self.modules[owner.module].functions.get(f"{owner.qualname}.{name}")
+        return None
+
+    def implementations(self, cls: ClassSummary, name: str) -> list[FunctionSummary]:
+        """The method itself and all that override it in subclasses."""
+        own = self.method(cls, name)
+        found = [own] if own is not None else []
+        for subclass in self.subclasses(cls):
+            if name in subclass.methods:
+                overriding = self.modules[subclass.module].functions.get(f"{subclass.qualname}.{name}")
+                if overriding is not None and overriding not in found:
+                    found.append(overriding)
+        return found
+
+    def attribute(self, cls: ClassSummary, name: str) -> Kind:
+        """The kind of an attribute, joined over the class and its bases, else over its subclasses."""
+        for group in (self.ancestry(cls), self.subclasses(cls)):
+            found: Kind | None = None
+            for owner in group:
+                if isinstance(owner, ClassSummary) and name in owner.attributes:
+                    kind = owner.attributes[name]
+                    if not kind and kind.of:
+                        kind = self.resolve(kind.of, owner.module) or kind
+                    found = kind if found is None else found.joined(kind)
+            if found is not None:
+                return found
+        return UNKNOWN
+
+    # -- access paths --------------------------------------------------------------------------
+
+    def resolve(self, path: str, module: str) -> Kind:
+        """The kind at the end of an access path (`buffers.Replay().storage`), or UNKNOWN."""
+        key = (path, module)
+        known = self._paths.get(key)
+        if known is not None:
+            return known
+        if self._depth > _DEPTH:
+            return UNKNOWN
+        self._paths[key] = UNKNOWN
+        self._depth += 1
+        try:
+            value, _ = self._follow(path, module)
+        finally:
+            self._depth -= 1
+        kind = self._as_kind(value)
+        self._paths[key] = kind
+        return kind
+
+    def callables(self, path: str, module: str) -> list[FunctionSummary]:
+        """The functions that calling what stands at an access path may run."""
+        if self._depth > _DEPTH:
+            return []
+        self._depth += 1
+        try:
+            value, owner = self._follow(path, module)
+        finally:
+            self._depth -= 1
+        if isinstance(value, Kind) and value.tag is Tag.MODULE:
+            cls = self.class_of(value)
+            return self.implementations(cls, "forward") if cls else []
+        if isinstance(value, Kind) and value.tag in (Tag.CLASS, Tag.FUNCTION) and value.of:
+            symbol = self.symbol(value.of, module)
+            value = symbol if symbol is not None else value
+        if isinstance(value, ClassSummary):
+            made = self.method(value, "__init__")
+            return [made] if made is not None else []
+        if isinstance(value, FunctionSummary):
+            if owner is not None:
+                return self.implementations(owner, value.name) or [value]
+            return [value]
+        return []
+
+    def _follow(self, path: str, module: str) -> tuple[Symbol | None, ClassSummary | None]:
+        """What a path leads to, and for a method the class it was looked up on."""
+        root_end = next((m.start() for m in _STEP.finditer(path) if not m.group().startswith(".")), len(path))
+        root, steps = path[:root_end], _STEP.findall(path[root_end:])
+        value = self.symbol(root, module)
+        owner: ClassSummary | None = None
+        if value is None:
+            made = facts.callable_fact(root)
+            if made is None or steps[:1] != ["()"]:
+                return None, None
+            value, steps = made.result, steps[1:]
+        for position, step in enumerate(steps):
+            if value is None:
+                return None, None
+            if isinstance(value, Kind) and not value and value.of:
+                value = self.resolve(value.of, module)
+            if step == "()":
+                value, owner = self._called(value, owner), None
+            elif step == "[]":
+                value = item_of(self._as_kind(value))
+            elif step.startswith("@"):
+                if not isinstance(value, FunctionSummary):
+                    return None, None
+                value = value.parameter_kinds.get(step[1:]) or self._arguments.get(f"{value.path}{step}", UNKNOWN)
+            else:
+                called = position + 1 < len(steps) and steps[position + 1] == "()"
+                value, owner = self._get(value, step[1:], called)
+        return value, owner
+
+    def _called(self, value: Symbol, owner: ClassSummary | None) -> Symbol | None:
+        if isinstance(value, ClassSummary):
+            return replace(self.class_kind(value), fresh=True)
+        if isinstance(value, FunctionSummary):
+            return self.returned(value)
+        if isinstance(value, Kind):
+            if value.tag in (Tag.CLASS, Tag.FUNCTION) and value.of:
+                symbol = self.symbol(value.of, "")
+                if symbol is not None and not isinstance(symbol, Kind):
+                    return self._called(symbol, owner)
+                made = facts.callable_fact(value.of)
+                return made.result if made else None
+            if value.tag is Tag.MODULE:
+                cls = self.class_of(value)
+                forward = self.method(cls, "forward") if cls else None
+                return self.returned(forward) if forward is not None else None
+        if isinstance(value, _LibraryMethod):
+            known = facts.method_fact(value.tag, value.name)
+            return known.result if known is not None else None
+        return None
+
+    def _get(self, value: Symbol, name: str, called: bool) -> tuple[Symbol | None, ClassSummary | None]:
+        if isinstance(value, ModuleSummary):
+            return self._member(value, [name], _DEPTH), None
+        if isinstance(value, ClassSummary):
+            return self.method(value, name) or value.attributes.get(name), value
+        if not isinstance(value, Kind):
+            return None, None
+        cls = self.class_of(value)
+        if cls is not None:
+            method = self.method(cls, name)
+            if method is None and not any(name in o.attributes for o in self.ancestry(cls) if isinstance(o, ClassSummary)):
+                overriding = [m for m in self.implementations(cls, name)]
+                method = overriding[0] if len(overriding) == 1 else None
+            if method is not None:
+                return (self.returned(method), None) if method.is_property else (method, cls)
+            attribute = self.attribute(cls, name)
+            if attribute or attribute.of:
+                return attribute, None
+        if called:
+            return _LibraryMethod(value.tag, name), None
+        return facts.attribute_kind(value.tag, name), None
+
+    def _as_kind(self, value: Symbol | None) -> Kind:
+        if isinstance(value, Kind):
+            if not value and value.of and self._depth < _DEPTH:
+                return self.resolve(value.of, "")
+            return value
+        if isinstance(value, ClassSummary):
+            return Kind(Tag.CLASS, of=value.path)
+        if isinstance(value, FunctionSummary):
+            return Kind(Tag.FUNCTION, of=value.path)
+        if isinstance(value, ModuleSummary):
+            return Kind(Tag.PYTHON_MODULE, of=value.module)
+        return UNKNOWN
+
+    def returned(self, function: FunctionSummary) -> Kind:
+        """The kind of what a function of the project returns."""
+        kind: Kind | None = None
+        for returned in function.returns:
+            if not returned and returned.of:
+                returned = self.resolve(returned.of, function.module)
+            kind = returned if kind is None else kind.joined(returned)
+        return kind or UNKNOWN
+
+    # -- effects -------------------------------------------------------------------------------
+
+    def effect_at(self, path: str, module: str) -> Effect | None:
+        """The effect of calling what stands at an access path; None where the project has no such thing."""
+        targets = self.callables(path, module)
+        if not targets:
+            owner, _, method = path.rpartition(".")
+            kind = self.resolve(owner, module) if owner else UNKNOWN
+            known = facts.method_fact(kind.tag, method) if kind else None
+            return known.effect if known is not None else None
+        effect = PURE
+        for target in targets:
+            effect = effect.worst(self.effect_of(target))
+        return effect
+
+    def effect_of(self, function: FunctionSummary) -> Effect:
+        """The effect of calling a function of the project, with everything that it calls."""
+        known = self._effects.get(function.path)
+        if known is not None:
+            return known
+        self._effects[function.path] = PURE  # what a recursive call adds is what the rest of the body does
+        effect = function.effect
+        for path in function.effect_paths:
+            if effect.level is Level.EFFECTS:
+                break
+            called = self.effect_at(path, function.module)
+            if called is None:
+                called = Effect(Level.UNKNOWN, f"`{path}` is not known to rlint")
+            elif called.level > Level.READS and not called.reason.startswith("`"):
+                called = Effect(called.level, f"`{path.rpartition('.')[2]}` {called.reason}")
+            effect = effect.worst(called)
+        self._effects[function.path] = effect
+        return effect
+
+    def forget_arguments(self) -> None:
+        """Drop the noted arguments and what was derived from them, before better ones are noted."""
+        self._arguments.clear()
+        self._paths.clear()
+        self._effects.clear()
+
+    def note_argument(self, function: FunctionSummary, parameter: str, kind: Kind) -> None:
+        """Remember the kind that a caller passes for a parameter without annotation."""
+        key = f"{function.path}@{parameter}"
+        known = self._arguments.get(key)
+        self._arguments[key] = kind if known is None else known.joined(kind)
+

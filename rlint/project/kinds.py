@@ -1,0 +1,517 @@
+"""The kind of an expression: what flows into it, and what is known of the things that make it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+from rlint.project import facts
+from rlint.project.annotations import annotation_kind
+from rlint.project.flow import Flow
+from rlint.project.kind import UNKNOWN, Device, Kind, Tag
+from rlint.project.names import Names
+from rlint.syntax.scopes import Binding, How
+from rlint.syntax.tree import FUNCTIONS, Tree
+
+_IMMUTABLE = frozenset({Tag.NONE, Tag.BOOL, Tag.INT, Tag.FLOAT, Tag.STR, Tag.BYTES, Tag.DEVICE, Tag.DTYPE,
+                        Tag.NUMPY_SCALAR, Tag.RANGE, Tag.PATTERN, Tag.FUNCTION, Tag.CLASS})  # fmt: skip
+_NUMBERS = (Tag.BOOL, Tag.INT, Tag.FLOAT)
+_CONSTANTS: dict[type, Tag] = {
+    bool: Tag.BOOL, int: Tag.INT, float: Tag.FLOAT, str: Tag.STR, bytes: Tag.BYTES, type(None): Tag.NONE,
+}  # fmt: skip
+_GIVES_NO_SINGLE_TENSOR = frozenset(
+    f"torch.nn.{name}"
+    for name in "Module RNN LSTM GRU LSTMCell MultiheadAttention ModuleList ModuleDict DataParallel ParameterList "
+    "ParameterDict parallel.DistributedDataParallel AdaptiveLogSoftmaxWithLoss".split()
+)
+_DEPTH = 40
+
+
+class Resolver(Protocol):
+    """What the knowledge of one file asks the rest of the project."""
+
+    def resolve(self, path: str, module: str) -> Kind:
+        """The kind at the end of an access path such as `buffers.Replay().storage`, or UNKNOWN."""
+
+
+def is_immutable(kind: Kind) -> bool:
+    """True where a value of this kind cannot change while a name is bound to it."""
+    return kind.tag in _IMMUTABLE
+
+
+class Kinds:
+    """The kinds in one file.
+
+    An unknown kind may carry in `of` the access path that leads to it (`buffers.Replay().storage`),
+    for the project to resolve once all files are known.
+    """
+
+    def __init__(self, tree: Tree, names: Names, flow: Flow, project: Resolver | None) -> None:
+        self.tree = tree
+        self.names = names
+        self.flow = flow
+        self.project = project
+        self._cache: dict[ast.AST, Kind] = {}
+        self._bindings: dict[Binding, Kind] = {}
+        self._depth = 0
+
+    def kind_of(self, expression: ast.expr) -> Kind:
+        """What is known of the value of an expression where it stands."""
+        known = self._cache.get(expression)
+        if known is not None:
+            return known
+        if self._depth > _DEPTH:
+            return UNKNOWN
+        self._cache[expression] = UNKNOWN  # a value that depends on itself is unknown
+        self._depth += 1
+        try:
+            handler = self._HANDLERS.get(expression.__class__)
+            kind = handler(self, expression) if handler else UNKNOWN
+        finally:
+            self._depth -= 1
+        kind = self._resolved(kind)
+        self._cache[expression] = kind
+        return kind
+
+    def binding_kind(self, binding: Binding) -> Kind:
+        """The kind of the value that one binding gives to its name."""
+        known = self._bindings.get(binding)
+        if known is None:
+            self._bindings[binding] = UNKNOWN
+            known = self._bindings[binding] = self._resolved(self._bound(binding).aged())
+        return known
+
+    def _resolved(self, kind: Kind) -> Kind:
+        if self.project is not None and not kind and kind.of:
+            found = self.project.resolve(kind.of, self.names.module)
+            return found if found else kind
+        return kind
+
+    # -- names ---------------------------------------------------------------------------------
+
+    def _name(self, node: ast.Name) -> Kind:
+        qualified = self.names.qualified(node)
+        scope, _ = self.names.bindings(node)
+        if scope is None:
+            return Kind(Tag.FUNCTION, of=qualified) if qualified else UNKNOWN
+        bindings = self.flow.reaching(node)
+        if not bindings:
+            return UNKNOWN
+        kind = self.binding_kind(bindings[0])
+        for binding in bindings[1:]:
+            kind = kind.joined(self.binding_kind(binding))
+        return kind
+
+    def _bound(self, binding: Binding) -> Kind:
+        how, value = binding.how, binding.value
+        if how in (How.ASSIGN, How.WALRUS) and value is not None:
+            annotation = getattr(binding.statement, "annotation", None)
+            kind = self.kind_of(value)
+            if annotation is not None and not kind:
+                kind = annotation_kind(annotation, self.names) or kind
+            return _along(kind, binding.path)
+        if how is How.AUGMENT and value is not None and isinstance(binding.statement, ast.AugAssign):
+            scope = self.tree.scope(binding.statement)
+            prior = UNKNOWN
+            for index, earlier in enumerate(self.flow.before(binding.name, binding.statement, scope)):
+                if earlier is not binding:
+                    kind = self.binding_kind(earlier)
+                    prior = kind if index == 0 or not prior else prior.joined(kind)
+            if prior.tag in (Tag.TENSOR, Tag.NDARRAY, Tag.LIST, Tag.SET, Tag.DEQUE, Tag.DICT):
+                return prior
+            return _arithmetic(prior, self.kind_of(value), binding.statement.op)
+        if how in (How.FOR, How.COMPREHENSION) and value is not None:
+            return self._iterated(value, binding.path)
+        if how is How.WITH and value is not None:
+            kind = self.kind_of(value)
+            if kind.tag in (Tag.FILE, Tag.POOL, Tag.LOCK, Tag.CONNECTION, Tag.WRITER):
+                return kind
+            return UNKNOWN
+        if how is How.PARAMETER:
+            return self._parameter(binding)
+        if how is How.IMPORT:
+            return Kind(of=facts.canonical(binding.target))
+        if how is How.FUNCTION:
+            return Kind(Tag.FUNCTION, of=f"{self.names.module}.{self.tree.qualname(binding.node)}")
+        if how is How.CLASS:
+            return Kind(Tag.CLASS, of=f"{self.names.module}.{self.tree.qualname(binding.node)}")
+        return UNKNOWN
+
+    def _parameter(self, binding: Binding) -> Kind:
+        parameter = binding.node
+        function = binding.statement
+        if not isinstance(parameter, ast.arg) or not isinstance(function, FUNCTIONS):
+            return UNKNOWN
+        owner = self.receiver_class(parameter, function)
+        if owner is not None:
+            path = f"{self.names.module}.{self.tree.qualname(owner)}"
+            return Kind(of=f"{path}()" if not is_classmethod(function) else path)
+        if function.args.vararg is parameter:
+            return Kind(Tag.TUPLE)
+        if function.args.kwarg is parameter:
+            return Kind(Tag.DICT)
+        if parameter.annotation is not None:
+            kind = annotation_kind(parameter.annotation, self.names)
+            if kind or kind.of:
+                return kind
+        return Kind(of=f"{self.names.module}.{self.tree.qualname(function)}@{parameter.arg}")
+
+    def receiver_class(self, parameter: ast.arg, function: ast.AST) -> ast.ClassDef | None:
+        """The class whose instance (or self) the parameter stands for, if it is a method's first."""
+        if not isinstance(function, FUNCTIONS):
+            return None
+        parent = self.tree.parents.get(function)
+        first = [*function.args.posonlyargs, *function.args.args][:1]
+        if isinstance(parent, ast.ClassDef) and first and first[0] is parameter and not is_staticmethod(function):
+            return parent
+        return None
+
+    def _iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Kind:
+        if isinstance(iterable, ast.Call):
+            callee = self.names.qualified(iterable.func)
+            if callee == "builtins.enumerate" and iterable.args and path:
+                return Kind(Tag.INT) if path[0] == 0 else self._iterated(iterable.args[0], path[1:])
+            if callee == "builtins.zip" and path and 0 <= path[0] < len(iterable.args):
+                return self._iterated(iterable.args[path[0]], path[1:])
+            if callee in ("builtins.reversed", "builtins.sorted", "tqdm.tqdm", "tqdm.auto.tqdm", "builtins.list",
+                          "builtins.iter") and iterable.args:  # fmt: skip
+                return self._iterated(iterable.args[0], path)
+            if isinstance(iterable.func, ast.Attribute) and iterable.func.attr in ("items", "values", "keys"):
+                owner = self.kind_of(iterable.func.value)
+                if iterable.func.attr == "keys" or (iterable.func.attr == "items" and path[:1] == (0,)):
+                    return Kind(Tag.STR) if owner.tag is Tag.STATE_DICT else UNKNOWN
+                rest = path[1:] if iterable.func.attr == "items" else path
+                return _along(item_of(owner), rest) if owner.tag in (Tag.DICT, Tag.STATE_DICT) else UNKNOWN
+        return _along(item_of(self.kind_of(iterable)), path)
+
+    # -- attributes and calls ------------------------------------------------------------------
+
+    def _attribute(self, node: ast.Attribute) -> Kind:
+        qualified = self.names.qualified(node)
+        if qualified is not None:
+            return _library_value(qualified) or Kind(of=qualified)
+        owner = self.kind_of(node.value)
+        if owner.tag in (Tag.INSTANCE, Tag.MODULE, Tag.ENVIRONMENT, Tag.DATASET, Tag.REPLAY_BUFFER, Tag.THREAD,
+                         Tag.PROCESS, Tag.OPTIMIZER) and owner.of:  # fmt: skip
+            deferred = Kind(of=f"{owner.of}().{node.attr}")
+            found = self._resolved(deferred)
+            if found:
+                return found
+            return facts.attribute_kind(owner.tag, node.attr) or deferred
+        if owner:
+            kind = facts.attribute_kind(owner.tag, node.attr)
+            if kind.tag is Tag.TENSOR and owner.tag is Tag.TENSOR and kind.device is Device.UNKNOWN:
+                return replace(kind, device=owner.device)
+            return kind
+        return Kind(of=f"{owner.of}.{node.attr}") if owner.of else UNKNOWN
+
+    def _call(self, node: ast.Call) -> Kind:
+        qualified = self.names.qualified(node.func)
+        if qualified is not None:
+            known = facts.callable_fact(qualified)
+            if known is not None:
+                return self._made(node, qualified, known.result)
+            return Kind(of=f"{qualified}()")
+        if isinstance(node.func, ast.Attribute):
+            return self._method_result(node, node.func)
+        callee = self.kind_of(node.func)
+        if callee.tag is Tag.MODULE:
+            return self._called_module(callee)
+        if callee.tag in (Tag.CLASS, Tag.FUNCTION) and callee.of:
+            return Kind(of=f"{callee.of}()")
+        return Kind(of=f"{callee.of}()") if not callee and callee.of else UNKNOWN
+
+    def _called_module(self, module: Kind) -> Kind:
+        if module.of.startswith("torch.nn."):
+            return UNKNOWN if module.of in _GIVES_NO_SINGLE_TENSOR else Kind(Tag.TENSOR)
+        return Kind(of=f"{module.of}().forward()") if module.of else UNKNOWN
+
+    def _method_result(self, node: ast.Call, func: ast.Attribute) -> Kind:
+        owner = self.kind_of(func.value)
+        if owner.tag is Tag.TENSOR and func.attr in ("to", "cuda", "cpu"):
+            return self._moved(node, func.attr, owner)
+        if owner.of and owner.tag in (Tag.INSTANCE, Tag.MODULE, Tag.ENVIRONMENT, Tag.DATASET, Tag.REPLAY_BUFFER,
+                                      Tag.THREAD, Tag.PROCESS, Tag.OPTIMIZER):  # fmt: skip
+            attribute = self._resolved(Kind(of=f"{owner.of}().{func.attr}"))
+            if attribute.tag is Tag.MODULE:
+                return self._called_module(attribute)
+            found = self._resolved(Kind(of=f"{owner.of}().{func.attr}()"))
+            if found:
+                return found
+        if owner:
+            known = facts.method_fact(owner.tag, func.attr)
+            if known is None:
+                return Kind(of=f"{owner.of}().{func.attr}()") if owner.of else UNKNOWN
+            if owner.tag is Tag.MODULE and known.result.tag is Tag.MODULE:
+                return owner
+            if known.result.tag is Tag.TENSOR and owner.tag is Tag.TENSOR and known.result.device is Device.UNKNOWN:
+                return replace(known.result, device=owner.device)
+            return known.result
+        if owner.of:
+            return Kind(of=f"{owner.of}.{func.attr}()")
+        known = facts.method_on_unknown(func.attr, len(node.args) + len(node.keywords))
+        return known.result if known else UNKNOWN
+
+    def _made(self, node: ast.Call, qualified: str, result: Kind) -> Kind:
+        """The result of a library call, with the device that its arguments choose."""
+        if result.tag is Tag.DEVICE and node.args:
+            return replace(result, device=self.device_of(node.args[0]))
+        if qualified in ("builtins.list", "builtins.tuple", "builtins.sorted", "builtins.set", "collections.deque"):
+            if node.args and qualified != "collections.deque":
+                return replace(result, item=item_of(self.kind_of(node.args[0])) or None)
+            return result
+        if result.tag is Tag.TENSOR:
+            for keyword in node.keywords:
+                if keyword.arg == "device":
+                    return replace(result, device=self.device_of(keyword.value))
+                if keyword.arg is None:
+                    return replace(result, device=Device.UNKNOWN)
+            if result.device is Device.UNKNOWN:
+                devices = {kind.device for kind in map(self.kind_of, node.args) if kind.tag is Tag.TENSOR}
+                if len(devices) == 1:
+                    return replace(result, device=devices.pop())
+        return result
+
+    def _moved(self, node: ast.Call, method: str, owner: Kind) -> Kind:
+        if method == "cpu":
+            return replace(owner, device=Device.HOST, fresh=False)
+        if method == "cuda":
+            return replace(owner, device=Device.CUDA, fresh=False)
+        targets = [keyword.value for keyword in node.keywords if keyword.arg == "device"] or node.args[:1]
+        if not targets:
+            return replace(owner, fresh=False)
+        kind = self.kind_of(targets[0])
+        if kind.tag is Tag.DTYPE:
+            return replace(owner, fresh=False)
+        if kind.tag is Tag.TENSOR:
+            return replace(owner, device=kind.device, fresh=False)
+        return replace(owner, device=self.device_of(targets[0]), fresh=False)
+
+    def device_of(self, expression: ast.expr) -> Device:
+        """The device that an expression names as an argument of `.to()`, `device=` or `torch.device()`."""
+        if isinstance(expression, ast.Constant):
+            if isinstance(expression.value, int) and not isinstance(expression.value, bool):
+                return Device.CUDA
+            if isinstance(expression.value, str):
+                return device_named(expression.value)
+            return Device.UNKNOWN
+        kind = self.kind_of(expression)
+        if kind.tag is Tag.DEVICE:
+            return kind.device
+        if isinstance(expression, ast.Name):
+            values = {
+                self.device_of(binding.value) if binding.how is How.ASSIGN and isinstance(binding.value, ast.Constant)
+                else Device.UNKNOWN
+                for binding in self.flow.reaching(expression)
+            }
+            if len(values) == 1:
+                return values.pop()
+        if isinstance(expression, ast.JoinedStr) and expression.values:
+            head = expression.values[0]
+            if isinstance(head, ast.Constant) and str(head.value).startswith("cuda"):
+                return Device.CUDA
+        return Device.UNKNOWN
+
+    # -- operators and displays ----------------------------------------------------------------
+
+    def _constant(self, node: ast.Constant) -> Kind:
+        tag = _CONSTANTS.get(type(node.value))
+        return Kind(tag) if tag else UNKNOWN
+
+    def _items(self, elements: list[ast.expr]) -> Kind | None:
+        if not elements or len(elements) > 64:
+            return None
+        kind = self.kind_of(elements[0]).aged()
+        for element in elements[1:]:
+            kind = kind.joined(self.kind_of(element).aged())
+        return kind or None
+
+    def _list(self, node: ast.List) -> Kind:
+        return Kind(Tag.LIST, item=self._items(node.elts), fresh=True)
+
+    def _tuple(self, node: ast.Tuple) -> Kind:
+        return Kind(Tag.TUPLE, item=self._items(node.elts), fresh=True)
+
+    def _set(self, node: ast.Set) -> Kind:
+        return Kind(Tag.SET, item=self._items(node.elts), fresh=True)
+
+    def _dict(self, node: ast.Dict) -> Kind:
+        return Kind(Tag.DICT, item=self._items(node.values), fresh=True)
+
+    def _list_comp(self, node: ast.ListComp) -> Kind:
+        return Kind(Tag.LIST, item=self.kind_of(node.elt).aged() or None, fresh=True)
+
+    def _set_comp(self, node: ast.SetComp) -> Kind:
+        return Kind(Tag.SET, fresh=True)
+
+    def _dict_comp(self, node: ast.DictComp) -> Kind:
+        return Kind(Tag.DICT, item=self.kind_of(node.value).aged() or None, fresh=True)
+
+    def _generator(self, node: ast.GeneratorExp) -> Kind:
+        return Kind(Tag.ITERATOR, item=self.kind_of(node.elt).aged() or None, fresh=True)
+
+    def _text(self, node: ast.JoinedStr) -> Kind:
+        return Kind(Tag.STR)
+
+    def _binary(self, node: ast.BinOp) -> Kind:
+        return _arithmetic(self.kind_of(node.left), self.kind_of(node.right), node.op)
+
+    def _unary(self, node: ast.UnaryOp) -> Kind:
+        if isinstance(node.op, ast.Not):
+            return Kind(Tag.BOOL)
+        kind = self.kind_of(node.operand)
+        if kind.tag in (Tag.TENSOR, Tag.NDARRAY):
+            return Kind(kind.tag, device=kind.device, fresh=True)
+        return kind if kind.tag in _NUMBERS else UNKNOWN
+
+    def _compare(self, node: ast.Compare) -> Kind:
+        if len(node.ops) == 1:
+            if isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
+                return Kind(Tag.BOOL)
+            sides = [self.kind_of(node.left), self.kind_of(node.comparators[0])]
+            for tag in (Tag.TENSOR, Tag.NDARRAY):
+                for side in sides:
+                    if side.tag is tag:
+                        return Kind(tag, device=side.device, fresh=True)
+            if all(side.tag in (*_NUMBERS, Tag.STR) for side in sides):
+                return Kind(Tag.BOOL)
+        return UNKNOWN
+
+    def _conditional(self, node: ast.IfExp) -> Kind:
+        return self.kind_of(node.body).joined(self.kind_of(node.orelse))
+
+    def _choice(self, node: ast.BoolOp) -> Kind:
+        kind = self.kind_of(node.values[0])
+        for value in node.values[1:]:
+            kind = kind.joined(self.kind_of(value))
+        return kind
+
+    def _walrus(self, node: ast.NamedExpr) -> Kind:
+        return self.kind_of(node.value).aged()
+
+    def _subscript(self, node: ast.Subscript) -> Kind:
+        owner = self.kind_of(node.value)
+        index = node.slice
+        if owner.tag is Tag.STR:
+            return Kind(Tag.STR)
+        if isinstance(index, ast.Slice):
+            return replace(owner, fresh=owner.tag in (Tag.LIST, Tag.TUPLE)) if owner else UNKNOWN
+        if owner.tag is Tag.TENSOR:
+            return Kind(Tag.TENSOR, device=owner.device)
+        if owner.tag is Tag.NDARRAY:
+            index_kind = self.kind_of(index)
+            keeps_rank = isinstance(index, ast.Tuple) and any(isinstance(part, ast.Slice) for part in index.elts)
+            if keeps_rank or index_kind.tag in (Tag.NDARRAY, Tag.LIST):
+                return Kind(Tag.NDARRAY, fresh=not keeps_rank)
+            return UNKNOWN
+        if owner.tag is Tag.BATCH:
+            return Kind(Tag.TENSOR, device=Device.HOST)
+        if owner.tag in (Tag.LIST, Tag.TUPLE, Tag.DICT, Tag.STATE_DICT, Tag.DEQUE):
+            return item_of(owner)
+        return Kind(of=f"{owner.of}[]") if not owner and owner.of else UNKNOWN
+
+    _HANDLERS: dict[type[ast.AST], Callable[..., Kind]] = {
+        ast.Name: _name, ast.Attribute: _attribute, ast.Call: _call, ast.Constant: _constant, ast.List: _list,
+        ast.Tuple: _tuple, ast.Set: _set, ast.Dict: _dict, ast.ListComp: _list_comp, ast.SetComp: _set_comp,
+        ast.DictComp: _dict_comp, ast.GeneratorExp: _generator, ast.JoinedStr: _text, ast.BinOp: _binary,
+        ast.UnaryOp: _unary, ast.Compare: _compare, ast.IfExp: _conditional, ast.BoolOp: _choice,
+        ast.NamedExpr: _walrus, ast.Subscript: _subscript,
+    }  # fmt: skip
+
+
+def item_of(kind: Kind) -> Kind:
+    """The kind of what a value of this kind gives when it is iterated over (or indexed by one number)."""
+    if kind.tag is Tag.LOADER:
+        return Kind(Tag.BATCH)
+    if kind.tag is Tag.BATCH:
+        return Kind(Tag.TENSOR, device=Device.HOST)
+    if kind.tag is Tag.TENSOR:
+        return Kind(Tag.TENSOR, device=kind.device)
+    if kind.tag in (Tag.PARAMETERS, Tag.STATE_DICT):
+        return Kind(Tag.TENSOR)
+    if kind.tag is Tag.RANGE:
+        return Kind(Tag.INT)
+    if kind.tag is Tag.STR:
+        return Kind(Tag.STR)
+    if kind.item is not None:
+        return kind.item
+    return Kind(of=f"{kind.of}[]") if not kind and kind.of else UNKNOWN
+
+
+def _along(kind: Kind, path: tuple[int, ...]) -> Kind:
+    for _ in path:
+        kind = item_of(kind)
+    return kind
+
+
+def _arithmetic(left: Kind, right: Kind, operator: ast.operator) -> Kind:
+    for tag in (Tag.TENSOR, Tag.NDARRAY):
+        if left.tag is tag or right.tag is tag:
+            devices = {side.device for side in (left, right) if side.tag is tag}
+            return Kind(tag, device=devices.pop() if len(devices) == 1 else Device.UNKNOWN, fresh=True)
+    if left.tag is Tag.STR and isinstance(operator, (ast.Add, ast.Mod)):
+        return Kind(Tag.STR)
+    if left.tag in _NUMBERS and right.tag in _NUMBERS:
+        if isinstance(operator, ast.Div) or Tag.FLOAT in (left.tag, right.tag):
+            return Kind(Tag.FLOAT)
+        return Kind(Tag.INT) if not isinstance(operator, ast.Pow) else UNKNOWN
+    if left.tag is right.tag and left.tag in (Tag.LIST, Tag.TUPLE) and isinstance(operator, ast.Add):
+        return replace(left.joined(right), fresh=True)
+    if left.tag is Tag.LIST and isinstance(operator, ast.Mult):
+        return replace(left, fresh=True)
+    if left.tag is Tag.PATH and isinstance(operator, ast.Div):
+        return left
+    return UNKNOWN
+
+
+def device_named(name: str) -> Device:
+    """The device that a string such as "cuda:0" names."""
+    head = name.partition(":")[0]
+    if head == "cpu":
+        return Device.HOST
+    if head == "cuda":
+        return Device.CUDA
+    return Device.OTHER if head in ("mps", "xpu", "meta", "xla", "hpu", "npu") else Device.UNKNOWN
+
+
+_TORCH_DTYPES = frozenset(
+    "float32 float64 float16 bfloat16 float double half int8 int16 int32 int64 int long short uint8 bool complex64 "
+    "complex128".split()
+)
+
+
+def _library_value(qualified: str) -> Kind:
+    if qualified.startswith("torch.") and qualified[6:] in _TORCH_DTYPES:
+        return Kind(Tag.DTYPE, of=qualified)
+    if qualified.startswith("numpy.") and qualified[6:].rstrip("0123456789_") in ("float", "int", "uint", "bool"):
+        return Kind(Tag.CLASS, of=qualified)
+    if qualified in ("math.pi", "math.e", "math.inf", "numpy.pi", "numpy.e", "numpy.inf", "numpy.nan"):
+        return Kind(Tag.FLOAT)
+    if qualified in ("torch.pi", "torch.inf", "math.nan"):
+        return Kind(Tag.FLOAT)
+    return UNKNOWN
+
+
+def is_staticmethod(function: ast.AST) -> bool:
+    """Decorated with `@staticmethod`?"""
+    return _decorated(function, "staticmethod")
+
+
+def is_classmethod(function: ast.AST) -> bool:
+    """Decorated with `@classmethod`?"""
+    return _decorated(function, "classmethod")
+
+
+def is_property(function: ast.AST) -> bool:
+    """Decorated with `@property` or `@cached_property`?"""
+    return _decorated(function, "property") or _decorated(function, "cached_property")
+
+
+def _decorated(function: ast.AST, name: str) -> bool:
+    return any(
+        (isinstance(decorator, ast.Name) and decorator.id == name)
+        or (isinstance(decorator, ast.Attribute) and decorator.attr == name)
+        for decorator in getattr(function, "decorator_list", ())
+    )

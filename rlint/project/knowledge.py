@@ -1,0 +1,43 @@
+"""Everything that is known of one file, put together."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from rlint.project.effects import Effects
+from rlint.project.flow import Flow
+from rlint.project.kinds import Kinds
+from rlint.project.loops import Loops
+from rlint.project.names import Names
+from rlint.syntax.tree import Tree
+
+if TYPE_CHECKING:
+    from rlint.project.index import Index
+
+
+class Knowledge:
+    """The layers over one file's tree; each asks those before it.
+
+    `index` is None while the project's index is still being built from the files' summaries.
+    """
+
+    def __init__(self, text: str, module: ast.Module, name: str, package: str, index: Index | None = None) -> None:
+        self.name = name
+        self.tree = Tree(text, module, package)
+        self.index = index
+        self.names = Names(self.tree, name)
+        self.flow = Flow(self.tree)
+        self.kinds = Kinds(self.tree, self.names, self.flow, index)
+        self.effects = Effects(self.tree, self.names, self.kinds, index)
+        self.loops = Loops(self.tree, self.kinds)
+
+    def linked(self, index: Index) -> Knowledge:
+        """The same tree with the project's knowledge behind it; the walk is not done again."""
+        linked = object.__new__(Knowledge)
+        linked.name, linked.tree, linked.index, linked.flow = self.name, self.tree, index, self.flow
+        linked.names = self.names
+        linked.kinds = Kinds(self.tree, self.names, self.flow, index)
+        linked.effects = Effects(self.tree, self.names, linked.kinds, index)
+        linked.loops = Loops(self.tree, linked.kinds)
+        return linked

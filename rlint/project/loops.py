@@ -1,0 +1,216 @@
+"""The loops of each function, what drives them, and which of them a line really repeats in."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from rlint.project.guards import coldest, last_name
+from rlint.project.kind import Tag
+from rlint.project.kinds import Kinds
+from rlint.project.summary import Loop
+from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, Comprehension, Tree
+from rlint.syntax.tree import Loop as LoopNode
+
+ENVIRONMENT_STEP = "environment step"
+GRADIENT_STEP = "gradient step"
+GENERATION = "generation"
+MESSAGE = "message"
+BATCH = "batch"
+
+BOUNDED = 8
+"""A loop over at most so many constant items does not make its body hotter."""
+
+_ENVIRONMENT = re.compile(r"env|^(game|sim|simulator|world|mdp)$")
+_OPTIMIZER = re.compile(r"optim|^opt|_opt$|^scaler$|grad_scaler")
+_NO_ENVIRONMENT = re.compile(r"sched|optim|^opt|_opt$|scaler|prof|accelerator|engine|writer|logger|progress|bar$|timer|clock|meter")
+_QUEUE = re.compile(r"queue|(^|_)q$")
+_CONNECTION = re.compile(r"conn|pipe|remote|sock")
+_LOADER = re.compile(r"loader$|dataloader")
+_GENERATES = re.compile(r"model|llm|policy|actor|engine|generator|vllm|pipeline|rollout")
+_HEADER_LENGTH = 60
+
+AnyLoop = LoopNode | Comprehension
+
+
+class Loops:
+    """All loops and comprehensions of one file, by the function that runs them (None: the module)."""
+
+    def __init__(self, tree: Tree, kinds: Kinds) -> None:
+        self.tree = tree
+        self.kinds = kinds
+        self.of_function: dict[ast.AST | None, list[AnyLoop]] = {}
+        self.index: dict[ast.AST, int] = {}
+        self._drivers: dict[ast.AST, set[str]] = {}
+        self._function_drivers: dict[ast.AST | None, set[str]] = {}
+        nodes = [node for kind in (*LOOPS, *COMPREHENSIONS) for node in tree.of_type(kind)]  # type: ignore[type-abstract]
+        nodes.sort(key=lambda node: (node.lineno, node.col_offset, -(node.end_lineno or 0)))  # type: ignore[attr-defined]
+        for node in nodes:
+            siblings = self.of_function.setdefault(tree.function(node), [])
+            self.index[node] = len(siblings)
+            siblings.append(node)  # type: ignore[arg-type]
+        self._find_drivers()
+
+    def around(self, node: ast.AST) -> list[AnyLoop]:
+        """The loops of the same function whose body repeats `node`, innermost first. A loop that the
+        line leaves on its way (`break`, `return`, `raise` at the end of its block) does not repeat it."""
+        found: list[AnyLoop] = []
+        left = 0
+        leaves_all = False
+        child: ast.AST = node
+        for parent in self.tree.ancestors(node):
+            if isinstance(parent, (*FUNCTIONS, ast.Lambda, ast.ClassDef)) and child not in _outside(parent):
+                break
+            if isinstance(parent, LOOPS):
+                if child is parent.body or _in_block(parent.body, child) or (
+                    isinstance(parent, ast.While) and child is parent.test
+                ):
+                    if left:
+                        left -= 1
+                    elif not leaves_all:
+                        found.append(parent)
+            elif isinstance(parent, ast.comprehension):
+                pass
+            elif isinstance(parent, COMPREHENSIONS):
+                if not _is_first_iterable(parent, child, node, self.tree):
+                    found.append(parent)
+            elif isinstance(parent, ast.If) and isinstance(child, ast.stmt):
+                block = parent.body if _in_block(parent.body, child) else parent.orelse
+                last = block[-1]
+                if isinstance(last, ast.Break):
+                    left += 1
+                elif isinstance(last, (ast.Return, ast.Raise)):
+                    leaves_all = True
+            child = parent
+        return found
+
+    def innermost(self, node: ast.AST) -> AnyLoop | None:
+        """The innermost loop that repeats `node`, or None."""
+        around = self.around(node)
+        return around[0] if around else None
+
+    def summaries(self, function: ast.AST | None) -> tuple[Loop, ...]:
+        """The loops of a function as plain data, in the order of their index."""
+        result = []
+        for node in self.of_function.get(function, ()):
+            parent = self.innermost(node)
+            result.append(
+                Loop(
+                    node.lineno,
+                    self.header(node),
+                    self.index[parent] if parent is not None else -1,
+                    frozenset(self._drivers.get(node, ())),
+                    self._bounded(node),
+                    coldest(node, self.tree),
+                )
+            )
+        return tuple(result)
+
+    def function_drivers(self, function: ast.AST | None) -> frozenset[str]:
+        """What a function does directly outside its loops."""
+        return frozenset(self._function_drivers.get(function, ()))
+
+    def header(self, loop: AnyLoop) -> str:
+        """The loop as one short line: `while step < total`."""
+        positions, text = self.tree.positions, self.tree.text
+        if isinstance(loop, ast.While):
+            shown = f"while {text[slice(*positions.span(loop.test))]}"
+        elif isinstance(loop, (ast.For, ast.AsyncFor)):
+            start = positions.span(loop.target)[0]
+            shown = f"for {text[start : positions.span(loop.iter)[1]]}"
+        else:
+            first = loop.generators[0]
+            shown = f"for {text[positions.span(first.target)[0] : positions.span(first.iter)[1]]}"
+        shown = " ".join(shown.split())
+        return shown if len(shown) <= _HEADER_LENGTH else f"{shown[: _HEADER_LENGTH - 1]}…"
+
+    def _bounded(self, loop: AnyLoop) -> bool:
+        if isinstance(loop, ast.While):
+            return False
+        iterable = loop.iter if isinstance(loop, (ast.For, ast.AsyncFor)) else loop.generators[0].iter
+        if isinstance(iterable, (ast.Tuple, ast.List, ast.Set)):
+            return len(iterable.elts) <= BOUNDED
+        if isinstance(iterable, ast.Call) and self.kinds.names.qualified(iterable.func) == "builtins.range":
+            ends = [argument.value for argument in iterable.args if isinstance(argument, ast.Constant)]
+            return len(ends) == len(iterable.args) and all(isinstance(end, int) and abs(end) <= BOUNDED for end in ends)
+        return False
+
+    def _find_drivers(self) -> None:
+        for call in self.tree.of_type(ast.Call):
+            if isinstance(call.func, ast.Attribute):
+                driver = self._driver(call, call.func)
+                if driver is not None:
+                    self._record(call, driver)
+        for kind in (ast.For, ast.AsyncFor):
+            for loop in self.tree.of_type(kind):
+                if self._is_loader(loop.iter):
+                    self._drivers.setdefault(loop, set()).add(BATCH)
+
+    def _record(self, call: ast.Call, driver: str) -> None:
+        loop = self.innermost(call)
+        if loop is not None:
+            self._drivers.setdefault(loop, set()).add(driver)
+        else:
+            self._function_drivers.setdefault(self.tree.function(call), set()).add(driver)
+
+    def _driver(self, call: ast.Call, func: ast.Attribute) -> str | None:
+        method = func.attr
+        if method in ("step", "step_wait", "vector_step"):
+            return self._step(call, func)
+        if method in ("backward", "manual_backward"):
+            return GRADIENT_STEP
+        if method in ("get", "get_nowait", "recv", "recv_pyobj", "recv_bytes"):
+            tag = self.kinds.kind_of(func.value).tag
+            if tag in (Tag.QUEUE, Tag.CONNECTION):
+                return MESSAGE
+            name = (last_name(func.value) or "").lower()
+            pattern = _QUEUE if method.startswith("get") else _CONNECTION
+            return MESSAGE if tag is Tag.UNKNOWN and pattern.search(name) else None
+        if method in ("generate", "generate_sequences", "generate_samples"):
+            name = (last_name(func.value) or "").lower()
+            return GENERATION if _GENERATES.search(name) else None
+        return None
+
+    def _step(self, call: ast.Call, func: ast.Attribute) -> str | None:
+        tag = self.kinds.kind_of(func.value).tag
+        name = (last_name(func.value) or "").lower()
+        if tag is Tag.ENVIRONMENT:
+            return ENVIRONMENT_STEP
+        if tag is Tag.OPTIMIZER:
+            return GRADIENT_STEP
+        if tag not in (Tag.UNKNOWN, Tag.INSTANCE, Tag.MODULE):
+            return None
+        if _ENVIRONMENT.search(name):
+            return ENVIRONMENT_STEP
+        if _OPTIMIZER.search(name):
+            return GRADIENT_STEP
+        if name in ("self", "super") or _NO_ENVIRONMENT.search(name):
+            return None
+        parent = self.tree.parents.get(call)
+        if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Tuple):
+            return ENVIRONMENT_STEP if len(parent.targets[0].elts) in (4, 5) and call.args else None
+        return None
+
+    def _is_loader(self, iterable: ast.expr) -> bool:
+        if isinstance(iterable, ast.Call):
+            callee = self.kinds.names.qualified(iterable.func) or ""
+            if callee in ("builtins.enumerate", "builtins.zip", "builtins.iter") or callee.startswith("tqdm"):
+                return any(self._is_loader(argument) for argument in iterable.args)
+        if self.kinds.kind_of(iterable).tag is Tag.LOADER:
+            return True
+        return bool(_LOADER.search((last_name(iterable) or "").lower()))
+
+
+def _in_block(block: list[ast.stmt], child: ast.AST) -> bool:
+    return any(statement is child for statement in block)
+
+
+def _outside(scope_node: ast.AST) -> list[ast.AST]:
+    return [*getattr(scope_node, "decorator_list", ())]
+
+
+def _is_first_iterable(comprehension: Comprehension, child: ast.AST, node: ast.AST, tree: Tree) -> bool:
+    if child is not comprehension.generators[0]:
+        return False
+    first = comprehension.generators[0].iter
+    return node is first or any(ancestor is first for ancestor in tree.ancestors(node))

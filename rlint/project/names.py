@@ -1,0 +1,90 @@
+"""Qualified names: what `np.cat` or `F.relu` or `extract` refers to, through imports and aliases."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from rlint.project import facts
+from rlint.syntax.scopes import Binding, How, Scope
+from rlint.syntax.tree import Tree
+
+_BUILTINS = frozenset(dir(builtins))
+_ALIAS_DEPTH = 6
+
+
+class Names:
+    """The qualified names in one file. `module` is the dotted name of the file itself."""
+
+    def __init__(self, tree: Tree, module: str) -> None:
+        self.tree = tree
+        self.module = module
+        self._cache: dict[ast.AST, str | None] = {}
+
+    def qualified(self, expression: ast.expr) -> str | None:
+        """The canonical dotted name of what an expression refers to, or None.
+
+        `torch.cat`, `numpy.concatenate`, `builtins.len`; a def or class of this file is
+        `<module>.<qualname>`. Only names, attributes of them and plain aliases are followed:
+        the attributes of a value have no qualified name.
+        """
+        if not isinstance(expression, (ast.Name, ast.Attribute)):
+            return None
+        if expression in self._cache:
+            return self._cache[expression]
+        self._cache[expression] = None
+        result = self._resolve(expression, _ALIAS_DEPTH)
+        result = facts.canonical(result) if result else None
+        self._cache[expression] = result
+        return result
+
+    def bindings(self, name: ast.Name) -> tuple[Scope | None, list[Binding]]:
+        """The scope that binds a name and everything that binds it there; no scope for a builtin."""
+        scope = self.tree.scope(name).lookup(name.id)
+        if scope is None:
+            return None, []
+        return scope, scope.bindings[name.id]
+
+    def _resolve(self, expression: ast.expr, depth: int) -> str | None:
+        if isinstance(expression, ast.Attribute):
+            base = self._resolve(expression.value, depth)
+            return f"{base}.{expression.attr}" if base else None
+        if not isinstance(expression, ast.Name) or depth <= 0:
+            return None
+        scope, bindings = self.bindings(expression)
+        if scope is None:
+            return self._unbound(expression)
+        return self._bound(bindings, depth)
+
+    def _unbound(self, name: ast.Name) -> str | None:
+        stars = self.tree.scopes[self.tree.module].star_imports
+        for module in stars:
+            starred = f"{module}.{name.id}"
+            if facts.callable_fact(starred) is not None and not (name.id in _BUILTINS):
+                return starred
+        if name.id in _BUILTINS:
+            return f"builtins.{name.id}"
+        if len(stars) == 1:
+            return f"{stars[0]}.{name.id}"
+        return None
+
+    def _bound(self, bindings: list[Binding], depth: int) -> str | None:
+        imports = [binding for binding in bindings if binding.how is How.IMPORT]
+        if imports:
+            others = [binding for binding in bindings if binding.how is not How.IMPORT]
+            if all(_is_stand_in(binding) for binding in others):
+                return imports[0].target
+            return None
+        if len(bindings) != 1:
+            return None
+        (binding,) = bindings
+        if binding.how in (How.FUNCTION, How.CLASS):
+            return f"{self.module}.{self.tree.qualname(binding.node)}"
+        if binding.how is How.ASSIGN and not binding.path and isinstance(binding.value, (ast.Name, ast.Attribute)):
+            return self._resolve(binding.value, depth - 1)
+        return None
+
+
+def _is_stand_in(binding: Binding) -> bool:
+    """What stands for a library that is not installed: `np = None` after a failed import."""
+    return binding.how is How.ASSIGN and isinstance(binding.value, ast.Constant)

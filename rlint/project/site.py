@@ -1,0 +1,237 @@
+"""What a rule can ask about the code it looks at. Rules ask; none rebuilds the answers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from rlint.findings import Edit, Position
+from rlint.project import facts
+from rlint.project.changes import Changes
+from rlint.project.effect import Effect
+from rlint.project.guards import Interval, coldest, intervals_around
+from rlint.project.heat import COLD, HeatAt, HeatMap
+from rlint.project.index import Index
+from rlint.project.kind import Device, Kind
+from rlint.project.knowledge import Knowledge
+from rlint.project.loops import AnyLoop
+from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
+from rlint.syntax.edits import Edits
+from rlint.syntax.scopes import Binding, Scope
+from rlint.syntax.tree import FUNCTIONS, Function, Tree
+
+
+class Site(Edits):
+    """One file of a project, as rules see it. The edits that a fix is made of come from `Edits`.
+
+    `path` is the file's name as shown to the user; `tree` its syntax tree with parents and scopes.
+    """
+
+    def __init__(self, path: str, knowledge: Knowledge, index: Index, heat: HeatMap) -> None:
+        super().__init__(knowledge.tree)
+        self.path = path
+        self.knowledge = knowledge
+        self.index = index
+        self._heat = heat
+        self._changes = Changes(knowledge)
+        self._heats: dict[ast.AST, HeatAt] = {}
+
+    # -- what things are -----------------------------------------------------------------------
+
+    def qualified(self, expression: ast.expr) -> str | None:
+        """The canonical dotted name of what an expression refers to, through imports and aliases:
+        `numpy.concatenate`, `torch.nn.functional.relu`, `builtins.len`; None for the value of a variable."""
+        return self.knowledge.names.qualified(expression)
+
+    def kind_of(self, expression: ast.expr) -> Kind:
+        """What is known of an expression's value: tensor (and where), ndarray, module, lock, str …"""
+        return self.knowledge.kinds.kind_of(expression)
+
+    def device_of(self, expression: ast.expr) -> Device:
+        """The device that an expression names where a device is expected (`"cuda"`, `self.device`, `0`)."""
+        return self.knowledge.kinds.device_of(expression)
+
+    def class_of_value(self, expression: ast.expr) -> ClassSummary | None:
+        """The class of the project that an expression's value is an instance of."""
+        return self.index.class_of(self.kind_of(expression))
+
+    def callables(self, call: ast.Call) -> list[FunctionSummary]:
+        """The functions of the project that a call may run (several where a method is overridden)."""
+        qualified = self.qualified(call.func)
+        path = qualified or ""
+        if not path and isinstance(call.func, ast.Attribute):
+            owner = self.kind_of(call.func.value)
+            path = (f"{owner.of}().{call.func.attr}" if owner else f"{owner.of}.{call.func.attr}") if owner.of else ""
+        elif not path:
+            path = self.kind_of(call.func).of
+        return self.index.callables(path, self.knowledge.name) if path else []
+
+    # -- what things do ------------------------------------------------------------------------
+
+    def effect_of(self, expression: ast.expr) -> Effect:
+        """The effect of evaluating an expression, all its parts included."""
+        return self.knowledge.effects.effect_of(expression)
+
+    def call_effect(self, call: ast.Call) -> Effect:
+        """The effect of a call, its arguments left out."""
+        return self.knowledge.effects.call_effect(call)
+
+    def is_cheap(self, call: ast.Call) -> bool:
+        """Is the call too cheap for a second one to matter (`len`, `str.lower`, `tensor.view`)?"""
+        qualified = self.qualified(call.func)
+        if qualified is not None:
+            return facts.is_cheap(qualified)
+        if isinstance(call.func, ast.Attribute):
+            return facts.is_cheap_method(self.kind_of(call.func.value).tag, call.func.attr)
+        return False
+
+    # -- what flows where ----------------------------------------------------------------------
+
+    def definitions(self, name: ast.Name) -> list[Binding]:
+        """The bindings whose value a name may have where it stands; never one too few."""
+        return self.knowledge.flow.reaching(name)
+
+    def bindings(self, name: ast.Name) -> list[Binding]:
+        """Everything that binds this variable, anywhere in its scope; empty for a builtin."""
+        return self.knowledge.names.bindings(name)[1]
+
+    def scope(self, node: ast.AST) -> Scope:
+        """The scope in which a node is evaluated."""
+        return self.tree.scope(node)
+
+    def uses(self, name: str, scope: Scope) -> list[ast.Name]:
+        """All nodes that read, bind or delete the variable `name` of `scope`, nested functions included."""
+        return [node for node in self._names.get(name, ()) if self.tree.scope(node).lookup(name) is scope]
+
+    def reads(self, name: str, scope: Scope) -> list[ast.Name]:
+        """The nodes that read the variable `name` of `scope`, nested functions included."""
+        return [node for node in self.uses(name, scope) if isinstance(node.ctx, ast.Load)]
+
+    def captured(self, name: str, scope: Scope) -> bool:
+        """Is the variable used by a nested function, lambda or class, declared global, or may it be
+        looked up by name (`locals()`, `exec`, `eval`)?"""
+        if any(name in inner.globals | inner.nonlocals for inner in self.tree.scopes.values()):
+            return True
+        for node in self.uses(name, scope):
+            inner = self.tree.scope(node)
+            while inner.is_comprehension and inner.parent is not None:
+                inner = inner.parent
+            if inner is not scope:
+                return True
+        return any(self.tree.scope(node).function is scope for node in self._dynamic_lookups)
+
+    def attribute_uses(self, attribute: str) -> list[ast.Attribute]:
+        """All nodes of this file that read, set or delete an attribute of this name, on any object."""
+        return self._attributes.get(attribute, [])
+
+    def between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
+        """The statements and expressions that may run after `first` and before `second`; None where
+        `first` does not always run before `second`."""
+        return self.knowledge.flow.between(first, second)
+
+    def unchanged_between(self, expression: ast.expr, first: ast.AST, second: ast.AST) -> bool:
+        """Has `expression` surely the same value at `second` as at `first`? False where in doubt."""
+        return self._changes.unchanged_between(expression, first, second)
+
+    # -- how often things run ------------------------------------------------------------------
+
+    def heat_of(self, node: ast.AST) -> HeatAt:
+        """How often a node runs, and the chain that explains it."""
+        known = self._heats.get(node)
+        if known is None:
+            known = self._heats[node] = self._heat_of(node)
+        return known
+
+    def _heat_of(self, node: ast.AST) -> HeatAt:
+        function = self.tree.function(node)
+        module = self.module
+        summary = module.functions.get(self.tree.qualname(function) if function is not None else "")
+        if summary is None:
+            return COLD
+        loops = self.knowledge.loops
+        return self._heat.inside(summary, [loops.index[loop] for loop in loops.around(node)], coldest(node, self.tree))
+
+    def loops(self, node: ast.AST) -> list[AnyLoop]:
+        """The loops and comprehensions of the same function that repeat a node, innermost first. A loop
+        that the node's block leaves by `break`, `return` or `raise` is not among them."""
+        return self.knowledge.loops.around(node)
+
+    def is_training_loop(self, loop: ast.AST) -> bool:
+        """Does the loop step an environment, take gradient steps, drain a queue or iterate a loader,
+        by itself or through what it calls?"""
+        function = self.tree.function(loop)
+        summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
+        index = self.knowledge.loops.index.get(loop)
+        return summary is not None and index is not None and self._heat.is_driven(summary, index)
+
+    def intervals(self, node: ast.AST) -> list[Interval]:
+        """The interval guards (`if step % n == 0`) between a node and its function, innermost first."""
+        return intervals_around(node, self.tree)
+
+    # -- where things stand --------------------------------------------------------------------
+
+    @cached_property
+    def module(self) -> ModuleSummary:
+        """The summary of this file."""
+        return self.index.modules[self.knowledge.name]
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """The node that holds this one."""
+        return self.tree.parents.get(node)
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The node's parent, its parent's parent, … up to the module."""
+        return self.tree.ancestors(node)
+
+    def function(self, node: ast.AST) -> Function | None:
+        """The innermost def that runs a node (lambdas and comprehensions belong to it)."""
+        return self.tree.function(node)
+
+    def class_of(self, node: ast.AST) -> ast.ClassDef | None:
+        """The class whose method or body holds a node."""
+        return self.tree.class_of(node)
+
+    def method(self, cls: ast.ClassDef, name: str) -> Function | None:
+        """The method that a class of this file defines itself."""
+        for child in cls.body:
+            if isinstance(child, FUNCTIONS) and child.name == name:
+                return child
+        return None
+
+    def span_of(self, node: ast.AST) -> tuple[Position, Position]:
+        """The place to underline: the node, or the header of a compound statement."""
+        start, end = self.header_span(node)
+        return self.tree.positions.position(start), self.tree.positions.position(end)
+
+    def logical_lines(self, node: ast.AST) -> tuple[int, int]:
+        """First and last line of the statement around a node, or of its header if it is compound."""
+        statement: ast.AST = node
+        while not isinstance(statement, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+            statement = self.tree.parents[statement]
+        start, end = self.header_span(statement)
+        positions = self.tree.positions
+        return positions.position(start).line, positions.position(end).line
+
+    @cached_property
+    def _names(self) -> dict[str, list[ast.Name]]:
+        found: dict[str, list[ast.Name]] = {}
+        for node in self.tree.of_type(ast.Name):
+            found.setdefault(node.id, []).append(node)
+        return found
+
+    @cached_property
+    def _attributes(self) -> dict[str, list[ast.Attribute]]:
+        found: dict[str, list[ast.Attribute]] = {}
+        for node in self.tree.of_type(ast.Attribute):
+            found.setdefault(node.attr, []).append(node)
+        return found
+
+    @cached_property
+    def _dynamic_lookups(self) -> list[ast.Name]:
+        return [
+            node
+            for name in ("locals", "vars", "exec", "eval", "globals")
+            for node in self._names.get(name, ())
+            if isinstance(self.tree.parents.get(node), ast.Call)
+        ]

@@ -1,0 +1,262 @@
+"""From the knowledge of one file to the summary that other files need."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from rlint.findings import Heat
+from rlint.project import facts
+from rlint.project.annotations import annotation_kind
+from rlint.project.guards import coldest, last_name
+from rlint.project.kind import UNKNOWN, Kind, Tag
+from rlint.project.kinds import is_property, is_staticmethod
+from rlint.project.knowledge import Knowledge
+from rlint.project.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
+from rlint.syntax.scopes import How
+from rlint.syntax.tree import FUNCTIONS, Function
+
+_TEST_FILE = re.compile(r"(^|/)(tests?|testing|unit_tests?|test_[^/]*|[^/]*_test|conftest|docs?)(/|\.py$)")
+_NOT_PROJECT = frozenset({Tag.TENSOR, Tag.NDARRAY, Tag.STR, Tag.LIST, Tag.DICT, Tag.TUPLE, Tag.SET, Tag.INT,
+                          Tag.FLOAT, Tag.BOOL, Tag.BYTES, Tag.PATTERN, Tag.MATCH, Tag.PATH, Tag.FILE, Tag.DTYPE,
+                          Tag.DEVICE, Tag.STATE_DICT, Tag.PARAMETERS, Tag.DEQUE, Tag.LOCK, Tag.LOGGER})  # fmt: skip
+_RARELY_CALLED = re.compile(r"(.*\.)?_*(save|load|checkpoint|evaluat|eval_|plot|dump|restore|export|close|setup|build|make_|create_|seed)")
+_RUNS_LATER = frozenset({"target", "fn", "func", "function", "worker_fn"})
+
+
+def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
+    """Build the summary of a file. `path` is the file as it is shown to the user."""
+    tree = knowledge.tree
+    summary = ModuleSummary(knowledge.name, path, tree.package, is_test_path(path))
+    root = tree.scopes[tree.module]
+    for name, bindings in root.bindings.items():
+        imports = [binding.target for binding in bindings if binding.how is How.IMPORT]
+        if imports:
+            summary.imports[name] = imports[0]
+        elif len(bindings) == 1 and bindings[0].how is How.ASSIGN:
+            kind = knowledge.kinds.binding_kind(bindings[0])
+            if kind or kind.of:
+                summary.constants[name] = kind
+    summary.star_imports = tuple(root.star_imports)
+    calls = _calls_by_function(knowledge)
+    for node in (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef)):
+        function = _function(node, knowledge, calls.get(node, []))
+        summary.functions[function.qualname] = function
+    summary.functions[""] = FunctionSummary(
+        knowledge.name,
+        "",
+        1,
+        calls=tuple(calls.get(None, ())),
+        loops=knowledge.loops.summaries(None),
+        drivers=knowledge.loops.function_drivers(None),
+    )
+    for node in tree.of_type(ast.ClassDef):
+        described = _class(node, knowledge)
+        summary.classes[described.qualname] = described
+    _add_attributes(summary, knowledge)
+    return summary
+
+
+def is_test_path(path: str) -> bool:
+    """Is this a file of tests or documentation, whose loops say nothing about training?"""
+    return bool(_TEST_FILE.search(path.replace("\\", "/")))
+
+
+def _function(node: Function, knowledge: Knowledge, calls: list[CallSite]) -> FunctionSummary:
+    tree = knowledge.tree
+    effect, paths = knowledge.effects.function_effect(node)
+    arguments = node.args
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    kinds = {}
+    for parameter in every:
+        if parameter.annotation is not None:
+            kind = annotation_kind(parameter.annotation, knowledge.names)
+            if kind or kind.of:
+                kinds[parameter.arg] = kind
+    return FunctionSummary(
+        knowledge.name,
+        tree.qualname(node),
+        node.lineno,
+        tuple(parameter.arg for parameter in every),
+        kinds,
+        _returns(node, knowledge),
+        effect,
+        paths,
+        tuple(calls),
+        knowledge.loops.summaries(node),
+        knowledge.loops.function_drivers(node),
+        isinstance(tree.parents.get(node), ast.ClassDef),
+        is_property(node),
+        is_staticmethod(node),
+    )
+
+
+def _returns(node: Function, knowledge: Knowledge) -> tuple[Kind, ...]:
+    """The kinds of all returned values, the annotation's where it says something."""
+    if node.returns is not None:
+        kind = annotation_kind(node.returns, knowledge.names)
+        if kind:
+            return (kind,)
+    found: list[Kind] = []
+    stack: list[ast.AST] = list(node.body)
+    while stack:
+        child = stack.pop()
+        if isinstance(child, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
+            continue
+        if isinstance(child, ast.Return):
+            kind = knowledge.kinds.kind_of(child.value) if child.value is not None else Kind(Tag.NONE)
+            if not kind and not kind.of:
+                return ()
+            found.append(kind)
+        elif isinstance(child, ast.stmt) or hasattr(child, "body"):
+            stack.extend(ast.iter_child_nodes(child))
+    return tuple(dict.fromkeys(found))
+
+
+def _calls_by_function(knowledge: Knowledge) -> dict[ast.AST | None, list[CallSite]]:
+    tree = knowledge.tree
+    calls: dict[ast.AST | None, list[CallSite]] = {}
+    for call in tree.of_type(ast.Call):
+        site = _call_site(call, knowledge)
+        if site is not None:
+            calls.setdefault(tree.function(call), []).append(site)
+        for later in _handed_over(call, knowledge):
+            calls.setdefault(tree.function(call), []).append(later)
+    return calls
+
+
+def _call_site(call: ast.Call, knowledge: Knowledge) -> CallSite | None:
+    path = method = receiver = ""
+    qualified = knowledge.names.qualified(call.func)
+    if qualified is not None:
+        if facts.callable_fact(qualified) is not None or qualified.startswith("builtins."):
+            return None
+        path = qualified
+    elif isinstance(call.func, ast.Attribute):
+        method = call.func.attr
+        receiver = last_name(call.func.value) or ""
+        if isinstance(call.func.value, ast.Call) and receiver == "super":
+            path = _super_path(call, method, knowledge)
+        else:
+            owner = knowledge.kinds.kind_of(call.func.value)
+            if owner.tag in _NOT_PROJECT:
+                return None
+            if owner.of:
+                path = f"{owner.of}().{method}" if owner else f"{owner.of}.{method}"
+    else:
+        kind = knowledge.kinds.kind_of(call.func)
+        if kind.of:
+            path = f"{kind.of}()" if kind.tag is Tag.MODULE else kind.of
+    if not path and not method:
+        return None
+    loop = knowledge.loops.innermost(call)
+    arguments = [(str(position), knowledge.kinds.kind_of(value)) for position, value in enumerate(call.args)]
+    arguments += [(keyword.arg, knowledge.kinds.kind_of(keyword.value)) for keyword in call.keywords if keyword.arg]
+    return CallSite(
+        path,
+        method,
+        call.lineno,
+        knowledge.loops.index[loop] if loop is not None else -1,
+        tuple((name, kind.aged()) for name, kind in arguments),
+        min(coldest(call, knowledge.tree), Heat.WARM if _RARELY_CALLED.match(method or path) else Heat.HOT),
+        receiver,
+    )
+
+
+def _super_path(call: ast.Call, method: str, knowledge: Knowledge) -> str:
+    owner = knowledge.tree.class_of(call)
+    if owner is None or not owner.bases:
+        return ""
+    base = knowledge.names.qualified(owner.bases[0])
+    return f"{base}.{method}" if base else ""
+
+
+def _handed_over(call: ast.Call, knowledge: Knowledge) -> list[CallSite]:
+    """Functions that a call runs for its caller: thread and process targets, submitted and mapped work."""
+    qualified = knowledge.names.qualified(call.func) or ""
+    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    handed: list[ast.expr] = []
+    spawned = qualified.endswith((".Thread", ".Process", ".Timer")) or method in ("Thread", "Process", "spawn")
+    if spawned:
+        handed = [keyword.value for keyword in call.keywords if keyword.arg in _RUNS_LATER]
+    elif method in ("submit", "apply", "apply_async", "map", "imap", "imap_unordered", "starmap") or qualified in (
+        "builtins.map",
+        "builtins.filter",
+    ):
+        handed = call.args[:1]
+    found = []
+    for value in handed:
+        kind = knowledge.kinds.kind_of(value)
+        path = kind.of or (knowledge.names.qualified(value) or "")
+        if path:
+            loop = knowledge.loops.innermost(call)
+            index = knowledge.loops.index[loop] if loop is not None else -1
+            # a thread or process runs its target once, however many of them a loop starts
+            cap = Heat.COLD if spawned else coldest(call, knowledge.tree)
+            found.append(CallSite(path, "", call.lineno, -1 if spawned else index, (), cap))
+    return found
+
+
+def _class(node: ast.ClassDef, knowledge: Knowledge) -> ClassSummary:
+    bases = []
+    for base in node.bases:
+        unsubscripted = base.value if isinstance(base, ast.Subscript) else base
+        qualified = knowledge.names.qualified(unsubscripted)
+        if qualified:
+            bases.append(qualified)
+    methods = tuple(child.name for child in node.body if isinstance(child, FUNCTIONS))
+    return ClassSummary(knowledge.name, knowledge.tree.qualname(node), tuple(bases), methods)
+
+
+def _add_attributes(summary: ModuleSummary, knowledge: Knowledge) -> None:
+    """The kinds of what a class stores in its attributes, in its body and through `self` in its methods."""
+    tree = knowledge.tree
+    for node in tree.of_type(ast.ClassDef):
+        attributes: dict[str, Kind] = {}
+        scope = tree.scopes[node]
+        for name, bindings in scope.bindings.items():
+            for binding in bindings:
+                annotation = getattr(binding.statement, "annotation", None)
+                if binding.how in (How.ASSIGN, How.ANNOTATE):
+                    kind = knowledge.kinds.binding_kind(binding) if binding.how is How.ASSIGN else UNKNOWN
+                    if not kind and annotation is not None:
+                        kind = annotation_kind(annotation, knowledge.names)
+                    _join_attribute(attributes, name, kind)
+        summary.classes[tree.qualname(node)].attributes = attributes
+    for attribute in tree.of_type(ast.Attribute):
+        if isinstance(attribute.ctx, ast.Store) and isinstance(attribute.value, ast.Name):
+            owner = _self_class(attribute.value, knowledge)
+            if owner is not None:
+                kind = _stored_kind(attribute, knowledge)
+                if kind is not None:
+                    _join_attribute(summary.classes[tree.qualname(owner)].attributes, attribute.attr, kind)
+
+
+def _self_class(name: ast.Name, knowledge: Knowledge) -> ast.ClassDef | None:
+    scope, bindings = knowledge.names.bindings(name)
+    if scope is None or len(bindings) != 1 or bindings[0].how is not How.PARAMETER:
+        return None
+    parameter = bindings[0].node
+    if not isinstance(parameter, ast.arg):
+        return None
+    return knowledge.kinds.receiver_class(parameter, scope.node)
+
+
+def _stored_kind(attribute: ast.Attribute, knowledge: Knowledge) -> Kind | None:
+    parent = knowledge.tree.parents[attribute]
+    if isinstance(parent, ast.Assign):
+        return knowledge.kinds.kind_of(parent.value).aged()
+    if isinstance(parent, ast.AnnAssign):
+        kind = annotation_kind(parent.annotation, knowledge.names)
+        if parent.value is None:
+            return kind
+        value = knowledge.kinds.kind_of(parent.value).aged()
+        return value if value and value.tag is not Tag.NONE else kind or value
+    if isinstance(parent, ast.AugAssign):
+        return None  # keeps its kind
+    return UNKNOWN
+
+
+def _join_attribute(attributes: dict[str, Kind], name: str, kind: Kind) -> None:
+    known = attributes.get(name)
+    attributes[name] = kind if known is None else known.joined(kind)

@@ -1,0 +1,100 @@
+"""What other files need to know about one file: plain data, small, without syntax trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rlint.findings import Heat
+from rlint.project.effect import PURE, Effect
+from rlint.project.kind import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop or comprehension in a function. `drivers` are what its body does directly (see heat.py);
+    `bounded` says that it runs a small constant number of times."""
+
+    line: int
+    header: str
+    parent: int  # index of the enclosing loop in the same function, -1 for none
+    drivers: frozenset[str] = frozenset()
+    bounded: bool = False
+    cap: Heat = Heat.HOT  # the hottest that the conditions between it and the next loop allow
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A call whose target may be a function of the project.
+
+    `path` is the access path of the callee, "" where only the method's name is known. `loop` is
+    the index of the innermost loop around it, -1 for none.
+    """
+
+    path: str
+    method: str
+    line: int
+    loop: int
+    arguments: tuple[tuple[str, Kind], ...] = ()  # position ("0", "1") or keyword, with the argument's kind
+    cap: Heat = Heat.HOT  # the hottest that the conditions around it allow
+    receiver: str = ""  # the last name of what the method is called on
+
+
+@dataclass(slots=True)
+class FunctionSummary:
+    """A def: how it is called, what it gives and does, and what it calls."""
+
+    module: str
+    qualname: str
+    line: int
+    parameters: tuple[str, ...] = ()
+    parameter_kinds: dict[str, Kind] = field(default_factory=dict)
+    returns: tuple[Kind, ...] = ()
+    effect: Effect = PURE
+    effect_paths: tuple[str, ...] = ()
+    calls: tuple[CallSite, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    drivers: frozenset[str] = frozenset()  # done directly, outside all loops of the function
+    is_method: bool = False
+    is_property: bool = False
+    is_static: bool = False
+
+    @property
+    def name(self) -> str:
+        """The last part of the qualified name."""
+        return self.qualname.rpartition(".")[2]
+
+    @property
+    def path(self) -> str:
+        """The qualified name across the project."""
+        return f"{self.module}.{self.qualname}" if self.qualname else self.module
+
+
+@dataclass(slots=True)
+class ClassSummary:
+    """A class: its bases as dotted names, its methods' names, the kinds of its attributes."""
+
+    module: str
+    qualname: str
+    bases: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    attributes: dict[str, Kind] = field(default_factory=dict)
+
+    @property
+    def path(self) -> str:
+        """The qualified name across the project."""
+        return f"{self.module}.{self.qualname}"
+
+
+@dataclass(slots=True)
+class ModuleSummary:
+    """A file: what it defines and imports. `functions[""]` is the code at module level."""
+
+    module: str
+    path: str
+    package: str
+    is_test: bool = False
+    functions: dict[str, FunctionSummary] = field(default_factory=dict)
+    classes: dict[str, ClassSummary] = field(default_factory=dict)
+    imports: dict[str, str] = field(default_factory=dict)
+    star_imports: tuple[str, ...] = ()
+    constants: dict[str, Kind] = field(default_factory=dict)

@@ -1,0 +1,265 @@
+"""Edits from nodes: replace, insert, delete, everything else left as it stands in the file."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from functools import cached_property
+
+from rlint.findings import Edit
+from rlint.syntax import rewrite
+from rlint.syntax.tree import FUNCTIONS, Tree
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_COMPOUND = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.Match, ast.ClassDef,
+             ast.FunctionDef, ast.AsyncFunctionDef, ast.ExceptHandler, ast.match_case)  # fmt: skip
+_OPERATORS = (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Await,
+              ast.Yield, ast.YieldFrom, ast.Starred, ast.Tuple, ast.GeneratorExp)  # fmt: skip
+
+
+class Edits:
+    """Builds the edits of fixes in one file.
+
+    What cannot be done without harm (a statement that shares its line, an `elif`) gives None:
+    the finding then goes without a fix.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self._reserved: dict[str, str] = {}
+
+    # -- reading the text ----------------------------------------------------------------------
+
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        """Start and end offset of a node; parentheses around it are not part of it."""
+        return self.tree.positions.span(node)
+
+    def text(self, node: ast.AST) -> str:
+        """The source text of a node, as it stands in the file."""
+        start, end = self.span(node)
+        return self.tree.text[start:end]
+
+    def operand(self, node: ast.expr) -> str:
+        """The text of an expression fit to stand as an operand, argument or before a dot: in
+        parentheses where it is made of operators or broken over lines outside of brackets."""
+        text = self.text(node)
+        if isinstance(node, _OPERATORS) and not (isinstance(node, ast.Tuple) and text.startswith("(")):
+            return f"({text})"
+        if "\n" in text and rewrite.needs_parentheses(text):
+            return f"({text})"
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, complex)):
+            return f"({text})"
+        return text
+
+    def can_be_moved(self, node: ast.expr) -> bool:
+        """Can the text of an expression be trusted and put elsewhere? Not from inside an f-string on
+        Pythons that do not know where its parts stand, and not with a comment in it."""
+        start, end = self.span(node)
+        if self.has_comment(start, end):
+            return False
+        if not any(isinstance(ancestor, ast.JoinedStr) for ancestor in self.tree.ancestors(node)):
+            return True
+        try:
+            parsed = ast.parse(f"({self.tree.text[start:end]})", mode="eval").body
+        except (SyntaxError, ValueError):
+            return False
+        return ast.dump(parsed) == ast.dump(node)
+
+    def has_comment(self, start: int, end: int) -> bool:
+        """Does a comment start between two offsets?"""
+        return any(start <= offset < end for offset in self._comments)
+
+    @cached_property
+    def _comments(self) -> list[int]:
+        text, positions = self.tree.text, self.tree.positions
+        if "#" not in text:
+            return []
+        found = []
+        try:
+            for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
+                if token.type == tokenize.COMMENT:
+                    found.append(positions.line_start(token.start[0]) + token.start[1])
+        except (tokenize.TokenError, SyntaxError):
+            # the tree parsed, so this is a quirk of the tokeniser: call every `#` a comment
+            return [match.start() for match in re.finditer("#", text)]
+        return found
+
+    def header_span(self, node: ast.AST) -> tuple[int, int]:
+        """The span of a node, or of the header of a compound statement (decorators left out)."""
+        if isinstance(node, ast.match_case):
+            return self.span(node.pattern)
+        start, end = self.span(node)
+        if isinstance(node, _COMPOUND):
+            body = node.cases if isinstance(node, ast.Match) else node.body
+            first = self.header_span(body[0])[0]
+            if isinstance(body[0], (*FUNCTIONS, ast.ClassDef)) and body[0].decorator_list:
+                first = self.span(body[0].decorator_list[0])[0]
+            header = self.tree.text[start:first]
+            colon = self._colon(header)
+            end = start + colon if colon is not None else first
+        return start, end
+
+    def _colon(self, header: str) -> int | None:
+        """Where the colon that ends a header (the last one outside of brackets) stands in its text."""
+        depth = 0
+        found = None
+        lines = header.splitlines(keepends=True)
+        starts = [0]
+        for line in lines:
+            starts.append(starts[-1] + len(line))
+        try:
+            for token in tokenize.generate_tokens(iter(lines).__next__):
+                if token.type == tokenize.OP:
+                    if token.string in "([{":
+                        depth += 1
+                    elif token.string in ")]}":
+                        depth -= 1
+                    elif token.string == ":" and depth == 0:
+                        found = starts[token.start[0] - 1] + token.start[1]
+        except (tokenize.TokenError, SyntaxError, StopIteration):
+            pass
+        return found
+
+    # -- statements ----------------------------------------------------------------------------
+
+    def indentation(self, statement: ast.stmt) -> str:
+        """The white space before a statement's line."""
+        line = self.tree.positions.line_text(statement.lineno)
+        return line[: len(line) - len(line.lstrip())]
+
+    def stands_alone(self, statement: ast.stmt) -> bool:
+        """Does the statement have its lines to itself: nothing before it, no `;`, no other statement behind
+        it, no backslash into it, no `elif`?"""
+        positions, text = self.tree.positions, self.tree.text
+        start, end = self.span(statement)
+        first = self._first_line(statement)
+        if first == statement.lineno and text[positions.line_start(statement.lineno) : start].strip():
+            return False
+        if text.startswith("elif", start) and isinstance(statement, ast.If):
+            return False
+        if first > 1 and positions.line_text(first - 1).rstrip().endswith("\\"):
+            return False
+        rest = text[end : positions.line_end(statement.end_lineno or statement.lineno)].strip()
+        return not rest or rest.startswith("#")
+
+    def _first_line(self, statement: ast.stmt) -> int:
+        decorators = getattr(statement, "decorator_list", None)
+        return min(statement.lineno, *(node.lineno for node in decorators)) if decorators else statement.lineno
+
+    def insert_before(self, statement: ast.stmt, *lines: str) -> Edit | None:
+        """Put lines of code (without indentation) before a statement, indented like it."""
+        if not self.stands_alone(statement):
+            return None
+        start = self.tree.positions.line_start(self._first_line(statement))
+        return Edit(start, start, self._block(lines, self.indentation(statement)))
+
+    def insert_after(self, statement: ast.stmt, *lines: str) -> Edit | None:
+        """Put lines of code (without indentation) behind a statement, indented like it."""
+        if not self.stands_alone(statement):
+            return None
+        positions = self.tree.positions
+        last = statement.end_lineno or statement.lineno
+        start = positions.line_start(last + 1)
+        block = self._block(lines, self.indentation(statement))
+        if positions.line_end(last) == len(self.tree.text):  # no line end at the end of the file
+            return Edit(start, start, positions.newline + block.removesuffix(positions.newline))
+        return Edit(start, start, block)
+
+    def replace_statement(self, statement: ast.stmt, *lines: str) -> Edit | None:
+        """Replace a whole statement by lines of code, indented like it; a comment behind it stays."""
+        if not self.stands_alone(statement):
+            return None
+        start, end = self.span(statement)
+        block = self._block(lines, self.indentation(statement)).removesuffix(self.tree.positions.newline)
+        return Edit(start, end, block[len(self.indentation(statement)) :])
+
+    def delete(self, statement: ast.stmt) -> Edit | None:
+        """Remove a statement and its lines; `pass` takes its place where the block would be empty."""
+        if not self.stands_alone(statement):
+            return None
+        block, _ = self.tree.block(statement)
+        if len(block) == 1:
+            return Edit(*self.span(statement), "pass")
+        positions = self.tree.positions
+        return Edit(
+            positions.line_start(self._first_line(statement)),
+            positions.line_start((statement.end_lineno or statement.lineno) + 1),
+            "",
+        )
+
+    def _block(self, lines: tuple[str, ...], indentation: str) -> str:
+        newline = self.tree.positions.newline
+        return "".join(f"{indentation}{line}{newline}" if line else newline for line in lines)
+
+    # -- expressions ---------------------------------------------------------------------------
+
+    def replace(self, node: ast.AST, text: str) -> Edit:
+        """Replace an expression (or any node) by text."""
+        return Edit(*self.span(node), text)
+
+    def with_keyword(self, call: ast.Call, name: str, value: str) -> Edit | None:
+        """Give a call one more keyword argument; None where it has it already or cannot be rewritten."""
+        rewritten = rewrite.with_keyword(self.text(call), name, value)
+        return self.replace(call, rewritten) if rewritten is not None else None
+
+    # -- the module ----------------------------------------------------------------------------
+
+    def free_name(self, wanted: str, key: str = "") -> str:
+        """A name like `wanted` that nothing in the file uses. The same `key` gets the same name again."""
+        key = key or wanted
+        known = self._reserved.get(f"{wanted} {key}")
+        if known is not None:
+            return known
+        taken = self._words | set(self._reserved.values())
+        name, number = wanted, 2
+        while name in taken:
+            name, number = f"{wanted}_{number}", number + 1
+        self._reserved[f"{wanted} {key}"] = name
+        return name
+
+    @cached_property
+    def _words(self) -> set[str]:
+        return set(_WORD.findall(self.tree.text))
+
+    def module_constant(self, name: str, value: str, needs: str = "") -> Edit | None:
+        """Define a constant at module level, behind the imports at the top and before all functions and
+        classes. `needs` is a name (`re`) that must be bound by one of these imports; None where it is not."""
+        body = self.tree.module.body
+        last = -1
+        for index, statement in enumerate(body):
+            if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+                break
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                last = index
+        if needs and not any(
+            isinstance(statement, (ast.Import, ast.ImportFrom))
+            and any((alias.asname or alias.name) == needs for alias in statement.names)
+            for statement in body[: last + 1]
+        ):
+            return None
+        if last < 0:
+            return None
+        while last + 1 < len(body) and _is_constant(body[last + 1]):
+            last += 1
+        anchor = body[last]
+        if not self.stands_alone(anchor):
+            return None
+        positions = self.tree.positions
+        line = (anchor.end_lineno or anchor.lineno) + 1
+        start = positions.line_start(line)
+        newline = positions.newline
+        text = f"{name} = {value}{newline}"
+        space = "" if _is_constant(anchor) else newline
+        if positions.line_end(line - 1) == len(self.tree.text):
+            return Edit(start, start, f"{newline}{space}{name} = {value}", shared=True)
+        return Edit(start, start, space + text, shared=True)
+
+
+def _is_constant(statement: ast.stmt) -> bool:
+    """`PATTERN = ...` at module level."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            return name.isupper()
+    return False

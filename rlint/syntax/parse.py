@@ -1,0 +1,45 @@
+"""Text in, syntax tree or a clear problem out."""
+
+from __future__ import annotations
+
+import ast
+import platform
+import re
+import warnings
+
+from rlint.findings import Problem
+
+_PYTHON_2 = re.compile(
+    r"Missing parentheses in call to|multiple exception types must be parenthesized"
+    r"|leading zeros in decimal|invalid hexadecimal|inconsistent use of tabs"
+)
+
+
+def parse(text: str, name: str) -> ast.Module | Problem:
+    """Parse `text`, the decoded source of the file shown to the user as `name`.
+
+    Reads the syntax of the Python that runs rlint. Never raises, and never warns about what
+    stands in the source (invalid escapes and the like).
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text, filename=name)
+        except SyntaxError as error:
+            return _problem(error, name)
+        except (RecursionError, MemoryError):
+            return Problem(name, "SyntaxError: expressions are nested too deeply to be read")
+        except (ValueError, OverflowError) as error:  # null bytes on old Pythons, lone surrogates, huge integers
+            return Problem(name, f"SyntaxError: {error}")
+
+
+def _problem(error: SyntaxError, name: str) -> Problem:
+    message = error.msg or "invalid syntax"
+    hint = None
+    if _PYTHON_2.search(message):
+        hint = "this looks like Python 2 code, which rlint does not read"
+    elif "f-string" not in message and "invalid syntax" in message:
+        hint = f"read as Python {platform.python_version_tuple()[0]}.{platform.python_version_tuple()[1]}"
+    column = error.offset if error.offset and error.offset > 0 else None
+    line = error.lineno if error.lineno and error.lineno > 0 else None
+    return Problem(name, f"SyntaxError: {message}", line, column, hint)

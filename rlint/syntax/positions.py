@@ -1,0 +1,70 @@
+"""From the tree's lines and UTF-8 columns to characters of the text."""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_right
+from functools import cached_property
+
+from rlint.findings import Position
+
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+
+
+class Positions:
+    """Where things stand in a text. Lines are counted from 1, as the tree counts them.
+
+    Only `\\n`, `\\r\\n` and `\\r` end a line for Python; `str.splitlines` knows more and would
+    count wrong after a form feed.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._ascii = text.isascii()
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The offset at which each line starts."""
+        return [0, *(match.end() for match in _NEWLINE.finditer(self.text))]
+
+    @cached_property
+    def newline(self) -> str:
+        """The line end that the text uses (its first one)."""
+        match = _NEWLINE.search(self.text)
+        return match.group() if match else "\n"
+
+    def offset(self, line: int, utf8_column: int) -> int:
+        """The character offset of a place given as the tree gives it."""
+        if line > len(self.starts):
+            return len(self.text)
+        start = self.starts[line - 1]
+        if self._ascii:
+            return start + utf8_column
+        content = self.line_text(line)
+        if content.isascii():
+            return start + utf8_column
+        return start + len(content.encode("utf-8", "surrogatepass")[:utf8_column].decode("utf-8", "ignore"))
+
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        """Start and end offset of a node that has a position. Enclosing parentheses are not part of it."""
+        line, column = node.lineno, node.col_offset  # type: ignore[attr-defined]
+        end_line, end_column = node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
+        return self.offset(line, column), self.offset(end_line, end_column)
+
+    def position(self, offset: int) -> Position:
+        """Line and column of a character offset."""
+        line = bisect_right(self.starts, offset)
+        return Position(line, offset - self.starts[line - 1] + 1)
+
+    def line_start(self, line: int) -> int:
+        """The offset of the first character of a line; the text's end for a line behind the last."""
+        return self.starts[line - 1] if line <= len(self.starts) else len(self.text)
+
+    def line_text(self, line: int) -> str:
+        """A line without its line end."""
+        return self.text[self.line_start(line) : self.line_start(line + 1)].rstrip("\r\n")
+
+    def line_end(self, line: int) -> int:
+        """The offset just before a line's line end."""
+        return self.line_start(line) + len(self.line_text(line))

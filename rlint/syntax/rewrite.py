@@ -1,0 +1,108 @@
+"""Changing one expression without losing its formatting: LibCST parses just the piece concerned."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+
+def parse_expression(text: str) -> cst.BaseExpression | None:
+    """Parse the text of one expression; None where LibCST cannot read it."""
+    import libcst as cst
+
+    try:
+        return cst.parse_expression(text)
+    except cst.ParserSyntaxError:
+        pass
+    try:  # a chain broken over lines needs the parentheses that stand around it in the file
+        wrapped = cst.parse_expression(f"({text})")
+    except cst.ParserSyntaxError:
+        return None
+    if not wrapped.lpar:
+        return None
+    return wrapped.with_changes(lpar=wrapped.lpar[1:], rpar=wrapped.rpar[:-1])
+
+
+def needs_parentheses(text: str) -> bool:
+    """Is the text of an expression broken over lines where only parentheses around it allow that?"""
+    import libcst as cst
+
+    try:
+        cst.parse_expression(text)
+    except cst.ParserSyntaxError:
+        return True
+    return False
+
+
+def code(node: cst.CSTNode) -> str:
+    """Render a LibCST node."""
+    import libcst as cst
+
+    return cst.Module([]).code_for_node(node)
+
+
+def with_keyword(call: str, name: str, value: str) -> str | None:
+    """The text of a call with one more keyword argument, trailing comma and comments kept.
+
+    None where `call` is not the text of a call, or already has that keyword.
+    """
+    import libcst as cst
+
+    node = parse_expression(call)
+    if not isinstance(node, cst.Call) or any(arg.keyword and arg.keyword.value == name for arg in node.args):
+        return None
+    added = cst.Arg(
+        keyword=cst.Name(name),
+        value=cst.parse_expression(value),
+        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
+    )
+    arguments = list(node.args)
+    if arguments and arguments[-1].star == "**":
+        # keywords may follow `**kwargs`, but read better before it
+        last = arguments.pop()
+        between = cst.Comma(whitespace_after=_space_after_comma(arguments or [last]))
+        arguments += [added.with_changes(comma=between), last]
+        return code(node.with_changes(args=arguments))
+    if arguments:
+        last = arguments[-1]
+        trailing = last.comma
+        if isinstance(trailing, cst.Comma):
+            # a trailing comma, often at a line's end: what follows it now follows the new one
+            separator = cst.Comma(whitespace_after=_space_between(node))
+            arguments[-1] = last.with_changes(comma=separator)
+            added = added.with_changes(comma=trailing)
+        else:
+            arguments[-1] = last.with_changes(
+                comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")),
+                whitespace_after_arg=cst.SimpleWhitespace(""),
+            )
+            added = added.with_changes(whitespace_after_arg=last.whitespace_after_arg)
+    arguments.append(added)
+    return code(node.with_changes(args=arguments))
+
+
+def _space_after_comma(arguments: list[cst.Arg]) -> cst.BaseParenthesizableWhitespace:
+    import libcst as cst
+
+    comma = arguments[-1].comma
+    return comma.whitespace_after if isinstance(comma, cst.Comma) else cst.SimpleWhitespace(" ")
+
+
+def _space_between(node: cst.Call) -> cst.BaseParenthesizableWhitespace:
+    """What stands between the arguments: a space, or a line end with the arguments' indentation."""
+    import libcst as cst
+
+    if len(node.args) > 1:
+        comma = node.args[-2].comma
+        if isinstance(comma, cst.Comma):
+            space = comma.whitespace_after
+            if isinstance(space, cst.ParenthesizedWhitespace):
+                # the line break without the comment that may stand before it
+                return space.with_changes(first_line=cst.TrailingWhitespace(), empty_lines=[])
+            return space
+    before = node.whitespace_before_args
+    if isinstance(before, cst.ParenthesizedWhitespace):
+        return before.with_changes(first_line=cst.TrailingWhitespace(), empty_lines=[])
+    return cst.SimpleWhitespace(" ")

@@ -1,0 +1,109 @@
+"""Scopes and what binds a name in them, gathered in the one walk over a tree."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from dataclasses import dataclass, field
+
+
+class How(enum.Enum):
+    """The ways in which a name comes to be bound."""
+
+    ASSIGN = "assign"
+    AUGMENT = "augment"
+    ANNOTATE = "annotate"  # `x: int` without a value
+    FOR = "for"
+    COMPREHENSION = "comprehension"
+    WITH = "with"
+    WALRUS = "walrus"
+    PARAMETER = "parameter"
+    IMPORT = "import"
+    FUNCTION = "function"
+    CLASS = "class"
+    EXCEPT = "except"
+    MATCH = "match"
+    DELETE = "delete"
+
+
+@dataclass(slots=True, eq=False)
+class Binding:
+    """One place that binds a name.
+
+    `value` is the expression that the name is bound to (ASSIGN, AUGMENT, WALRUS), iterated over
+    (FOR, COMPREHENSION) or entered (WITH). `path` leads through tuple targets: `a, (b, c) = v`
+    binds `c` at path (1, 1). `target` is the dotted name of an import.
+    """
+
+    name: str
+    how: How
+    node: ast.AST
+    statement: ast.AST
+    value: ast.expr | None = None
+    path: tuple[int, ...] = ()
+    target: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """A module, class, function, lambda or comprehension, and the names bound in it."""
+
+    node: ast.AST
+    parent: Scope | None
+    qualname: str
+    bindings: dict[str, list[Binding]] = field(default_factory=dict)
+    globals: set[str] = field(default_factory=set)
+    nonlocals: set[str] = field(default_factory=set)
+    children: list[Scope] = field(default_factory=list)
+    star_imports: list[str] = field(default_factory=list)
+
+    @property
+    def is_class(self) -> bool:
+        """Names of a class body are not seen by the functions in it."""
+        return isinstance(self.node, ast.ClassDef)
+
+    @property
+    def is_function(self) -> bool:
+        """A def or lambda."""
+        return isinstance(self.node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+
+    @property
+    def is_comprehension(self) -> bool:
+        """A list, set or dict comprehension or a generator expression."""
+        return isinstance(self.node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
+
+    def bind(self, binding: Binding) -> None:
+        """Add a binding, in the scope that `global` and `nonlocal` choose."""
+        scope = self
+        if binding.name in self.globals:
+            scope = self.module
+        elif binding.name in self.nonlocals and self.parent:
+            scope = self.parent.lookup(binding.name) or self
+        scope.bindings.setdefault(binding.name, []).append(binding)
+
+    @property
+    def module(self) -> Scope:
+        """The outermost scope."""
+        scope = self
+        while scope.parent:
+            scope = scope.parent
+        return scope
+
+    @property
+    def function(self) -> Scope:
+        """The nearest scope that is not a comprehension: where a walrus binds."""
+        scope = self
+        while scope.is_comprehension and scope.parent:
+            scope = scope.parent
+        return scope
+
+    def lookup(self, name: str) -> Scope | None:
+        """The scope in which a name used here is bound, by Python's rules; None for builtins."""
+        if name in self.globals:
+            return self.module if name in self.module.bindings else None
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.bindings and (scope is self or not scope.is_class):
+                return scope
+            scope = scope.parent
+        return None

@@ -1,0 +1,359 @@
+"""One walk over a parsed file: parents, nodes by type, scopes and their bindings."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TypeVar
+
+from rlint.syntax.positions import Positions
+from rlint.syntax.scopes import Binding, How, Scope
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Loop = ast.For | ast.AsyncFor | ast.While
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+class Tree:
+    """A parsed file and everything that one walk over it tells.
+
+    `nodes` holds the nodes of each type in source order; `parents` leads upwards; `scopes` maps
+    the nodes that open a scope to it; `attribute_stores` are the places that set an attribute.
+    """
+
+    def __init__(self, text: str, module: ast.Module, package: str = "") -> None:
+        self.text = text
+        self.module = module
+        self.package = package
+        self.positions = Positions(text)
+        self.parents: dict[ast.AST, ast.AST] = {}
+        self.nodes: dict[type[ast.AST], list[ast.AST]] = {}
+        self.scopes: dict[ast.AST, Scope] = {}
+        self._outside: set[ast.AST] = set()  # parts of a scope node that are evaluated around it
+        self._walk()
+
+    def of_type(self, kind: type[_Node]) -> list[_Node]:
+        """All nodes of exactly this type, in source order."""
+        return self.nodes.get(kind, [])  # type: ignore[return-value]
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The node's parent, its parent's parent, … up to the module."""
+        parents = self.parents
+        current = parents.get(node)
+        while current is not None:
+            yield current
+            current = parents.get(current)
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The innermost statement that holds the node (the node itself if it is one)."""
+        current: ast.AST = node
+        while not isinstance(current, ast.stmt):
+            current = self.parents[current]
+        return current
+
+    def scope(self, node: ast.AST) -> Scope:
+        """The scope in which the node is evaluated. A def's own node belongs to the scope around it."""
+        parents, scopes, outside = self.parents, self.scopes, self._outside
+        current: ast.AST | None = node
+        skip = False  # came from a part that is evaluated around the next scope node, not in it
+        while current is not None:
+            skip = skip or current in outside
+            current = parents.get(current)
+            if current in scopes:
+                if not skip:
+                    return scopes[current]
+                skip = False
+        return scopes[self.module]
+
+    def function(self, node: ast.AST) -> Function | None:
+        """The innermost def whose body (or a lambda or comprehension in it) holds the node."""
+        scope: Scope | None = self.scope(node)
+        while scope is not None and not isinstance(scope.node, FUNCTIONS):
+            if scope.is_class:
+                return None
+            scope = scope.parent
+        return scope.node if scope is not None else None  # type: ignore[return-value]
+
+    def class_of(self, node: ast.AST) -> ast.ClassDef | None:
+        """The class whose method (or body) holds the node."""
+        scope: Scope | None = self.scope(node)
+        while scope is not None:
+            if isinstance(scope.node, ast.ClassDef):
+                return scope.node
+            scope = scope.parent
+        return None
+
+    def block(self, statement: ast.stmt) -> tuple[list[ast.stmt], int]:
+        """The list of statements that holds the statement, and its place in it."""
+        parent = self.parents[statement]
+        for name in ("body", "orelse", "finalbody", "handlers"):
+            block = getattr(parent, name, None)
+            if isinstance(block, list):
+                for index, sibling in enumerate(block):
+                    if sibling is statement:
+                        return block, index
+        raise LookupError("a statement outside every block")
+
+    def qualname(self, scope_node: ast.AST) -> str:
+        """`Agent.learn`: the dotted path of a def or class inside its module."""
+        return self.scopes[scope_node].qualname
+
+    def _walk(self) -> None:
+        parents, nodes, scopes = self.parents, self.nodes, self.scopes
+        root = Scope(self.module, None, "")
+        scopes[self.module] = root
+        stack: list[tuple[ast.AST, Scope]] = [(self.module, root)]
+        ast_type, list_type = ast.AST, list
+        binders = _BINDERS
+        while stack:
+            node, scope = stack.pop()
+            kind = node.__class__
+            same_kind = nodes.get(kind)
+            if same_kind is None:
+                nodes[kind] = [node]
+            else:
+                same_kind.append(node)
+            inner = scope
+            binder = binders.get(kind)
+            if binder is not None:
+                inner = binder(self, node, scope) or scope
+            children: list[tuple[ast.AST, Scope]] = []
+            for name in kind._fields:
+                value = getattr(node, name, None)
+                if value.__class__ is list_type:
+                    for child in value:
+                        if isinstance(child, ast_type):
+                            parents[child] = node
+                            children.append((child, inner))
+                elif isinstance(value, ast_type):
+                    if not value._fields:
+                        continue  # operators and contexts are shared between nodes
+                    parents[value] = node
+                    children.append((value, inner))
+            if inner is not scope:
+                outside = self._outside
+                children = [(child, scope if child in outside else inner) for child, _ in children]
+            elif kind in _MAY_HOLD_OUTSIDE and scope.parent is not None:
+                outside = self._outside
+                children = [(child, scope.parent if child in outside else scope) for child, _ in children]
+            children.reverse()
+            stack.extend(children)
+
+    def open_scope(self, node: ast.AST, parent: Scope, name: str) -> Scope:
+        """Open a scope for `node` (used by the walk)."""
+        qualname = f"{parent.qualname}.{name}" if parent.qualname else name
+        scope = Scope(node, parent, qualname)
+        parent.children.append(scope)
+        self.scopes[node] = scope
+        return scope
+
+    def mark_outside(self, parts: list[ast.expr]) -> None:
+        """Remember parts of a scope node that are evaluated in the scope around it."""
+        self._outside.update(parts)
+
+
+# defaults, first iterables and class keywords hang one level below the node that opens the scope
+_MAY_HOLD_OUTSIDE = frozenset({ast.arguments, ast.comprehension, ast.keyword})
+
+
+def _bind_target(
+    target: ast.expr, how: How, statement: ast.AST, value: ast.expr | None, scope: Scope, path: tuple[int, ...] = ()
+) -> None:
+    if isinstance(target, ast.Name):
+        scope.bind(Binding(target.id, how, target, statement, value, path))
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        literal = value if isinstance(value, (ast.Tuple, ast.List)) and how is How.ASSIGN and not path else None
+        starred = any(isinstance(part, ast.Starred) for part in target.elts)
+        if literal is not None and (
+            starred
+            or len(literal.elts) != len(target.elts)
+            or any(isinstance(part, ast.Starred) for part in literal.elts)
+        ):
+            literal = None
+        for index, part in enumerate(target.elts):
+            if literal is not None:
+                _bind_target(part, how, statement, literal.elts[index], scope)
+            else:
+                # behind a starred target the position is not known from the front
+                step = -1 if starred else index
+                _bind_target(part, how, statement, value, scope, (*path, step))
+    elif isinstance(target, ast.Starred):
+        _bind_target(target.value, how, statement, value, scope, (*path, -1))
+
+
+def _assign(tree: Tree, node: ast.Assign, scope: Scope) -> None:
+    for target in node.targets:
+        _bind_target(target, How.ASSIGN, node, node.value, scope)
+
+
+def _ann_assign(tree: Tree, node: ast.AnnAssign, scope: Scope) -> None:
+    if isinstance(node.target, ast.Name):
+        how = How.ASSIGN if node.value is not None else How.ANNOTATE
+        scope.bind(Binding(node.target.id, how, node.target, node, node.value))
+
+
+def _aug_assign(tree: Tree, node: ast.AugAssign, scope: Scope) -> None:
+    if isinstance(node.target, ast.Name):
+        scope.bind(Binding(node.target.id, How.AUGMENT, node.target, node, node.value))
+
+
+def _for(tree: Tree, node: ast.For | ast.AsyncFor, scope: Scope) -> None:
+    _bind_target(node.target, How.FOR, node, node.iter, scope)
+
+
+def _with(tree: Tree, node: ast.With | ast.AsyncWith, scope: Scope) -> None:
+    for item in node.items:
+        if item.optional_vars is not None:
+            _bind_target(item.optional_vars, How.WITH, node, item.context_expr, scope)
+
+
+def _walrus(tree: Tree, node: ast.NamedExpr, scope: Scope) -> None:
+    scope.function.bind(Binding(node.target.id, How.WALRUS, node.target, node, node.value))
+
+
+def _except(tree: Tree, node: ast.ExceptHandler, scope: Scope) -> None:
+    if node.name:
+        scope.bind(Binding(node.name, How.EXCEPT, node, node))
+
+
+def _delete(tree: Tree, node: ast.Delete, scope: Scope) -> None:
+    for target in node.targets:
+        if isinstance(target, ast.Name):
+            scope.bind(Binding(target.id, How.DELETE, target, node))
+
+
+def _match_name(tree: Tree, node: ast.MatchAs | ast.MatchStar, scope: Scope) -> None:
+    if node.name:
+        scope.bind(Binding(node.name, How.MATCH, node, node))
+
+
+def _match_rest(tree: Tree, node: ast.MatchMapping, scope: Scope) -> None:
+    if node.rest:
+        scope.bind(Binding(node.rest, How.MATCH, node, node))
+
+
+def _import(tree: Tree, node: ast.Import, scope: Scope) -> None:
+    for alias in node.names:
+        name = alias.asname or alias.name.split(".")[0]
+        target = alias.name if alias.asname else name
+        scope.bind(Binding(name, How.IMPORT, alias, node, target=target))
+
+
+def _import_from(tree: Tree, node: ast.ImportFrom, scope: Scope) -> None:
+    source = absolute_module(node.module or "", node.level, tree.package)
+    for alias in node.names:
+        if alias.name == "*":
+            scope.star_imports.append(source)
+        else:
+            target = f"{source}.{alias.name}" if source else alias.name
+            scope.bind(Binding(alias.asname or alias.name, How.IMPORT, alias, node, target=target))
+
+
+def absolute_module(module: str, level: int, package: str) -> str:
+    """The dotted name of an imported module; `package` is that of the importing file."""
+    if level == 0:
+        return module
+    parts = package.split(".") if package else []
+    kept = parts[: len(parts) - (level - 1)] if level > 1 else parts
+    return ".".join([*kept, module] if module else kept)
+
+
+def _global(tree: Tree, node: ast.Global, scope: Scope) -> None:
+    scope.globals.update(node.names)
+
+
+def _nonlocal(tree: Tree, node: ast.Nonlocal, scope: Scope) -> None:
+    scope.nonlocals.update(node.names)
+
+
+def _parameters(arguments: ast.arguments, inner: Scope) -> None:
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    every += [extra for extra in (arguments.vararg, arguments.kwarg) if extra]
+    for parameter in every:
+        inner.bind(Binding(parameter.arg, How.PARAMETER, parameter, inner.node))
+
+
+def _function(tree: Tree, node: Function, scope: Scope) -> Scope:
+    scope.bind(Binding(node.name, How.FUNCTION, node, node))
+    inner = tree.open_scope(node, scope, node.name)
+    _predeclare(node, inner)
+    tree.mark_outside([*node.decorator_list, *([node.returns] if node.returns else [])])
+    _mark_defaults(tree, node.args)
+    _parameters(node.args, inner)
+    return inner
+
+
+def _predeclare(node: Function, inner: Scope) -> None:
+    # `global` may stand below nested blocks but always above the first use in its function
+    stack: list[ast.AST] = list(node.body)
+    while stack:
+        child = stack.pop()
+        if isinstance(child, ast.Global):
+            inner.globals.update(child.names)
+        elif isinstance(child, ast.Nonlocal):
+            inner.nonlocals.update(child.names)
+        elif isinstance(child, ast.stmt) and not isinstance(child, (*FUNCTIONS, ast.ClassDef)):
+            for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+                stack.extend(getattr(child, block, ()))
+        elif isinstance(child, (ast.ExceptHandler, ast.match_case)):
+            stack.extend(child.body)
+
+
+def _mark_defaults(tree: Tree, arguments: ast.arguments) -> None:
+    tree.mark_outside([*arguments.defaults, *(default for default in arguments.kw_defaults if default)])
+
+
+def _lambda(tree: Tree, node: ast.Lambda, scope: Scope) -> Scope:
+    inner = tree.open_scope(node, scope, "<lambda>")
+    _mark_defaults(tree, node.args)
+    _parameters(node.args, inner)
+    return inner
+
+
+def _class(tree: Tree, node: ast.ClassDef, scope: Scope) -> Scope:
+    scope.bind(Binding(node.name, How.CLASS, node, node))
+    tree.mark_outside([*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)])
+    return tree.open_scope(node, scope, node.name)
+
+
+def _comprehension(tree: Tree, node: Comprehension, scope: Scope) -> Scope:
+    inner = tree.open_scope(node, scope, "<comprehension>")
+    tree.mark_outside([node.generators[0].iter])
+    for generator in node.generators:
+        _bind_target(generator.target, How.COMPREHENSION, node, generator.iter, inner)
+    return inner
+
+
+_BINDERS = {
+    ast.Assign: _assign,
+    ast.AnnAssign: _ann_assign,
+    ast.AugAssign: _aug_assign,
+    ast.For: _for,
+    ast.AsyncFor: _for,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+    ast.NamedExpr: _walrus,
+    ast.ExceptHandler: _except,
+    ast.Delete: _delete,
+    ast.MatchAs: _match_name,
+    ast.MatchStar: _match_name,
+    ast.MatchMapping: _match_rest,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.Global: _global,
+    ast.Nonlocal: _nonlocal,
+    ast.FunctionDef: _function,
+    ast.AsyncFunctionDef: _function,
+    ast.Lambda: _lambda,
+    ast.ClassDef: _class,
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.DictComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
+}

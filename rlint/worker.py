@@ -1,0 +1,174 @@
+"""The work on one share of the files: read, summarise, and, once the project is linked, check."""
+
+from __future__ import annotations
+
+import ast
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlint import registry, suppress
+from rlint.files import Source, read_source
+from rlint.findings import Finding, Problem
+from rlint.project.calls import CallGraph
+from rlint.project.heat import HeatMap
+from rlint.project.index import Index
+from rlint.project.knowledge import Knowledge
+from rlint.project.site import Site
+from rlint.project.summarise import summarise
+from rlint.project.summary import ModuleSummary
+from rlint.syntax.parse import parse
+
+if TYPE_CHECKING:
+    from rlint.rule import Rule
+
+KEPT_BYTES = 600_000
+"""Trees of so much source are kept between summarising and checking; the rest is parsed again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A file to read. `codes` is None for a file that is read for knowledge only; `text` replaces the
+    file's content."""
+
+    path: Path
+    name: str
+    module: str
+    package: str
+    codes: frozenset[str] | None
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was found in one file."""
+
+    name: str
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    checked: bool = True
+
+
+class Worker:
+    """Holds the trees of its share of the files between the two halves of the work."""
+
+    def __init__(self) -> None:
+        self._jobs: list[Job] = []
+        self._knowledge: dict[str, Knowledge] = {}
+        self._problems: dict[str, Problem] = {}
+        self._kept = 0
+
+    def summarise(self, jobs: Iterable[Job]) -> dict[str, ModuleSummary]:
+        """Read and parse files; give their summaries by name. Problems are kept for `check`."""
+        summaries = {}
+        for job in jobs:
+            self._jobs.append(job)
+            knowledge = self._read(job)
+            if isinstance(knowledge, Problem):
+                self._problems[job.name] = knowledge
+                continue
+            try:
+                summaries[job.name] = summarise(knowledge, job.name)
+            except RecursionError:
+                self._problems[job.name] = Problem(job.name, "expressions are nested too deeply to be checked")
+                continue
+            except Exception:  # a bug in rlint must not keep the other files from being checked
+                self._problems[job.name] = _bug(job.name, "reading this file")
+                continue
+            size = len(knowledge.tree.text)
+            if job.codes is not None and self._kept + size <= KEPT_BYTES:
+                self._kept += size
+                self._knowledge[job.name] = knowledge
+        return summaries
+
+    def check(self, summaries: Mapping[str, ModuleSummary], ignore_suppressions: bool) -> list[Result]:
+        """Check this worker's files with the knowledge of the whole project."""
+        index = Index(summaries.values())
+        heat = HeatMap(index, CallGraph(index))
+        codes = frozenset[str]().union(*(job.codes for job in self._jobs if job.codes))
+        rules = registry.load(codes)
+        results = []
+        for job in self._jobs:
+            problem = self._problems.get(job.name)
+            if job.codes is None:
+                continue
+            if problem is not None:
+                results.append(Result(job.name, problems=(problem,), checked=False))
+                continue
+            results.append(self._check(job, index, heat, rules, ignore_suppressions))
+        return results
+
+    def _read(self, job: Job) -> Knowledge | Problem:
+        if job.text is not None:
+            text = job.text
+        else:
+            source = read_source(job.path, job.name)
+            if not isinstance(source, Source):
+                return source
+            text = source.text
+        module = parse(text, job.name)
+        if isinstance(module, Problem):
+            return module
+        try:
+            return Knowledge(text, module, job.module, job.package)
+        except RecursionError:
+            return Problem(job.name, "expressions are nested too deeply to be checked")
+        except Exception:
+            return _bug(job.name, "reading this file")
+
+    def _check(
+        self, job: Job, index: Index, heat: HeatMap, rules: Sequence[Rule], ignore_suppressions: bool
+    ) -> Result:
+        knowledge: Knowledge | Problem | None = self._knowledge.pop(job.name, None)
+        text = knowledge.tree.text if isinstance(knowledge, Knowledge) else None
+        assert job.codes is not None
+        if knowledge is None:
+            knowledge = self._read(job)
+            if isinstance(knowledge, Problem):  # the file changed since it was summarised
+                return Result(job.name, problems=(knowledge,), checked=False)
+            text = knowledge.tree.text
+        assert text is not None
+        comments = suppress.parse(text)
+        if comments.skip_file and not ignore_suppressions:
+            return Result(job.name)
+        wanted = [rule for rule in rules if rule.code in job.codes and _triggered(rule, text)]
+        found: list[Finding] = []
+        problems: list[Problem] = []
+        if wanted:
+            site = Site(job.name, knowledge.linked(index), index, heat)
+            for rule in wanted:
+                try:
+                    found += _run_rule(rule, site)
+                except RecursionError:
+                    problems.append(Problem(job.name, f"{rule.code}: expressions are nested too deeply to be checked"))
+                except Exception:  # one rule's bug must not silence the others
+                    problems.append(_bug(job.name, f"checking {rule.code}"))
+        if not ignore_suppressions:
+            found = [finding for finding in found if not comments.hides(finding)]
+            known = {entry.code: entry.name for entry in registry.catalogue()}
+            found += comments.report(job.name, known, job.codes)
+        found.sort(key=lambda finding: finding.sort_key)
+        return Result(job.name, tuple(found), tuple(problems))
+
+
+def _triggered(rule: Rule, text: str) -> bool:
+    return not rule.triggers or any(word in text for word in rule.triggers)
+
+
+def _run_rule(rule: Rule, site: Site) -> list[Finding]:
+    nodes: list[ast.AST] = [node for kind in rule.visits for node in site.tree.of_type(kind)]
+    found: dict[tuple[object, ...], Finding] = {}
+    for node in nodes:
+        for finding in rule.check(node, site):
+            if finding.heat >= rule.heat:
+                found.setdefault((finding.start, finding.end, finding.message), finding)
+    return list(found.values())
+
+
+def _bug(name: str, doing: str) -> Problem:
+    last = traceback.format_exc().strip().splitlines()
+    where = next((line.strip() for line in reversed(last) if line.strip().startswith("File ")), "")
+    return Problem(name, f"rlint failed {doing}: {last[-1]}", hint=f"this is a bug in rlint, please report it; {where}")
+

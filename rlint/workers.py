@@ -1,0 +1,137 @@
+"""Several processes that share the files of a run. Each keeps the trees of its own share."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from multiprocessing.connection import Connection
+from typing import Protocol
+
+from rlint.project.summary import ModuleSummary
+from rlint.worker import Job, Result, Worker
+
+_THRESHOLD = 200_000  # trees have no cycles worth collecting while they are in use
+
+
+class WorkerFailed(RuntimeError):
+    """A worker process ended before its work was done (killed, or out of memory)."""
+
+
+class Workers(Protocol):
+    """What a run needs of its workers, be they processes or not."""
+
+    def summarise(self, jobs: Sequence[Job]) -> dict[str, ModuleSummary]:
+        """Read all files; give the summaries by name."""
+
+    def check(self, summaries: Mapping[str, ModuleSummary], ignore_suppressions: bool) -> list[Result]:
+        """Check all files."""
+
+    def close(self) -> None:
+        """End all processes."""
+
+
+class _Here:
+    """All work in this process."""
+
+    def __init__(self) -> None:
+        gc.set_threshold(_THRESHOLD, 50, 50)
+        self._worker = Worker()
+
+    def summarise(self, jobs: Sequence[Job]) -> dict[str, ModuleSummary]:
+        return self._worker.summarise(jobs)
+
+    def check(self, summaries: Mapping[str, ModuleSummary], ignore_suppressions: bool) -> list[Result]:
+        return self._worker.check(summaries, ignore_suppressions)
+
+    def close(self) -> None:
+        pass
+
+
+class _Processes:
+    """Each process gets a share of about the same size, and keeps it for both halves of the work."""
+
+    def __init__(self, count: int) -> None:
+        method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
+        context = multiprocessing.get_context(method)
+        self._processes = []
+        self._connections: list[Connection] = []
+        for _ in range(count):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_serve, args=(theirs, list(self._connections)), daemon=True)
+            process.start()
+            theirs.close()
+            self._processes.append(process)
+            self._connections.append(ours)
+
+    def summarise(self, jobs: Sequence[Job]) -> dict[str, ModuleSummary]:
+        shares: list[list[Job]] = [[] for _ in self._connections]
+        sizes = [0] * len(shares)
+        for size, job in sorted(((_size(job), job) for job in jobs), key=lambda pair: (-pair[0], pair[1].name)):
+            smallest = sizes.index(min(sizes))
+            shares[smallest].append(job)
+            sizes[smallest] += size
+        for connection, share in zip(self._connections, shares, strict=True):
+            _send(connection, share)
+        summaries: dict[str, ModuleSummary] = {}
+        for connection in self._connections:
+            summaries.update(_receive(connection))  # type: ignore[call-overload]
+        return summaries
+
+    def check(self, summaries: Mapping[str, ModuleSummary], ignore_suppressions: bool) -> list[Result]:
+        for connection in self._connections:
+            _send(connection, (summaries, ignore_suppressions))
+        results: list[Result] = []
+        for connection in self._connections:
+            results += _receive(connection)  # type: ignore[arg-type]
+        return results
+
+    def close(self) -> None:
+        for connection in self._connections:
+            connection.close()
+        for process in self._processes:
+            process.terminate()
+            process.join()
+
+
+def start_workers(count: int) -> Workers:
+    """Start `count` processes, or do the work in this one."""
+    return _Here() if count <= 1 else _Processes(count)
+
+
+def _serve(connection: Connection, others: list[Connection]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it ends us
+    for other in others:
+        other.close()
+    gc.set_threshold(_THRESHOLD, 50, 50)
+    worker = Worker()
+    try:
+        connection.send(worker.summarise(connection.recv()))
+        connection.send(worker.check(*connection.recv()))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass  # the parent is gone
+
+
+def _size(job: Job) -> int:
+    if job.text is not None:
+        return len(job.text)
+    try:
+        return job.path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _send(connection: Connection, message: object) -> None:
+    try:
+        connection.send(message)
+    except (BrokenPipeError, ConnectionResetError) as error:
+        raise WorkerFailed("a worker process of rlint ended before its time; try `--jobs 1`") from error
+
+
+def _receive(connection: Connection) -> object:
+    try:
+        return connection.recv()
+    except (EOFError, ConnectionResetError) as error:
+        raise WorkerFailed("a worker process of rlint ended before its time; try `--jobs 1`") from error
