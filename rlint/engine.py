@@ -71,14 +71,15 @@ class FixReport:
 
 def check(targets: Sequence[Target], *, jobs: int | None = None, ignore_suppressions: bool = False) -> Report:
     """Check files, with what is known of the whole project around them."""
-    with _Run(targets, jobs, ignore_suppressions) as run:
+    with _Run(targets, jobs, ignore_suppressions=ignore_suppressions) as run:
         results = run.check_all()
         return run.report(results)
 
 
 def fix(targets: Sequence[Target], *, unsafe: bool, jobs: int | None = None) -> FixReport:
     """Fix files in memory: pass after pass until nothing changes. Files that would not parse any more
-    are left as they were and reported."""
+    are left as they were and reported.
+    """
     with _Run(targets, jobs, ignore_suppressions=False) as run:
         results = run.check_all()
         texts: dict[str, str] = {}
@@ -121,7 +122,7 @@ def _fixable(finding: Finding, unsafe: bool) -> bool:
 class _Run:
     """One run over a set of targets: workers that hold the files' trees, and the summaries between them."""
 
-    def __init__(self, targets: Sequence[Target], jobs: int | None, ignore_suppressions: bool) -> None:
+    def __init__(self, targets: Sequence[Target], jobs: int | None, *, ignore_suppressions: bool) -> None:
         self._targets = {target.name: target for target in targets}
         self._sources: dict[str, Source] = {t.name: t.source for t in targets if t.source is not None}
         context = project_files([target.path for target in targets])
@@ -131,7 +132,7 @@ class _Run:
             for t in self._targets.values()
         ]
         self._jobs += [Job(path, name, *modules[path], None, None) for path, name in context]
-        self._options = ignore_suppressions
+        self._ignore = ignore_suppressions
         self._workers = start_workers(_process_count(self._jobs, jobs))
         self._summaries: dict[str, ModuleSummary] = {}
 
@@ -152,14 +153,14 @@ class _Run:
     def check_all(self) -> dict[str, Result]:
         """Summarise everything, link, check the targets."""
         self._summaries = self._workers.summarise(self._jobs)
-        return {r.name: r for r in self._workers.check(self._summaries, self._options)}
+        return {r.name: r for r in self._workers.check(self._summaries, ignore_suppressions=self._ignore)}
 
     def check_again(self, texts: dict[str, str]) -> dict[str, Result]:
         """Check changed texts against the project as it is with them."""
         jobs = [replace(job, text=texts[job.name]) for job in self._jobs if job.name in texts]
         worker = Worker()
         self._summaries.update(worker.summarise(jobs))
-        return {r.name: r for r in worker.check(self._summaries, self._options)}
+        return {r.name: r for r in worker.check(self._summaries, ignore_suppressions=self._ignore)}
 
     def report(self, results: dict[str, Result], texts: dict[str, str] | None = None) -> Report:
         """Put the results of all files together, by file and line."""

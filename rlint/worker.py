@@ -31,7 +31,8 @@ KEPT_BYTES = 600_000
 @dataclass(frozen=True, slots=True)
 class Job:
     """A file to read. `codes` is None for a file that is read for knowledge only; `text` replaces the
-    file's content."""
+    file's content.
+    """
 
     path: Path
     name: str
@@ -72,7 +73,9 @@ class Worker:
             try:
                 summaries[job.name] = summarise(knowledge, job.name)
             except RecursionError:
-                self._problems[job.name] = Problem(job.name, "expressions are nested too deeply to be checked")
+                self._problems[job.name] = Problem(
+                    job.name, "expressions are nested too deeply to be checked"
+                )
                 continue
             except Exception:  # a bug in rlint must not keep the other files from being checked
                 self._problems[job.name] = _bug(job.name, "reading this file")
@@ -83,7 +86,7 @@ class Worker:
                 self._knowledge[job.name] = knowledge
         return summaries
 
-    def check(self, summaries: Mapping[str, ModuleSummary], ignore_suppressions: bool) -> list[Result]:
+    def check(self, summaries: Mapping[str, ModuleSummary], *, ignore_suppressions: bool) -> list[Result]:
         """Check this worker's files with the knowledge of the whole project."""
         index = Index(summaries.values())
         heat = HeatMap(index, CallGraph(index))
@@ -97,7 +100,7 @@ class Worker:
             if problem is not None:
                 results.append(Result(job.name, problems=(problem,), checked=False))
                 continue
-            results.append(self._check(job, index, heat, rules, ignore_suppressions))
+            results.append(self._check(job, index, heat, rules, ignore_suppressions=ignore_suppressions))
         return results
 
     def _read(self, job: Job) -> Knowledge | Problem:
@@ -119,17 +122,13 @@ class Worker:
             return _bug(job.name, "reading this file")
 
     def _check(
-        self, job: Job, index: Index, heat: HeatMap, rules: Sequence[Rule], ignore_suppressions: bool
+        self, job: Job, index: Index, heat: HeatMap, rules: Sequence[Rule], *, ignore_suppressions: bool
     ) -> Result:
-        knowledge: Knowledge | Problem | None = self._knowledge.pop(job.name, None)
-        text = knowledge.tree.text if isinstance(knowledge, Knowledge) else None
         assert job.codes is not None
-        if knowledge is None:
-            knowledge = self._read(job)
-            if isinstance(knowledge, Problem):  # the file changed since it was summarised
-                return Result(job.name, problems=(knowledge,), checked=False)
-            text = knowledge.tree.text
-        assert text is not None
+        knowledge = self._knowledge.pop(job.name, None) or self._read(job)
+        if isinstance(knowledge, Problem):  # the file changed since it was summarised
+            return Result(job.name, problems=(knowledge,), checked=False)
+        text = knowledge.tree.text
         comments = suppress.parse(text)
         if comments.skip_file and not ignore_suppressions:
             return Result(job.name)
@@ -142,7 +141,9 @@ class Worker:
                 try:
                     found += _run_rule(rule, site)
                 except RecursionError:
-                    problems.append(Problem(job.name, f"{rule.code}: expressions are nested too deeply to be checked"))
+                    problems.append(
+                        Problem(job.name, f"{rule.code}: expressions are nested too deeply to be checked")
+                    )
                 except Exception:  # one rule's bug must not silence the others
                     problems.append(_bug(job.name, f"checking {rule.code}"))
         if not ignore_suppressions:
@@ -170,5 +171,6 @@ def _run_rule(rule: Rule, site: Site) -> list[Finding]:
 def _bug(name: str, doing: str) -> Problem:
     last = traceback.format_exc().strip().splitlines()
     where = next((line.strip() for line in reversed(last) if line.strip().startswith("File ")), "")
-    return Problem(name, f"rlint failed {doing}: {last[-1]}", hint=f"this is a bug in rlint, please report it; {where}")
-
+    return Problem(
+        name, f"rlint failed {doing}: {last[-1]}", hint=f"this is a bug in rlint, please report it; {where}"
+    )

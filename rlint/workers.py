@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
-import os
 import signal
+import sys
 from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Protocol
 
 from rlint.project.summary import ModuleSummary
@@ -26,7 +27,7 @@ class Workers(Protocol):
     def summarise(self, jobs: Sequence[Job]) -> dict[str, ModuleSummary]:
         """Read all files; give the summaries by name."""
 
-    def check(self, summaries: Mapping[str, ModuleSummary], ignore_suppressions: bool) -> list[Result]:
+    def check(self, summaries: Mapping[str, ModuleSummary], *, ignore_suppressions: bool) -> list[Result]:
         """Check all files."""
 
     def close(self) -> None:
@@ -43,8 +44,8 @@ class _Here:
     def summarise(self, jobs: Sequence[Job]) -> dict[str, ModuleSummary]:
         return self._worker.summarise(jobs)
 
-    def check(self, summaries: Mapping[str, ModuleSummary], ignore_suppressions: bool) -> list[Result]:
-        return self._worker.check(summaries, ignore_suppressions)
+    def check(self, summaries: Mapping[str, ModuleSummary], *, ignore_suppressions: bool) -> list[Result]:
+        return self._worker.check(summaries, ignore_suppressions=ignore_suppressions)
 
     def close(self) -> None:
         pass
@@ -54,13 +55,15 @@ class _Processes:
     """Each process gets a share of about the same size, and keeps it for both halves of the work."""
 
     def __init__(self, count: int) -> None:
-        method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
-        context = multiprocessing.get_context(method)
-        self._processes = []
+        # forking saves each process its imports; nothing here runs threads
+        context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+        self._processes: list[BaseProcess] = []
         self._connections: list[Connection] = []
         for _ in range(count):
             ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs, list(self._connections)), daemon=True)
+            process = context.Process(  # type: ignore[attr-defined]
+                target=_serve, args=(theirs, list(self._connections)), daemon=True
+            )
             process.start()
             theirs.close()
             self._processes.append(process)
@@ -69,7 +72,8 @@ class _Processes:
     def summarise(self, jobs: Sequence[Job]) -> dict[str, ModuleSummary]:
         shares: list[list[Job]] = [[] for _ in self._connections]
         sizes = [0] * len(shares)
-        for size, job in sorted(((_size(job), job) for job in jobs), key=lambda pair: (-pair[0], pair[1].name)):
+        by_size = sorted(((_size(job), job) for job in jobs), key=lambda pair: (-pair[0], pair[1].name))
+        for size, job in by_size:
             smallest = sizes.index(min(sizes))
             shares[smallest].append(job)
             sizes[smallest] += size
@@ -80,7 +84,7 @@ class _Processes:
             summaries.update(_receive(connection))  # type: ignore[call-overload]
         return summaries
 
-    def check(self, summaries: Mapping[str, ModuleSummary], ignore_suppressions: bool) -> list[Result]:
+    def check(self, summaries: Mapping[str, ModuleSummary], *, ignore_suppressions: bool) -> list[Result]:
         for connection in self._connections:
             _send(connection, (summaries, ignore_suppressions))
         results: list[Result] = []
@@ -109,7 +113,8 @@ def _serve(connection: Connection, others: list[Connection]) -> None:
     worker = Worker()
     try:
         connection.send(worker.summarise(connection.recv()))
-        connection.send(worker.check(*connection.recv()))
+        summaries, ignore_suppressions = connection.recv()
+        connection.send(worker.check(summaries, ignore_suppressions=ignore_suppressions))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the parent is gone
 

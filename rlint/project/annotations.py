@@ -82,7 +82,9 @@ def _generic(qualified: str | None, argument: ast.expr, names: Names) -> Kind:
     if tag is None or tag is Tag.UNKNOWN:
         return UNKNOWN if qualified is None or tag is not None else _named(qualified)
     arguments = argument.elts if isinstance(argument, ast.Tuple) else [argument]
-    arguments = [part for part in arguments if not (isinstance(part, ast.Constant) and part.value is Ellipsis)]
+    arguments = [
+        part for part in arguments if not (isinstance(part, ast.Constant) and part.value is Ellipsis)
+    ]
     if tag is Tag.DICT:
         arguments = arguments[1:]
     kinds = [annotation_kind(part, names) for part in arguments]

@@ -30,7 +30,8 @@ class Edge:
 class CallGraph:
     """Who calls whom. Where the receiver of a method call is not known, a method name that few
     classes define, or a receiver named like the class (`replay_buffer.sample`), tells well enough
-    for heat; nothing that must be right is built on that."""
+    for heat; nothing that must be right is built on that.
+    """
 
     def __init__(self, index: Index) -> None:
         self.index = index
@@ -60,7 +61,8 @@ class CallGraph:
 
     def _note_arguments(self) -> None:
         """What callers pass tells what parameters without annotation are. Two rounds: what the first
-        finds (an agent handed to `train`) lets the second see through (`agent.memory`)."""
+        finds (an agent handed to `train`) lets the second see through (`agent.memory`).
+        """
         for _ in range(2):
             found: list[tuple[FunctionSummary, str, Kind]] = []
             for module in self.index.modules.values():
@@ -75,7 +77,9 @@ class CallGraph:
             for target, parameter, kind in found:
                 self.index.note_argument(target, parameter, kind)
 
-    def _arguments(self, site: CallSite, target: FunctionSummary, module: str) -> list[tuple[FunctionSummary, str, Kind]]:
+    def _arguments(
+        self, site: CallSite, target: FunctionSummary, module: str
+    ) -> list[tuple[FunctionSummary, str, Kind]]:
         parameters = target.parameters
         if target.is_method and not target.is_static:
             parameters = parameters[1:]
@@ -103,7 +107,9 @@ class CallGraph:
         token = site.receiver.strip("_").lower().replace("_", "")
         if len(token) >= 3:
             alike = [cls for cls in classes if _alike(token, cls.qualname)]
-            near = [cls for cls in alike if cls.module == module] or [cls for cls in alike if self._knows(module, cls.module)]
+            near = [cls for cls in alike if cls.module == module] or [
+                cls for cls in alike if self._knows(module, cls.module)
+            ]
             if near and len(near) <= _MANY:
                 return self._methods(near, site.method)
             if len(alike) == 1:
@@ -134,4 +140,3 @@ def _alike(receiver: str, class_name: str) -> bool:
     """Is the receiver named like the class: `agent` and `DQNAgent`, `replay_buffer` and `ReplayBuffer`?"""
     name = class_name.rpartition(".")[2].lower().replace("_", "")
     return receiver in name or (len(name) >= 4 and name in receiver)
-

@@ -13,7 +13,15 @@ from rlint.syntax.tree import FUNCTIONS
 
 _FIXED = frozenset({Tag.FUNCTION, Tag.CLASS, Tag.PYTHON_MODULE})
 # what library calls do to the world, but not to their arguments
-_HARMLESS = ("prints", "logs", "reads the clock", "draws random numbers", "sleeps", "writes to a file", "reads a file")
+_HARMLESS = (
+    "prints",
+    "logs",
+    "reads the clock",
+    "draws random numbers",
+    "sleeps",
+    "writes to a file",
+    "reads a file",
+)
 
 
 class Changes:
@@ -58,7 +66,9 @@ class _Watched:
         self.attributes: set[str] = set()
         self.mutable: set[str] = set()
         bound_inside = {
-            name for node in ast.walk(expression) if node in knowledge.tree.scopes
+            name
+            for node in ast.walk(expression)
+            if node in knowledge.tree.scopes
             for name in knowledge.tree.scopes[node].bindings
         }
         for node in ast.walk(expression):

@@ -9,9 +9,19 @@ from pathlib import Path
 
 from rlint.files import display_name
 
-_MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git", ".hg", "rlint.toml", ".rlint.toml", "requirements.txt")
+_MARKERS = (
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    ".git",
+    ".hg",
+    "rlint.toml",
+    ".rlint.toml",
+    "requirements.txt",
+)
 _SKIPPED = re.compile(
-    r"\..*|__pycache__|venv|env|build|dist|node_modules|site-packages|third_party|vendor|.*\.egg-info", re.IGNORECASE
+    r"\..*|__pycache__|venv|env|build|dist|node_modules|site-packages|third_party|vendor|.*\.egg-info",
+    re.IGNORECASE,
 )
 CONTEXT_FILES = 1_000
 """A project of more files than this is not read around a few checked files."""

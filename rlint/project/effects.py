@@ -59,7 +59,8 @@ class Effects:
 
     def function_effect(self, function: Function) -> tuple[Effect, tuple[str, ...]]:
         """The effect of calling a function of this file, as far as the file tells, and the access
-        paths of the calls in it that others have to judge. Stores to locals are no effect."""
+        paths of the calls in it that others have to judge. Stores to locals are no effect.
+        """
         if isinstance(function, ast.AsyncFunctionDef):
             return _SUSPENDS, ()
         effect = PURE
@@ -150,7 +151,11 @@ class Effects:
         if owner:
             known = facts.method_fact(owner.tag, func.attr)
             if known is not None and owner.tag is not Tag.INSTANCE:
-                if known.effect.level is Level.EFFECTS and self._is_fresh_local(func.value) and _changes_owner(owner):
+                if (
+                    known.effect.level is Level.EFFECTS
+                    and self._is_fresh_local(func.value)
+                    and _changes_owner(owner)
+                ):
                     return PURE, None
                 return known.effect, None
             return unknown, f"{owner.of}().{func.attr}" if owner.of else None
@@ -172,7 +177,9 @@ class Effects:
                     effect = effect.worst(known.effect)
                 else:
                     found = self.project.effect_at(kind.of, self.names.module) if self.project else None
-                    effect = effect.worst(found or Effect(Level.UNKNOWN, f"`{_shown(argument)}` is not known to rlint"))
+                    effect = effect.worst(
+                        found or Effect(Level.UNKNOWN, f"`{_shown(argument)}` is not known to rlint")
+                    )
         return effect
 
     def _is_fresh_local(self, expression: ast.expr) -> bool:

@@ -14,7 +14,8 @@ _HIDDEN = (How.ANNOTATE,)
 class Flow:
     """Definitions and order of execution in one file. Structured code only: no jumps are followed
     but the back edge of loops, which is enough to be right in one direction: a definition that
-    can reach a use is never left out."""
+    can reach a use is never left out.
+    """
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -36,8 +37,11 @@ class Flow:
         every = [binding for binding in scope.bindings.get(name, ()) if binding.how not in _HIDDEN]
         if len(every) <= 1:
             return every
-        if any(self.tree.scope(binding.node) is not scope and binding.how is not How.PARAMETER
-               for binding in every if binding.how in (How.ASSIGN, How.AUGMENT, How.FOR, How.WITH)):
+        if any(
+            self.tree.scope(binding.node) is not scope
+            for binding in every
+            if binding.how in (How.ASSIGN, How.AUGMENT, How.FOR, How.WITH)
+        ):
             return every  # a nested function rebinds it: order is unknown
         return self._backwards(statement, scope, every)
 
@@ -72,9 +76,7 @@ class Flow:
                     if not inside:
                         continue
                     found.extend(binding for binding in inside if binding not in found)
-                    if any(homes[binding] is sibling for binding in inside) and isinstance(
-                        sibling, _SIMPLE
-                    ):
+                    if any(homes[binding] is sibling for binding in inside) and isinstance(sibling, _SIMPLE):
                         return found
                     if self._always_binds(sibling, inside, homes):
                         return found
@@ -92,8 +94,12 @@ class Flow:
                     found.extend(entered)
                     return found
             elif isinstance(parent, ast.Try) and block is not parent.body:
-                inside = [b for part in (*parent.body, *parent.handlers, *parent.orelse)
-                          for b in every if _within(homes[b], part, parents) and part is not current]
+                inside = [
+                    b
+                    for part in (*parent.body, *parent.handlers, *parent.orelse)
+                    for b in every
+                    if _within(homes[b], part, parents) and part is not current
+                ]
                 found.extend(b for b in inside if b not in found)
             elif isinstance(parent, ast.ExceptHandler):
                 found.extend(b for b in every if b.node is parent and b not in found)
@@ -113,7 +119,8 @@ class Flow:
         if isinstance(statement, ast.If):
             return bool(statement.orelse) and all(
                 any(
-                    homes[b] is child or (self._always_binds(child, inside, homes) and _holds(child, homes, inside, self.tree))
+                    homes[b] is child
+                    or (self._always_binds(child, inside, homes) and _holds(child, homes, inside, self.tree))
                     for child in block
                     for b in inside
                 )
@@ -121,7 +128,9 @@ class Flow:
                 for block in (statement.body, statement.orelse)
             )
         if isinstance(statement, (ast.With, ast.AsyncWith)):
-            return any(homes[b] is statement or any(homes[b] is child for child in statement.body) for b in inside)
+            return any(
+                homes[b] is statement or any(homes[b] is child for child in statement.body) for b in inside
+            )
         return False
 
     def between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
@@ -145,7 +154,9 @@ class Flow:
         below = chain[chain.index(home) - 1]
         if block is None or below not in block or _index(block, below) < _index(block, first_statement):
             return None
-        if isinstance(first_statement, (*LOOPS, ast.If, ast.With, ast.Try)) and not _in_header(first, first_statement, tree):
+        if isinstance(first_statement, (*LOOPS, ast.If, ast.With, ast.Try)) and not _in_header(
+            first, first_statement, tree
+        ):
             return None
         between: list[ast.AST] = []
         if isinstance(first_statement, (*LOOPS, ast.If, ast.With, ast.Try)):

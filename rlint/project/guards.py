@@ -12,10 +12,14 @@ from rlint.syntax.tree import FUNCTIONS, LOOPS, Tree
 RARE_PERIOD = 50
 """Every so many passes a guarded line counts as one level colder than its loop."""
 
-_RARE_WORDS = re.compile(r"log|eval|save|sav|checkpoint|ckpt|print|render|record|video|report|test|plot|display|summary")
+_RARE_WORDS = re.compile(
+    r"log|eval|save|sav|checkpoint|ckpt|print|render|record|video|report|test|plot|display|summary"
+)
 _INTERVAL_WORDS = re.compile(r"interval|freq|every|period")
 _DEBUG_WORDS = re.compile(r"(^|_)(verbose|debug|profile|dry_run|sanity)", re.IGNORECASE)
-_EPISODE_END = re.compile(r"(^|_)(done|dones|terminated|truncated|terminal|terminals|episode_over|game_over|finished)$")
+_EPISODE_END = re.compile(
+    r"(^|_)(done|dones|terminated|truncated|terminal|terminals|episode_over|game_over|finished)$"
+)
 _BEST = re.compile(r"(^|_)best")
 
 
@@ -32,10 +36,18 @@ def interval_of(test: ast.expr, tree: Tree) -> Interval | None:
     """The interval that a condition tests for, also as one part of an `and`."""
     for part in _conjuncts(test):
         modulo = None
-        if isinstance(part, ast.Compare) and isinstance(part.left, ast.BinOp) and isinstance(part.left.op, ast.Mod):
+        if (
+            isinstance(part, ast.Compare)
+            and isinstance(part.left, ast.BinOp)
+            and isinstance(part.left.op, ast.Mod)
+        ):
             if any(isinstance(op, (ast.Eq, ast.LtE, ast.Lt)) for op in part.ops):
                 modulo = part.left
-        elif isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not) and isinstance(part.operand, ast.BinOp):
+        elif (
+            isinstance(part, ast.UnaryOp)
+            and isinstance(part.op, ast.Not)
+            and isinstance(part.operand, ast.BinOp)
+        ):
             modulo = part.operand if isinstance(part.operand.op, ast.Mod) else None
         if modulo is not None:
             start, end = tree.positions.span(modulo.right)
@@ -98,7 +110,9 @@ def _cap_of_part(part: ast.expr, tree: Tree) -> Heat:
         return Heat.WARM if _RARE_WORDS.search(interval.text.lower()) else Heat.HOT
     if isinstance(part, ast.Compare):
         words = " ".join(
-            name for node in ast.walk(part) if (name := getattr(node, "attr", None) or getattr(node, "id", None))
+            name
+            for node in ast.walk(part)
+            if (name := getattr(node, "attr", None) or getattr(node, "id", None))
         ).lower()
         if _INTERVAL_WORDS.search(words) and _RARE_WORDS.search(words):
             return Heat.WARM
@@ -123,7 +137,9 @@ def _cap_of_part(part: ast.expr, tree: Tree) -> Heat:
 
 def _counts(expression: ast.expr) -> bool:
     name = last_name(expression)
-    return name is not None and bool(re.search(r"(step|iter|iteration|epoch|episode|idx|index|count|counter|^i|^t)$", name))
+    return name is not None and bool(
+        re.search(r"(step|iter|iteration|epoch|episode|idx|index|count|counter|^i|^t)$", name)
+    )
 
 
 def _conjuncts(test: ast.expr) -> list[ast.expr]:
@@ -131,7 +147,11 @@ def _conjuncts(test: ast.expr) -> list[ast.expr]:
         # `terminated or truncated`: each side is judged alone, and the whole is as hot as the hottest
         if isinstance(test.op, ast.And):
             return [part for value in test.values for part in _conjuncts(value)]
-        return test.values[:1] if all(_EPISODE_END.search(last_name(value) or "") for value in test.values) else []
+        return (
+            test.values[:1]
+            if all(_EPISODE_END.search(last_name(value) or "") for value in test.values)
+            else []
+        )
     return [test]
 
 
@@ -153,4 +173,3 @@ def last_name(expression: ast.AST) -> str | None:
         case ast.Subscript(value=owner):
             return last_name(owner)
     return None
-

@@ -40,13 +40,21 @@ _BUFFER_ROLES = {
     "store_memory": "stores a transition", "sample_buffer": "samples a batch", "sample_memory": "samples a batch",
     "update_priorities": "runs per sampled batch",
 }  # fmt: skip
-_BUFFER_CLASS = re.compile(r"buffer|memory|replay|storage|rollout|experience|history|trajectory", re.IGNORECASE)
-_AGENT_CLASS = re.compile(r"agent|dqn|ddpg|sac|td3|ppo|a2c|a3c|reinforce|actor|critic|policy|trainer|learner|algo", re.IGNORECASE)
+_BUFFER_CLASS = re.compile(
+    r"buffer|memory|replay|storage|rollout|experience|history|trajectory", re.IGNORECASE
+)
+_AGENT_CLASS = re.compile(
+    r"agent|dqn|ddpg|sac|td3|ppo|a2c|a3c|reinforce|actor|critic|policy|trainer|learner|algo", re.IGNORECASE
+)
 _UNMISTAKABLE = frozenset({"remember", "store_transition", "store_experience", "add_transition", "add_experience",
                            "sample_batch", "store_memory", "sample_memory", "sample_buffer"})  # fmt: skip
-_AGENT_ONLY = frozenset({"learn", "update", "optimize", "policy", "explore", "replay", "compute_loss", "loss_fn"})
+_AGENT_ONLY = frozenset(
+    {"learn", "update", "optimize", "policy", "explore", "replay", "compute_loss", "loss_fn"}
+)
 _REWARD = re.compile(r"(^|_)rewards?($|_)|^compute_score$|^score_response|_score_fn$")
-_NOT_A_REWARD = re.compile(r"plot|print|log|save|load|make|build|create|get_reward_f|init|parse_args|config|register|setup|model")
+_NOT_A_REWARD = re.compile(
+    r"plot|print|log|save|load|make|build|create|get_reward_f|init|parse_args|config|register|setup|model"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +96,8 @@ class HeatMap:
 
     def inside(self, function: FunctionSummary, loops: list[int], cap: Heat = Heat.HOT) -> HeatAt:
         """The heat of a line of `function` that stands in `loops` (their indices, innermost first)
-        and under conditions that allow at most `cap`."""
+        and under conditions that allow at most `cap`.
+        """
         base = self._heat.get(function.path, COLD)
         if function.path in self._in_tests:
             return COLD
@@ -211,9 +220,20 @@ class HeatMap:
             if name in _BUFFER_ROLES and (_BUFFER_CLASS.search(cls.qualname) or name in _UNMISTAKABLE):
                 return _role_heat(function, Heat.HOT, _BUFFER_ROLES[name])
         if _REWARD.search(name) and not _NOT_A_REWARD.search(name):
-            plural = {"completions", "responses", "solutions", "prompts", "predictions", "outputs", "texts", "generations"}
+            plural = {
+                "completions",
+                "responses",
+                "solutions",
+                "prompts",
+                "predictions",
+                "outputs",
+                "texts",
+                "generations",
+            }
             level = Heat.WARM if plural & set(function.parameters) else Heat.HOT
-            return _role_heat(function, level, "rewards each " + ("batch" if level is Heat.WARM else "sample"))
+            return _role_heat(
+                function, level, "rewards each " + ("batch" if level is Heat.WARM else "sample")
+            )
         if name in _HOT_ROLES:
             if name in _AGENT_ONLY and not (cls is not None and _AGENT_CLASS.search(cls.qualname)):
                 return COLD

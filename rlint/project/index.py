@@ -16,7 +16,6 @@ _STEP = re.compile(r"\(\)|\[\]|@\w+|\.\w+")
 _DEPTH = 24
 
 
-
 @dataclass(frozen=True, slots=True)
 class _LibraryMethod:
     """A method of a library's object, about to be called."""
@@ -260,7 +259,9 @@ class Index:
             elif step.startswith("@"):
                 if not isinstance(value, FunctionSummary):
                     return None, None
-                value = value.parameter_kinds.get(step[1:]) or self._arguments.get(f"{value.path}{step}", UNKNOWN)
+                value = value.parameter_kinds.get(step[1:]) or self._arguments.get(
+                    f"{value.path}{step}", UNKNOWN
+                )
             else:
                 called = position + 1 < len(steps) and steps[position + 1] == "()"
                 value, owner = self._get(value, step[1:], called)
@@ -297,7 +298,9 @@ class Index:
         cls = self.class_of(value)
         if cls is not None:
             method = self.method(cls, name)
-            if method is None and not any(name in o.attributes for o in self.ancestry(cls) if isinstance(o, ClassSummary)):
+            if method is None and not any(
+                name in o.attributes for o in self.ancestry(cls) if isinstance(o, ClassSummary)
+            ):
                 overriding = [m for m in self.implementations(cls, name)]
                 method = overriding[0] if len(overriding) == 1 else None
             if method is not None:
@@ -376,4 +379,3 @@ class Index:
         key = f"{function.path}@{parameter}"
         known = self._arguments.get(key)
         self._arguments[key] = kind if known is None else known.joined(kind)
-

@@ -86,7 +86,7 @@ class Kinds:
     def _resolved(self, kind: Kind) -> Kind:
         if self.project is not None and not kind and kind.of:
             found = self.project.resolve(kind.of, self.names.module)
-            return found if found else kind
+            return found or kind
         return kind
 
     # -- names ---------------------------------------------------------------------------------
@@ -164,7 +164,12 @@ class Kinds:
             return None
         parent = self.tree.parents.get(function)
         first = [*function.args.posonlyargs, *function.args.args][:1]
-        if isinstance(parent, ast.ClassDef) and first and first[0] is parameter and not is_staticmethod(function):
+        if (
+            isinstance(parent, ast.ClassDef)
+            and first
+            and first[0] is parameter
+            and not is_staticmethod(function)
+        ):
             return parent
         return None
 
@@ -246,7 +251,11 @@ class Kinds:
                 return Kind(of=f"{owner.of}().{func.attr}()") if owner.of else UNKNOWN
             if owner.tag is Tag.MODULE and known.result.tag is Tag.MODULE:
                 return owner
-            if known.result.tag is Tag.TENSOR and owner.tag is Tag.TENSOR and known.result.device is Device.UNKNOWN:
+            if (
+                known.result.tag is Tag.TENSOR
+                and owner.tag is Tag.TENSOR
+                and known.result.device is Device.UNKNOWN
+            ):
                 return replace(known.result, device=owner.device)
             return known.result
         if owner.of:
@@ -258,7 +267,13 @@ class Kinds:
         """The result of a library call, with the device that its arguments choose."""
         if result.tag is Tag.DEVICE and node.args:
             return replace(result, device=self.device_of(node.args[0]))
-        if qualified in ("builtins.list", "builtins.tuple", "builtins.sorted", "builtins.set", "collections.deque"):
+        if qualified in (
+            "builtins.list",
+            "builtins.tuple",
+            "builtins.sorted",
+            "builtins.set",
+            "collections.deque",
+        ):
             if node.args and qualified != "collections.deque":
                 return replace(result, item=item_of(self.kind_of(node.args[0])) or None)
             return result
@@ -302,7 +317,8 @@ class Kinds:
             return kind.device
         if isinstance(expression, ast.Name):
             values = {
-                self.device_of(binding.value) if binding.how is How.ASSIGN and isinstance(binding.value, ast.Constant)
+                self.device_of(binding.value)
+                if binding.how is How.ASSIGN and isinstance(binding.value, ast.Constant)
                 else Device.UNKNOWN
                 for binding in self.flow.reaching(expression)
             }
@@ -402,7 +418,9 @@ class Kinds:
             return Kind(Tag.TENSOR, device=owner.device)
         if owner.tag is Tag.NDARRAY:
             index_kind = self.kind_of(index)
-            keeps_rank = isinstance(index, ast.Tuple) and any(isinstance(part, ast.Slice) for part in index.elts)
+            keeps_rank = isinstance(index, ast.Tuple) and any(
+                isinstance(part, ast.Slice) for part in index.elts
+            )
             if keeps_rank or index_kind.tag in (Tag.NDARRAY, Tag.LIST):
                 return Kind(Tag.NDARRAY, fresh=not keeps_rank)
             return UNKNOWN
@@ -485,7 +503,12 @@ _TORCH_DTYPES = frozenset(
 def _library_value(qualified: str) -> Kind:
     if qualified.startswith("torch.") and qualified[6:] in _TORCH_DTYPES:
         return Kind(Tag.DTYPE, of=qualified)
-    if qualified.startswith("numpy.") and qualified[6:].rstrip("0123456789_") in ("float", "int", "uint", "bool"):
+    if qualified.startswith("numpy.") and qualified[6:].rstrip("0123456789_") in (
+        "float",
+        "int",
+        "uint",
+        "bool",
+    ):
         return Kind(Tag.CLASS, of=qualified)
     if qualified in ("math.pi", "math.e", "math.inf", "numpy.pi", "numpy.e", "numpy.inf", "numpy.nan"):
         return Kind(Tag.FLOAT)

@@ -22,7 +22,9 @@ class Knowledge:
     `index` is None while the project's index is still being built from the files' summaries.
     """
 
-    def __init__(self, text: str, module: ast.Module, name: str, package: str, index: Index | None = None) -> None:
+    def __init__(
+        self, text: str, module: ast.Module, name: str, package: str, index: Index | None = None
+    ) -> None:
         self.name = name
         self.tree = Tree(text, module, package)
         self.index = index

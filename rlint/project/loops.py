@@ -23,7 +23,9 @@ BOUNDED = 8
 
 _ENVIRONMENT = re.compile(r"env|^(game|sim|simulator|world|mdp)$")
 _OPTIMIZER = re.compile(r"optim|^opt|_opt$|^scaler$|grad_scaler")
-_NO_ENVIRONMENT = re.compile(r"sched|optim|^opt|_opt$|scaler|prof|accelerator|engine|writer|logger|progress|bar$|timer|clock|meter")
+_NO_ENVIRONMENT = re.compile(
+    r"sched|optim|^opt|_opt$|scaler|prof|accelerator|engine|writer|logger|progress|bar$|timer|clock|meter"
+)
 _QUEUE = re.compile(r"queue|(^|_)q$")
 _CONNECTION = re.compile(r"conn|pipe|remote|sock")
 _LOADER = re.compile(r"loader$|dataloader")
@@ -43,7 +45,7 @@ class Loops:
         self.index: dict[ast.AST, int] = {}
         self._drivers: dict[ast.AST, set[str]] = {}
         self._function_drivers: dict[ast.AST | None, set[str]] = {}
-        nodes = [node for kind in (*LOOPS, *COMPREHENSIONS) for node in tree.of_type(kind)]  # type: ignore[type-abstract]
+        nodes = [node for kind in (*LOOPS, *COMPREHENSIONS) for node in tree.of_type(kind)]
         nodes.sort(key=lambda node: (node.lineno, node.col_offset, -(node.end_lineno or 0)))  # type: ignore[attr-defined]
         for node in nodes:
             siblings = self.of_function.setdefault(tree.function(node), [])
@@ -53,7 +55,8 @@ class Loops:
 
     def around(self, node: ast.AST) -> list[AnyLoop]:
         """The loops of the same function whose body repeats `node`, innermost first. A loop that the
-        line leaves on its way (`break`, `return`, `raise` at the end of its block) does not repeat it."""
+        line leaves on its way (`break`, `return`, `raise` at the end of its block) does not repeat it.
+        """
         found: list[AnyLoop] = []
         left = 0
         leaves_all = False
@@ -62,9 +65,7 @@ class Loops:
             if isinstance(parent, (*FUNCTIONS, ast.Lambda, ast.ClassDef)) and child not in _outside(parent):
                 break
             if isinstance(parent, LOOPS):
-                if child is parent.body or _in_block(parent.body, child) or (
-                    isinstance(parent, ast.While) and child is parent.test
-                ):
+                if _in_block(parent.body, child) or (isinstance(parent, ast.While) and child is parent.test):
                     if left:
                         left -= 1
                     elif not leaves_all:
@@ -132,7 +133,9 @@ class Loops:
             return len(iterable.elts) <= BOUNDED
         if isinstance(iterable, ast.Call) and self.kinds.names.qualified(iterable.func) == "builtins.range":
             ends = [argument.value for argument in iterable.args if isinstance(argument, ast.Constant)]
-            return len(ends) == len(iterable.args) and all(isinstance(end, int) and abs(end) <= BOUNDED for end in ends)
+            return len(ends) == len(iterable.args) and all(
+                isinstance(end, int) and abs(end) <= BOUNDED for end in ends
+            )
         return False
 
     def _find_drivers(self) -> None:
@@ -141,10 +144,9 @@ class Loops:
                 driver = self._driver(call, call.func)
                 if driver is not None:
                     self._record(call, driver)
-        for kind in (ast.For, ast.AsyncFor):
-            for loop in self.tree.of_type(kind):
-                if self._is_loader(loop.iter):
-                    self._drivers.setdefault(loop, set()).add(BATCH)
+        for loop in (*self.tree.of_type(ast.For), *self.tree.of_type(ast.AsyncFor)):
+            if isinstance(loop, (ast.For, ast.AsyncFor)) and self._is_loader(loop.iter):
+                self._drivers.setdefault(loop, set()).add(BATCH)
 
     def _record(self, call: ast.Call, driver: str) -> None:
         loop = self.innermost(call)
@@ -187,7 +189,11 @@ class Loops:
         if name in ("self", "super") or _NO_ENVIRONMENT.search(name):
             return None
         parent = self.tree.parents.get(call)
-        if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Tuple):
+        if (
+            isinstance(parent, ast.Assign)
+            and len(parent.targets) == 1
+            and isinstance(parent.targets[0], ast.Tuple)
+        ):
             return ENVIRONMENT_STEP if len(parent.targets[0].elts) in (4, 5) and call.args else None
         return None
 

@@ -60,7 +60,7 @@ class Names:
         stars = self.tree.scopes[self.tree.module].star_imports
         for module in stars:
             starred = f"{module}.{name.id}"
-            if facts.callable_fact(starred) is not None and not (name.id in _BUILTINS):
+            if facts.callable_fact(starred) is not None and name.id not in _BUILTINS:
                 return starred
         if name.id in _BUILTINS:
             return f"builtins.{name.id}"
@@ -80,7 +80,11 @@ class Names:
         (binding,) = bindings
         if binding.how in (How.FUNCTION, How.CLASS):
             return f"{self.module}.{self.tree.qualname(binding.node)}"
-        if binding.how is How.ASSIGN and not binding.path and isinstance(binding.value, (ast.Name, ast.Attribute)):
+        if (
+            binding.how is How.ASSIGN
+            and not binding.path
+            and isinstance(binding.value, (ast.Name, ast.Attribute))
+        ):
             return self._resolve(binding.value, depth - 1)
         return None
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from rlint.findings import Edit, Position
+from rlint.findings import Position
 from rlint.project import facts
 from rlint.project.changes import Changes
 from rlint.project.effect import Effect
@@ -19,7 +19,7 @@ from rlint.project.loops import AnyLoop
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
 from rlint.syntax.edits import Edits
 from rlint.syntax.scopes import Binding, Scope
-from rlint.syntax.tree import FUNCTIONS, Function, Tree
+from rlint.syntax.tree import FUNCTIONS, Function
 
 
 class Site(Edits):
@@ -41,7 +41,8 @@ class Site(Edits):
 
     def qualified(self, expression: ast.expr) -> str | None:
         """The canonical dotted name of what an expression refers to, through imports and aliases:
-        `numpy.concatenate`, `torch.nn.functional.relu`, `builtins.len`; None for the value of a variable."""
+        `numpy.concatenate`, `torch.nn.functional.relu`, `builtins.len`; None for the value of a variable.
+        """
         return self.knowledge.names.qualified(expression)
 
     def kind_of(self, expression: ast.expr) -> Kind:
@@ -62,7 +63,11 @@ class Site(Edits):
         path = qualified or ""
         if not path and isinstance(call.func, ast.Attribute):
             owner = self.kind_of(call.func.value)
-            path = (f"{owner.of}().{call.func.attr}" if owner else f"{owner.of}.{call.func.attr}") if owner.of else ""
+            path = (
+                (f"{owner.of}().{call.func.attr}" if owner else f"{owner.of}.{call.func.attr}")
+                if owner.of
+                else ""
+            )
         elif not path:
             path = self.kind_of(call.func).of
         return self.index.callables(path, self.knowledge.name) if path else []
@@ -110,7 +115,8 @@ class Site(Edits):
 
     def captured(self, name: str, scope: Scope) -> bool:
         """Is the variable used by a nested function, lambda or class, declared global, or may it be
-        looked up by name (`locals()`, `exec`, `eval`)?"""
+        looked up by name (`locals()`, `exec`, `eval`)?
+        """
         if any(name in inner.globals | inner.nonlocals for inner in self.tree.scopes.values()):
             return True
         for node in self.uses(name, scope):
@@ -127,7 +133,8 @@ class Site(Edits):
 
     def between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
         """The statements and expressions that may run after `first` and before `second`; None where
-        `first` does not always run before `second`."""
+        `first` does not always run before `second`.
+        """
         return self.knowledge.flow.between(first, second)
 
     def unchanged_between(self, expression: ast.expr, first: ast.AST, second: ast.AST) -> bool:
@@ -150,16 +157,20 @@ class Site(Edits):
         if summary is None:
             return COLD
         loops = self.knowledge.loops
-        return self._heat.inside(summary, [loops.index[loop] for loop in loops.around(node)], coldest(node, self.tree))
+        return self._heat.inside(
+            summary, [loops.index[loop] for loop in loops.around(node)], coldest(node, self.tree)
+        )
 
     def loops(self, node: ast.AST) -> list[AnyLoop]:
         """The loops and comprehensions of the same function that repeat a node, innermost first. A loop
-        that the node's block leaves by `break`, `return` or `raise` is not among them."""
+        that the node's block leaves by `break`, `return` or `raise` is not among them.
+        """
         return self.knowledge.loops.around(node)
 
     def is_training_loop(self, loop: ast.AST) -> bool:
         """Does the loop step an environment, take gradient steps, drain a queue or iterate a loader,
-        by itself or through what it calls?"""
+        by itself or through what it calls?
+        """
         function = self.tree.function(loop)
         summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
         index = self.knowledge.loops.index.get(loop)

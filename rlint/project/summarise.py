@@ -20,7 +20,9 @@ _TEST_FILE = re.compile(r"(^|/)(tests?|testing|unit_tests?|test_[^/]*|[^/]*_test
 _NOT_PROJECT = frozenset({Tag.TENSOR, Tag.NDARRAY, Tag.STR, Tag.LIST, Tag.DICT, Tag.TUPLE, Tag.SET, Tag.INT,
                           Tag.FLOAT, Tag.BOOL, Tag.BYTES, Tag.PATTERN, Tag.MATCH, Tag.PATH, Tag.FILE, Tag.DTYPE,
                           Tag.DEVICE, Tag.STATE_DICT, Tag.PARAMETERS, Tag.DEQUE, Tag.LOCK, Tag.LOGGER})  # fmt: skip
-_RARELY_CALLED = re.compile(r"(.*\.)?_*(save|load|checkpoint|evaluat|eval_|plot|dump|restore|export|close|setup|build|make_|create_|seed)")
+_RARELY_CALLED = re.compile(
+    r"(.*\.)?_*(save|load|checkpoint|evaluat|eval_|plot|dump|restore|export|close|setup|build|make_|create_|seed)"
+)
 _RUNS_LATER = frozenset({"target", "fn", "func", "function", "worker_fn"})
 
 
@@ -40,6 +42,7 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
     summary.star_imports = tuple(root.star_imports)
     calls = _calls_by_function(knowledge)
     for node in (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef)):
+        assert isinstance(node, FUNCTIONS)
         function = _function(node, knowledge, calls.get(node, []))
         summary.functions[function.qualname] = function
     summary.functions[""] = FunctionSummary(
@@ -151,7 +154,9 @@ def _call_site(call: ast.Call, knowledge: Knowledge) -> CallSite | None:
         return None
     loop = knowledge.loops.innermost(call)
     arguments = [(str(position), knowledge.kinds.kind_of(value)) for position, value in enumerate(call.args)]
-    arguments += [(keyword.arg, knowledge.kinds.kind_of(keyword.value)) for keyword in call.keywords if keyword.arg]
+    arguments += [
+        (keyword.arg, knowledge.kinds.kind_of(keyword.value)) for keyword in call.keywords if keyword.arg
+    ]
     return CallSite(
         path,
         method,
@@ -176,10 +181,22 @@ def _handed_over(call: ast.Call, knowledge: Knowledge) -> list[CallSite]:
     qualified = knowledge.names.qualified(call.func) or ""
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     handed: list[ast.expr] = []
-    spawned = qualified.endswith((".Thread", ".Process", ".Timer")) or method in ("Thread", "Process", "spawn")
+    spawned = qualified.endswith((".Thread", ".Process", ".Timer")) or method in (
+        "Thread",
+        "Process",
+        "spawn",
+    )
     if spawned:
         handed = [keyword.value for keyword in call.keywords if keyword.arg in _RUNS_LATER]
-    elif method in ("submit", "apply", "apply_async", "map", "imap", "imap_unordered", "starmap") or qualified in (
+    elif method in (
+        "submit",
+        "apply",
+        "apply_async",
+        "map",
+        "imap",
+        "imap_unordered",
+        "starmap",
+    ) or qualified in (
         "builtins.map",
         "builtins.filter",
     ):
@@ -227,9 +244,10 @@ def _add_attributes(summary: ModuleSummary, knowledge: Knowledge) -> None:
         if isinstance(attribute.ctx, ast.Store) and isinstance(attribute.value, ast.Name):
             owner = _self_class(attribute.value, knowledge)
             if owner is not None:
-                kind = _stored_kind(attribute, knowledge)
-                if kind is not None:
-                    _join_attribute(summary.classes[tree.qualname(owner)].attributes, attribute.attr, kind)
+                stored = _stored_kind(attribute, knowledge)
+                if stored is not None:
+                    described = summary.classes[tree.qualname(owner)]
+                    _join_attribute(described.attributes, attribute.attr, stored)
 
 
 def _self_class(name: ast.Name, knowledge: Knowledge) -> ast.ClassDef | None:

@@ -12,7 +12,8 @@ from rlint.project.kind import Kind
 @dataclass(frozen=True, slots=True)
 class Loop:
     """A loop or comprehension in a function. `drivers` are what its body does directly (see heat.py);
-    `bounded` says that it runs a small constant number of times."""
+    `bounded` says that it runs a small constant number of times.
+    """
 
     line: int
     header: str

@@ -43,7 +43,8 @@ class Edits:
 
     def operand(self, node: ast.expr) -> str:
         """The text of an expression fit to stand as an operand, argument or before a dot: in
-        parentheses where it is made of operators or broken over lines outside of brackets."""
+        parentheses where it is made of operators or broken over lines outside of brackets.
+        """
         text = self.text(node)
         if isinstance(node, _OPERATORS) and not (isinstance(node, ast.Tuple) and text.startswith("(")):
             return f"({text})"
@@ -55,7 +56,8 @@ class Edits:
 
     def can_be_moved(self, node: ast.expr) -> bool:
         """Can the text of an expression be trusted and put elsewhere? Not from inside an f-string on
-        Pythons that do not know where its parts stand, and not with a comment in it."""
+        Pythons that do not know where its parts stand, and not with a comment in it.
+        """
         start, end = self.span(node)
         if self.has_comment(start, end):
             return False
@@ -131,7 +133,8 @@ class Edits:
 
     def stands_alone(self, statement: ast.stmt) -> bool:
         """Does the statement have its lines to itself: nothing before it, no `;`, no other statement behind
-        it, no backslash into it, no `elif`?"""
+        it, no backslash into it, no `elif`?
+        """
         positions, text = self.tree.positions, self.tree.text
         start, end = self.span(statement)
         first = self._first_line(statement)
@@ -146,7 +149,9 @@ class Edits:
 
     def _first_line(self, statement: ast.stmt) -> int:
         decorators = getattr(statement, "decorator_list", None)
-        return min(statement.lineno, *(node.lineno for node in decorators)) if decorators else statement.lineno
+        return (
+            min(statement.lineno, *(node.lineno for node in decorators)) if decorators else statement.lineno
+        )
 
     def insert_before(self, statement: ast.stmt, *lines: str) -> Edit | None:
         """Put lines of code (without indentation) before a statement, indented like it."""
@@ -225,7 +230,8 @@ class Edits:
 
     def module_constant(self, name: str, value: str, needs: str = "") -> Edit | None:
         """Define a constant at module level, behind the imports at the top and before all functions and
-        classes. `needs` is a name (`re`) that must be bound by one of these imports; None where it is not."""
+        classes. `needs` is a name (`re`) that must be bound by one of these imports; None where it is not.
+        """
         body = self.tree.module.body
         last = -1
         for index, statement in enumerate(body):

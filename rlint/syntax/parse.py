@@ -29,7 +29,10 @@ def parse(text: str, name: str) -> ast.Module | Problem:
             return _problem(error, name)
         except (RecursionError, MemoryError):
             return Problem(name, "SyntaxError: expressions are nested too deeply to be read")
-        except (ValueError, OverflowError) as error:  # null bytes on old Pythons, lone surrogates, huge integers
+        except (
+            ValueError,
+            OverflowError,
+        ) as error:  # null bytes on old Pythons, lone surrogates, huge integers
             return Problem(name, f"SyntaxError: {error}")
 
 

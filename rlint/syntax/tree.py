@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from rlint.syntax.positions import Positions
@@ -163,12 +163,19 @@ _MAY_HOLD_OUTSIDE = frozenset({ast.arguments, ast.comprehension, ast.keyword})
 
 
 def _bind_target(
-    target: ast.expr, how: How, statement: ast.AST, value: ast.expr | None, scope: Scope, path: tuple[int, ...] = ()
+    target: ast.expr,
+    how: How,
+    statement: ast.AST,
+    value: ast.expr | None,
+    scope: Scope,
+    path: tuple[int, ...] = (),
 ) -> None:
     if isinstance(target, ast.Name):
         scope.bind(Binding(target.id, how, target, statement, value, path))
     elif isinstance(target, (ast.Tuple, ast.List)):
-        literal = value if isinstance(value, (ast.Tuple, ast.List)) and how is How.ASSIGN and not path else None
+        literal = (
+            value if isinstance(value, (ast.Tuple, ast.List)) and how is How.ASSIGN and not path else None
+        )
         starred = any(isinstance(part, ast.Starred) for part in target.elts)
         if literal is not None and (
             starred
@@ -330,7 +337,7 @@ def _comprehension(tree: Tree, node: Comprehension, scope: Scope) -> Scope:
     return inner
 
 
-_BINDERS = {
+_BINDERS: dict[type[ast.AST], Callable[..., Scope | None]] = {
     ast.Assign: _assign,
     ast.AnnAssign: _ann_assign,
     ast.AugAssign: _aug_assign,

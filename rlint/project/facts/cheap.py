@@ -40,7 +40,7 @@ CHEAP_METHODS: dict[Tag, frozenset[str]] = {
     ),
     Tag.BYTES: frozenset(words("decode endswith find lower rstrip startswith strip upper")),
     Tag.TENSOR: frozenset(
-        words("""T as_strided broadcast_to chunk conj contiguous cpu cuda data_ptr detach dim double
+        words("""as_strided broadcast_to chunk conj contiguous cpu cuda data_ptr detach dim double
         element_size expand expand_as flatten float get_device half int is_complex is_contiguous
         is_floating_point is_pinned long movedim narrow ndimension nelement numel permute reshape select
         size split squeeze storage_offset stride swapaxes t to transpose type type_as unbind unflatten

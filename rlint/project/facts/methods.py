@@ -141,7 +141,7 @@ _TENSOR: Table = table(
         diff digamma dist div divide dot eq erf erfc erfinv exp exp2 expm1 fix flip fliplr flipud
         float_power floor floor_divide fmax fmin fmod frac gather ge ger greater greater_equal gt
         heaviside histc hypot index_add index_copy index_fill index_put index_select inner inverse isclose
-        isfinite isin isinf isnan kron ldexp le lerp less less_equal lgamma log log10 log1p log2
+        isfinite isinf isnan kron ldexp le lerp less less_equal lgamma log log10 log1p log2
         log_softmax logaddexp logcumsumexp logdet logical_and logical_not logical_or logical_xor logit
         logsumexp lt masked_fill masked_scatter masked_select matmul matrix_exp matrix_power maximum mean
         minimum mm mul multiply mv nan_to_num nanmean nanquantile nansum ne neg negative new_empty

@@ -114,7 +114,8 @@ _ARRAYS_TABLE: Table = table(
         int16 int32 int64 int8 int_ intc intp longlong single str_ timedelta64 ubyte uint uint16 uint32 uint64
         uint8""",
     ),
-    facts("numpy", PURE, NEW, "errstate poly1d printoptions ma.array ma.masked_array ma.masked_where"),
+    facts("numpy", PURE, NEW, "errstate poly1d printoptions"),
+    facts("numpy", PURE, ANYTHING, "ma.array ma.masked_array ma.masked_where"),
     facts("numpy", PURE, FUNCTION, "vectorize frompyfunc"),
     facts("numpy", _CALLS_BACK, NEW_ARRAY, "apply_along_axis apply_over_axes fromfunction piecewise"),
     facts("numpy", READS, NEW_ARRAY, "fromiter fromstring"),

@@ -33,6 +33,7 @@ from rlint.project.kind import Device, Kind, Tag
 
 _ON_HOST = Kind(Tag.TENSOR, device=Device.HOST, fresh=True)
 _OF_HOST_MEMORY = Kind(Tag.TENSOR, device=Device.HOST)
+_TENSOR_LIST = Kind(Tag.LIST, item=TENSOR, fresh=True)
 _CONTEXT = Kind(Tag.INSTANCE, fresh=True)
 _ON_CUDA = Kind(Tag.TENSOR, device=Device.CUDA)
 _GENERATOR = Kind(Tag.RANDOM_GENERATOR, of="torch.Generator")
@@ -50,7 +51,7 @@ _STARTS_PROCESSES = Effect(Level.EFFECTS, "starts processes")
 _CALLS_BACK = Effect(Level.UNKNOWN, "calls the function that it is given")
 
 _ELEMENTWISE = """abs acos acosh angle arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh
-    bitwise_not ceil conj_physical cos cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 fix floor frac i0
+    bitwise_not ceil cos cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 fix floor frac i0
     isfinite isinf isnan isneginf isposinf isreal lgamma log log10 log1p log2 logical_not logit nan_to_num neg
     negative rad2deg reciprocal relu round rsqrt selu sgn sigmoid sign signbit sin sinc sinh sqrt square tan
     tanh trunc"""
@@ -59,7 +60,14 @@ _BINARY = """add arctan2 atan2 bitwise_and bitwise_left_shift bitwise_or bitwise
     hypot isclose lcm ldexp le less less_equal logaddexp logaddexp2 logical_and logical_or logical_xor lt
     maximum minimum mul multiply ne nextafter not_equal polar pow remainder rsub sub subtract true_divide
     xlogy"""
-_HAVE_INPLACE = """abs acos asin atan ceil celu clamp clamp_max clamp_min clip cos cosh deg2rad detach erf
+_FOREACH = tuple(
+    f"_foreach_{name}"
+    for name in words(
+        """abs add addcdiv addcmul clamp_max clamp_min div exp lerp log maximum minimum mul neg pow reciprocal
+        sign sqrt sub"""
+    )
+)
+_HAVE_INPLACE = """abs acos asin atan ceil celu clamp clamp_max clamp_min cos cosh deg2rad detach erf
     erfc exp exp2 expm1 fill floor frac i0 index_put log log10 log1p log2 logit nan_to_num neg rad2deg
     reciprocal relu round rsqrt selu sigmoid sin sinc sinh sqrt square tan tanh threshold trunc zero"""
 
@@ -72,7 +80,8 @@ _TENSORS: Table = table(
     facts("torch", PURE, _OF_HOST_MEMORY, "from_numpy frombuffer"),
     facts("torch", DRAWS, _ON_HOST, "rand randint randn randperm"),
     facts("torch", DRAWS, NEW_TENSOR, "bernoulli binomial multinomial normal poisson rand_like randint_like"),
-    facts("torch", DRAWS, NEW_TENSOR, "randn_like rrelu dropout alpha_dropout feature_dropout"),
+    facts("torch", DRAWS, NEW_TENSOR, "randn_like rrelu"),
+    facts("torch", DRAWS, TENSOR, "alpha_dropout dropout feature_dropout"),
     # Given a tensor, these keep its device and may keep its memory.
     facts("torch", PURE, TENSOR, "as_tensor asarray from_dlpack utils.dlpack.from_dlpack"),
     facts("torch", PURE, _OF_HOST_MEMORY, "Tensor ByteTensor BoolTensor DoubleTensor FloatTensor HalfTensor"),
@@ -90,7 +99,7 @@ _TENSORS: Table = table(
         PURE,
         NEW_TENSOR,
         """addbmm addcdiv addcmul addmm addmv addr amax amin argmax argmin argsort argwhere baddbmm
-        bincount block_diag bmm bucketize cat cdist celu chain_matmul cholesky cholesky_inverse
+        bincount block_diag bmm bucketize cat cdist celu cholesky cholesky_inverse
         cholesky_solve clamp clamp_max clamp_min column_stack combinations conv1d conv2d conv3d
         conv_transpose1d conv_transpose2d corrcoef cosine_embedding_loss cosine_similarity count_nonzero
         cov cross cumprod cumsum cumulative_trapezoid det diag_embed diagflat diff dist dot dstack
@@ -107,9 +116,10 @@ _TENSORS: Table = table(
         "torch",
         PURE,
         TENSOR,
-        """adjoint as_strided atleast_1d atleast_2d atleast_3d broadcast_to cartesian_prod conj detach diag
-        diagonal einsum flatten imag movedim moveaxis narrow permute positive ravel real reshape resolve_conj
-        select squeeze swapaxes swapdims t transpose unflatten unsqueeze view_as_complex view_as_real""",
+        """adjoint as_strided atleast_1d atleast_2d atleast_3d broadcast_to cartesian_prod chain_matmul conj
+        conj_physical detach diag diagonal einsum flatten imag movedim moveaxis narrow permute positive
+        ravel real reshape resolve_conj select squeeze swapaxes swapdims t transpose unflatten unsqueeze
+        view_as_complex view_as_real""",
     ),
     facts("torch", PURE, TENSORS, "broadcast_tensors chunk dsplit hsplit meshgrid split split_with_sizes"),
     facts("torch", PURE, TENSORS, "tensor_split unbind vsplit"),
@@ -130,8 +140,13 @@ _TENSORS: Table = table(
     facts("torch", PURE, ANYTHING, "finfo iinfo typename"),
     facts("torch", PURE, Kind(Tag.DEVICE), "device"),
     facts("torch", READS, Kind(Tag.DEVICE), "get_default_device"),
-    facts("torch", _CHANGES, TENSOR, " ".join(f"{name}_" for name in _HAVE_INPLACE.split())),
+    facts("torch", _CHANGES, TENSOR, " ".join(f"{name}_" for name in words(_HAVE_INPLACE))),
     facts("torch", DRAWS, TENSOR, "alpha_dropout_ dropout_ feature_alpha_dropout_ feature_dropout_ rrelu_"),
+    facts("torch", _CHANGES, NOTHING, " ".join(f"{name}_" for name in _FOREACH)),
+    facts("torch", PURE, _TENSOR_LIST, " ".join(_FOREACH)),
+    facts("torch", PURE, _TENSOR_LIST, "_foreach_norm"),
+    facts("torch.testing", READS, NOTHING, "assert_close"),
+    facts("torch", READS, ANYTHING, "compile"),
     facts("torch", PURE, FUNCTION, "func.grad func.vmap vmap"),
     facts("torch", PURE, ANYTHING, "stft istft hash_tensor sparse_coo_tensor"),
     facts("torch.linalg", PURE, NEW_TENSOR, "cholesky cond cross det eigvals eigvalsh inv matmul matrix_exp"),
@@ -294,7 +309,7 @@ _SYSTEM: Table = table(
     facts("torch", FILE_IO, ANYTHING, "load jit.load hub.load"),
     facts("torch", FILE_IO, NOTHING, "save jit.save"),
     facts("torch", SEEDS, _GENERATOR, "manual_seed"),
-    facts("torch", SEEDS, NOTHING, "random.manual_seed set_rng_state random.set_rng_state seed"),
+    facts("torch", SEEDS, NOTHING, "set_rng_state random.set_rng_state seed"),
     facts("torch", READS, NEW_TENSOR, "get_rng_state random.get_rng_state"),
     facts("torch", READS, INT, "get_num_interop_threads get_num_threads initial_seed"),
     facts("torch", PURE, _CONTEXT, "random.fork_rng"),
@@ -357,8 +372,9 @@ BY_COUNT: dict[tuple[str, int], Fact] = {
 INPLACE = frozenset(
     name
     for name in FACTS
-    if name.endswith("_") and name.startswith(("torch.nn.init.", "torch.nn.functional.", "torch.nn.utils."))
-) | frozenset(f"torch.{name}_" for name in _HAVE_INPLACE.split())
+    if name.endswith("_")
+    and name.startswith(("torch._foreach", "torch.nn.init.", "torch.nn.functional.", "torch.nn.utils."))
+) | frozenset(f"torch.{name}_" for name in words(_HAVE_INPLACE))
 """These change their first argument, or the tensors that it holds."""
 
 CONSUMERS = frozenset(
