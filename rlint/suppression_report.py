@@ -57,7 +57,8 @@ class _Reporter:
             ours = directive.kind is Kind.IGNORE or _RLINT_CODE.fullmatch(item.text) is not None
             meant = {code for code, name in self._known.items() if item.means(code, name)}
             if ours and not meant:
-                names = [*self._known, *self._known.values()]
+                rules = {code: name for code, name in self._known.items() if code not in _OWN_CODES}
+                names = [*rules, *rules.values()]
                 message = f"no rule is called `{item.text}`{did_you_mean(item.text, names)}"
                 yield self.unknown(Mistake(directive.comment, directive.start, directive.end, message))
             elif ours and not item.used and meant <= self._active and not meant & _OWN_CODES.keys():
