@@ -105,16 +105,17 @@ RUN = (
 
 
 def shared_options(command: Callable[[Request], int]) -> Command:
-    """Give `command` the paths and options of a run, and call it with one Request."""
+    """Give `command` the paths and options of a run; call it with one Request, and exit with its status."""
 
-    def build(paths: tuple[str, ...], **options: Any) -> int:
+    def build(paths: tuple[str, ...], **options: Any) -> None:
         from rlint.config import KEYS
 
         keys = [name for name in options if name.replace("_", "-") in KEYS]
         overrides = {name.replace("_", "-"): options.pop(name) for name in keys}
         if options["exit_zero"] and options["exit_non_zero_on_fix"]:
             raise click.UsageError("`--exit-zero` and `--exit-non-zero-on-fix` exclude each other")
-        return command(Request(paths=paths or (".",), overrides=overrides, **options))
+        status = command(Request(paths=paths or (".",), overrides=overrides, **options))
+        click.get_current_context().exit(status)
 
     build.__doc__ = command.__doc__
     decorated: Command = build

@@ -48,6 +48,6 @@ def diff(changed: Iterable[Changed], *, color: bool = False) -> str:
 
 def statistics(report: Report, format: str, options: ReportOptions) -> str:  # noqa: A002 - the option's name
     """Return how often each rule found something, as JSON for "json", else as a table."""
-    from rlint.output.statistics import render
+    from rlint.output.tallies import render
 
     return render(report, options, as_json=format == "json")

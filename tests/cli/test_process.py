@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import rlint
+
+ROOT = Path(rlint.__file__).resolve().parents[1]
+
+
+def rlint_process(*arguments: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
+    """Start rlint as a user does."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "rlint", *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_the_version_is_told_at_once(tmp_path: Path) -> None:
+    """`rlint --version` does not wait for anything that it does not need."""
+    best = min(_timed_version(tmp_path) for _ in range(3))
+    assert best < 0.5  # far above what it takes, so that a busy machine does not fail the test
+
+
+def _timed_version(folder: Path) -> float:
+    started = time.perf_counter()
+    process = rlint_process("--version", cwd=folder)
+    output, _ = process.communicate()
+    assert output == f"rlint {rlint.__version__}\n"
+    return time.perf_counter() - started
+
+
+def test_status_and_streams_of_a_real_process(tmp_path: Path) -> None:
+    """Findings go to standard output, mistakes to standard error, and the status says which it was."""
+    (tmp_path / "x.py").write_text("x = 1  # rlint: ignore[RL999]\n")
+    process = rlint_process("check", "--select", "RL901", cwd=tmp_path)
+    output, errors = process.communicate()
+    assert (process.returncode, errors) == (1, "")
+    assert "RL901" in output
+    process = rlint_process("check", "gone.py", cwd=tmp_path)
+    output, errors = process.communicate()
+    assert process.returncode == 2
+    assert "gone.py" in errors
+
+
+def test_a_reader_that_goes_away_causes_no_noise(tmp_path: Path) -> None:
+    """`rlint check | head -1` ends quietly."""
+    (tmp_path / "x.py").write_text("x = 1  # rlint: ignore[RL999]\n" * 5000)
+    process = rlint_process("check", "--select", "RL901", cwd=tmp_path)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait() in (0, 1)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_interrupting_leaves_no_traceback(tmp_path: Path) -> None:
+    """Ctrl-C ends with status 130 and without a traceback."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rlint", "check", "-"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(1.0)  # it waits for standard input by now
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate()
+    assert process.returncode == 130
+    assert "Traceback" not in output + errors
+
+
+def test_a_console_without_utf8_gets_escapes(tmp_path: Path) -> None:
+    """Characters that the terminal cannot show do not end in a crash."""
+    (tmp_path / "é.py").write_text("é = 1  # rlint: ignore[RL999]\n")
+    process = rlint_process(
+        "check", "--select", "RL901", cwd=tmp_path, PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C.UTF-8"
+    )
+    output, errors = process.communicate()
+    assert (process.returncode, errors) == (1, "")
+    assert "\\xe9.py" in output
+
+
+def test_code_that_is_checked_is_never_run(tmp_path: Path) -> None:
+    """A program that would leave a trace leaves none, and its folder is not on the import path."""
+    trace = tmp_path / "trace"
+    evil = f"open({str(trace)!r}, 'w').write('run')\n"
+    for name in ("click.py", "libcst.py", "sitecustomize.py", "conftest.py", "setup.py", "tomli.py", "x.py"):
+        (tmp_path / name).write_text(evil)
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "__init__.py").write_text(evil)
+    program = "import sys; from rlint.cli import main; main()"
+    process = subprocess.run(
+        [sys.executable, "-P", "-c", program, "fix", "--unsafe-fixes", "--select", "ALL"]
+        if sys.version_info >= (3, 11)
+        else [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {program}", "fix"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (process.returncode, process.stderr) == (0, "")
+    assert not trace.exists()
