@@ -1,0 +1,70 @@
+"""Definitions, and what may change between two places."""
+
+from __future__ import annotations
+
+import pytest
+
+from project_builder import expression, site_of
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("x = 1\nx = 2\nuse(x)", [2]),
+        ("x = 1\nif c:\n    x = 2\nuse(x)", [1, 2]),
+        ("if c:\n    x = 1\nelse:\n    x = 2\nuse(x)", [1, 2]),
+        ("x = 0\nif c:\n    x = 1\nelse:\n    x = 2\nuse(x)", [1, 2]),
+        ("x = 1\nwhile c:\n    use(x)\n    x = 2", [1, 2]),
+        ("x = 1\nfor _ in y:\n    x = 2\n    use(x)", [2]),
+        ("x = 1\ntry:\n    x = 2\nexcept E:\n    use(x)", [1, 2]),
+        ("x = 1\nwith c:\n    x = 2\nuse(x)", [2]),
+    ],
+)
+def test_definitions_that_reach_a_use(body: str, expected: list[int]) -> None:
+    """All assignments that a use may see are found, and none that another one hides."""
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    site = site_of(f"def f(c, y):\n{lines}")
+    name = expression(site, "use(x)").args[0]  # type: ignore[attr-defined]
+    assert sorted(binding.value.value for binding in site.definitions(name)) == expected  # type: ignore[union-attr]
+
+
+UNCHANGED = [
+    "a = f(x)\nb = f(x)",
+    "a = f(x)\nprint(x)\nb = f(x)",
+    "a = f(x)\nother.append(a)\nb = f(x)",
+    "a = f(x)\nfor i in y:\n    b = f(x)",
+    "a = f(x)\nif c:\n    b = f(x)",
+    "a = f(x)\nz = [x for x in y]\nb = f(x)",
+]
+CHANGED = [
+    "a = f(x)\nx = 2\nb = f(x)",
+    "a = f(x)\nx.append(1)\nb = f(x)",
+    "a = f(x)\nx[0] = 1\nb = f(x)",
+    "a = f(x)\nmystery(x)\nb = f(x)",
+    "a = f(x)\nmystery()\nb = f(x)",
+    "a = f(x)\nfor i in y:\n    b = f(x)\n    x = g(x)",
+    "a = f(x)\nx += [1]\nb = f(x)",
+    "a = f(x)\nfor x in y:\n    pass\nb = f(x)",
+    "a = f(x)\nimport random\nrandom.shuffle(x)\nb = f(x)",
+    "if c:\n    a = f(x)\nb = f(x)",
+    "a = f(x)\nyield a\nb = f(x)",
+    "a = f(x)\ndel x\nb = f(x)",
+    "while c:\n    a = f(x)\n    x = 1\nb = f(x)",
+]
+
+
+@pytest.mark.parametrize("body", [*UNCHANGED, *CHANGED])
+def test_a_value_is_unchanged_only_where_nothing_can_change_it(body: str) -> None:
+    """A mutable argument counts as changed where anything unknown might reach it."""
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    site = site_of(f"def g(x, c, y):\n    other = []\n{lines}")
+    first, second = expression(site, "f(x)"), expression(site, "f(x)", last=True)
+    argument = first.args[0]  # type: ignore[attr-defined]
+    assert site.unchanged_between(argument, first, second) is (body in UNCHANGED)
+
+
+def test_a_string_cannot_be_changed_by_a_call() -> None:
+    """Nothing but an assignment changes what an immutable value is."""
+    site = site_of("def g(x: str):\n    a = f(x)\n    mystery(x)\n    b = f(x)\n")
+    first, second = expression(site, "f(x)"), expression(site, "f(x)", last=True)
+    assert site.unchanged_between(first.args[0], first, second)  # type: ignore[attr-defined]

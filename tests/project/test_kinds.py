@@ -1,0 +1,99 @@
+"""The kinds of values."""
+
+from __future__ import annotations
+
+import pytest
+
+from project_builder import build, expression, site_of
+from rlint.project.kind import Device, Tag
+
+
+@pytest.mark.parametrize(
+    ("program", "used", "tag"),
+    [
+        ("import numpy as np\nx = np.zeros(3)\nprint(x)", "x", Tag.NDARRAY),
+        ("import torch\nx = torch.zeros(3)\ny = x * 2 + 1\nprint(y)", "y", Tag.TENSOR),
+        ("import torch\nx = torch.zeros(3)\nprint(x.cpu().numpy())", "x.cpu().numpy()", Tag.NDARRAY),
+        ("from collections import deque\nx = deque(maxlen=3)\nprint(x)", "x", Tag.DEQUE),
+        ("import threading\nstop = threading.Event()\nprint(stop)", "stop", Tag.EVENT),
+        ("import torch.multiprocessing as mp\nq = mp.Queue()\nprint(q)", "q", Tag.QUEUE),
+        ("def f(text: str):\n    print(text.lower())", "text.lower()", Tag.STR),
+        ("from typing import Optional\nimport torch\ndef f(x: Optional[torch.Tensor]):\n    print(x)", "x", Tag.TENSOR),
+        ("def f(xs: 'list[str]'):\n    for x in xs:\n        print(x)", "x", Tag.STR),
+        ("import torch\nmodel = torch.nn.Linear(3, 3)\nprint(model.state_dict())", "model.state_dict()", Tag.STATE_DICT),
+        ("import gym\nenv = gym.make('CartPole-v1')\nprint(env)", "env", Tag.ENVIRONMENT),
+        ("x = 3\nx = load()\nprint(x)", "x", Tag.UNKNOWN),
+        ("x = None\nif c:\n    x = 'a'\nprint(x)", "x", Tag.STR),
+        ("x = 1\nfor i in y:\n    x = load(i)\n    print(x)", "x", Tag.UNKNOWN),
+    ],
+)
+def test_the_kind_of_a_variable_is_that_of_what_flows_into_it(program: str, used: str, tag: Tag) -> None:
+    """Constructors, operators, methods and annotations tell what a value is."""
+    site = site_of(program)
+    assert site.kind_of(expression(site, used, last=True)).tag is tag
+
+
+@pytest.mark.parametrize(
+    ("made", "device"),
+    [
+        ("torch.zeros(3)", Device.HOST),
+        ("torch.zeros(3, device='cuda')", Device.CUDA),
+        ("torch.zeros(3, device=device)", Device.UNKNOWN),
+        ("torch.zeros(3).cuda()", Device.CUDA),
+        ("torch.zeros(3).to('cuda:0').cpu()", Device.HOST),
+        ("torch.zeros(3).to(device)", Device.UNKNOWN),
+        ("torch.zeros(3).to(torch.float64)", Device.HOST),
+        ("torch.from_numpy(array)", Device.HOST),
+    ],
+)
+def test_the_device_of_a_tensor(made: str, device: Device) -> None:
+    """Where a tensor lies follows from how it was made and moved."""
+    site = site_of(f"import torch\ndevice = pick()\nx = {made}\nprint(x)\n")
+    kind = site.kind_of(expression(site, "x", last=True))
+    assert (kind.tag, kind.device) == (Tag.TENSOR, device)
+
+
+def test_attributes_of_classes_are_known_across_files() -> None:
+    """What `__init__` stores in an attribute is known where the object is used."""
+    sites = build(
+        {
+            "buffer.py": """
+                import numpy as np
+                class Replay:
+                    def __init__(self):
+                        self.rows = np.zeros((10, 4))
+                    def sample(self):
+                        return self.rows[[1, 2]]
+                """,
+            "agent.py": """
+                from buffer import Replay
+                class Agent:
+                    def __init__(self):
+                        self.memory = None
+                        self.memory = Replay()
+                """,
+            "train.py": """
+                from agent import Agent
+                def train(agent):
+                    batch = agent.memory.sample()
+                    print(agent.memory.rows, batch)
+                train(Agent())
+                """,
+        }
+    )
+    site = sites["train.py"]
+    assert site.kind_of(expression(site, "agent.memory")).of == "buffer.Replay"
+    assert site.kind_of(expression(site, "agent.memory.rows")).tag is Tag.NDARRAY
+    assert site.kind_of(expression(site, "batch", last=True)).tag is Tag.NDARRAY
+
+
+def test_a_subclass_of_a_module_is_a_module() -> None:
+    """Inheritance through the project tells what an instance is."""
+    sites = build(
+        {
+            "base.py": "from torch import nn\nclass Base(nn.Module):\n    pass\n",
+            "net.py": "from base import Base\nclass Net(Base):\n    def forward(self, x):\n        return x\nnet = Net()\n",
+        }
+    )
+    site = sites["net.py"]
+    assert site.kind_of(expression(site, "net", last=True)).tag is Tag.MODULE

@@ -1,0 +1,58 @@
+"""Qualified names: what a name in a file refers to."""
+
+from __future__ import annotations
+
+import pytest
+
+from project_builder import build, expression, site_of
+
+
+@pytest.mark.parametrize(
+    ("setup", "used", "expected"),
+    [
+        ("import numpy as np", "np.concatenate", "numpy.concatenate"),
+        ("from numpy import concatenate as cat", "cat", "numpy.concatenate"),
+        ("import torch.nn.functional as F", "F.relu", "torch.nn.functional.relu"),
+        ("from torch import nn", "nn.functional.relu", "torch.nn.functional.relu"),
+        ("import torch as th\ncat = th.cat", "cat", "torch.cat"),
+        ("import os.path", "os.path.join", "os.path.join"),
+        ("try:\n    import numpy as np\nexcept ImportError:\n    np = None", "np.zeros", "numpy.zeros"),
+        ("", "len", "builtins.len"),
+        ("def len(x): return 0", "len", "train.len"),
+        ("class Agent:\n    def act(self): ...", "Agent", "train.Agent"),
+        ("from torch import *", "zeros", "torch.zeros"),
+        ("import gym", "gym.make", "gymnasium.make"),
+    ],
+)
+def test_a_name_is_followed_through_imports_and_aliases(setup: str, used: str, expected: str) -> None:
+    """However a function was imported, it is known by one canonical name."""
+    site = site_of(f"{setup}\nprint({used})\n")
+    assert site.qualified(expression(site, used, last=True)) == expected
+
+
+@pytest.mark.parametrize(
+    ("program", "used"),
+    [
+        ("def f(np):\n    return np.zeros(3)", "np.zeros"),
+        ("import numpy as np\nnp = load()\nprint(np.zeros)", "np.zeros"),
+        ("buffer = Buffer()\nprint(buffer.add)", "buffer.add"),
+        ("cat = a if b else c\nprint(cat)", "cat"),
+    ],
+)
+def test_the_value_of_a_variable_has_no_qualified_name(program: str, used: str) -> None:
+    """A parameter or variable that shadows a library is not that library."""
+    site = site_of(program)
+    assert site.qualified(expression(site, used, last=True)) is None
+
+
+def test_relative_imports_and_reexports_lead_to_the_definition() -> None:
+    """A class is found through the package that re-exports it."""
+    sites = build(
+        {
+            "agents/__init__.py": "from .dqn import DQN\n",
+            "agents/dqn.py": "class DQN:\n    def act(self, obs):\n        return 0\n",
+            "train.py": "from agents import DQN\nagent = DQN()\nprint(agent)\n",
+        }
+    )
+    site = sites["train.py"]
+    assert site.kind_of(expression(site, "agent", last=True)).of == "agents.dqn.DQN"

@@ -1,0 +1,57 @@
+"""Small projects for tests of what rlint knows about code."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from pathlib import Path
+
+from rlint.project.calls import CallGraph
+from rlint.project.heat import HeatMap
+from rlint.project.index import Index
+from rlint.project.knowledge import Knowledge
+from rlint.project.site import Site
+from rlint.project.summarise import summarise
+from rlint.syntax.parse import parse
+
+
+def build(files: dict[str, str]) -> dict[str, Site]:
+    """Build the sites of a project from its files' names and texts (indentation is taken off)."""
+    known = {}
+    for name, text in files.items():
+        module = parse(textwrap.dedent(text), name)
+        assert isinstance(module, ast.Module), module
+        parts = Path(name).with_suffix("").parts
+        is_package = parts[-1] == "__init__"
+        dotted = ".".join(parts[:-1] if is_package else parts)
+        package = dotted if is_package else dotted.rpartition(".")[0]
+        known[name] = Knowledge(textwrap.dedent(text), module, dotted, package)
+    index = Index([summarise(knowledge, name) for name, knowledge in known.items()])
+    heat = HeatMap(index, CallGraph(index))
+    return {name: Site(name, knowledge.linked(index), index, heat) for name, knowledge in known.items()}
+
+
+def site_of(text: str) -> Site:
+    """Build the site of a project of one file."""
+    return build({"train.py": text})["train.py"]
+
+
+def find(site: Site, source: str, *, last: bool = False) -> ast.AST:
+    """Return the first (or last) expression or statement whose source text is exactly `source`."""
+    found = [
+        node
+        for node in ast.walk(site.tree.module)
+        if isinstance(node, (ast.expr, ast.stmt)) and site.text(node) == source
+    ]
+    assert found, f"no node reads {source!r}"
+    found.sort(key=lambda node: site.span(node))
+    return found[-1 if last else 0]
+
+
+def expression(site: Site, source: str, *, last: bool = False) -> ast.expr:
+    """Return the first (or last) expression whose source text is exactly `source`."""
+    node = find(site, source, last=last)
+    if isinstance(node, ast.Expr):
+        node = node.value
+    assert isinstance(node, ast.expr)
+    return node
