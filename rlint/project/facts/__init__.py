@@ -13,7 +13,7 @@ from rlint.project.facts import builtins, methods, numpy, objects, rl, stdlib, t
 from rlint.project.facts.attributes import ATTRIBUTES
 from rlint.project.facts.canonical import canonical, public
 from rlint.project.facts.cheap import is_cheap, is_cheap_method
-from rlint.project.facts.fact import Fact, table
+from rlint.project.facts.fact import MAY_WRITE, Fact, table
 from rlint.project.facts.unknown import method_on_unknown
 from rlint.project.kind import UNKNOWN, Kind, Tag
 
@@ -36,6 +36,7 @@ __all__ = [
 
 _CALLABLES = table(builtins.FACTS, stdlib.FACTS, numpy.FACTS, torch.FACTS, rl.FACTS)
 _CALLABLES_BY_COUNT = builtins.BY_COUNT | stdlib.BY_COUNT | numpy.BY_COUNT | torch.BY_COUNT
+_PLAIN_ARGUMENTS = numpy.PLAIN_ARGUMENTS | torch.PLAIN_ARGUMENTS
 _METHODS = methods.METHODS | objects.METHODS
 _METHODS_BY_COUNT = methods.BY_COUNT | objects.BY_COUNT
 _CONSUMERS = builtins.CONSUMERS | stdlib.CONSUMERS | numpy.CONSUMERS | torch.CONSUMERS | rl.CONSUMERS
@@ -71,13 +72,16 @@ def callable_fact(qualified: str, argument_count: int | None = None) -> Fact | N
     """Look up a function or class by its full name: `torch.zeros`, `builtins.len`.
 
     With the number of arguments in the call (keywords included), it says more of functions whose
-    result depends on that: `torch.max(x)` gives a tensor, `torch.max(x, dim)` a pair.
+    result depends on that: `torch.max(x)` gives a tensor, `torch.max(x, dim)` a pair. And it knows
+    that a call with many may write to one of them: `relu(x, True)`, `numpy.add(a, b, a)`.
     """
     name = canonical(qualified)
     if argument_count is not None:
         by_count = _CALLABLES_BY_COUNT.get((name, argument_count))
         if by_count is not None:
             return by_count
+        if argument_count > _PLAIN_ARGUMENTS.get(name, argument_count):
+            return Fact(MAY_WRITE, UNKNOWN)
     fact = _CALLABLES.get(name) or _CALLABLES.get(public(name)) or rl.pretrained(name)
     if fact is not None:
         return fact
@@ -92,6 +96,8 @@ def method_fact(tag: Tag, method: str, argument_count: int | None = None) -> Fac
         by_count = _METHODS_BY_COUNT.get((tag, method, argument_count))
         if by_count is not None:
             return by_count
+        if argument_count > methods.PLAIN_ARGUMENTS.get((tag, method), argument_count):
+            return Fact(MAY_WRITE, UNKNOWN)
     known = _METHODS.get(tag)
     fact = known.get(method) if known is not None else None
     if fact is None and tag is Tag.TENSOR and method.endswith("_") and not method.endswith("__"):

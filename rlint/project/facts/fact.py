@@ -27,6 +27,8 @@ SLEEPS = Effect(Level.EFFECTS, "sleeps")
 FILE_IO = Effect(Level.EFFECTS, "reads or writes a file")
 MAY_DRAW = Effect(Level.UNKNOWN, "may draw random numbers")
 
+MAY_WRITE = Effect(Level.UNKNOWN, "may write to one of its arguments")
+
 ANYTHING = Kind()
 NEW = Kind(fresh=True)
 NOTHING = Kind(Tag.NONE)

@@ -253,6 +253,17 @@ METHODS: dict[Tag, Table] = {
 IN_PLACE_TENSOR = Fact(_TENSOR_CHANGES, TENSOR)
 """Of a tensor's method whose name ends in one underscore."""
 
+PLAIN_ARGUMENTS: dict[tuple[Tag, str], int] = {
+    **{(Tag.NDARRAY, name): 2 for name in words("clip cumprod cumsum mean prod std sum take var")},
+    **{(Tag.NDARRAY, name): 1 for name in words("all any argmax argmin choose dot max min ptp round")},
+    (Tag.NDARRAY, "byteswap"): 0,
+    (Tag.NDARRAY, "compress"): 2,
+    (Tag.NDARRAY, "conj"): 0,
+    (Tag.NDARRAY, "conjugate"): 0,
+    (Tag.NDARRAY, "trace"): 4,
+}
+"""With more arguments than these, they may write their result to one, or to the array."""
+
 BY_COUNT: dict[tuple[Tag, str, int], Fact] = {
     (Tag.TENSOR, "size", 0): Fact(PURE, SHAPE),
     (Tag.TENSOR, "size", 1): Fact(PURE, INT),

@@ -43,6 +43,10 @@ _ELEMENTWISE = """abs acos acosh arccos arccosh arcsin arcsinh arctan arctanh as
     bitwise_not cbrt ceil conj conjugate cos cosh deg2rad degrees exp exp2 expm1 fabs floor invert
     isfinite isinf isnan isneginf isposinf log log10 log1p log2 logical_not nan_to_num negative positive
     rad2deg radians reciprocal rint sign signbit sin sinc sinh spacing sqrt square tan tanh trunc"""
+_OF_TWO = """add arctan2 bitwise_and bitwise_or bitwise_xor copysign divide equal float_power floor_divide
+    fmax fmin fmod gcd greater greater_equal heaviside hypot lcm ldexp left_shift less less_equal
+    logaddexp logaddexp2 logical_and logical_or logical_xor matmul maximum minimum mod multiply
+    nextafter not_equal power remainder right_shift subtract true_divide vecdot"""
 _REDUCTIONS = """all amax amin any argmax argmin average count_nonzero max mean median min nanargmax nanargmin
     nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar prod ptp std sum var"""
 # These ask their argument for its own method: a tensor in, a tensor out.
@@ -56,7 +60,7 @@ _ARRAYS_TABLE: Table = table(
         PURE,
         NEW_ARRAY,
         """append arange argpartition argwhere array bartlett bincount blackman block column_stack concatenate
-        convolve copy corrcoef correlate cov delete diagflat diff digitize dstack ediff1d empty empty_like eye
+        convolve copy corrcoef correlate cov delete diagflat digitize dstack ediff1d empty empty_like eye
         extract flatnonzero full full_like geomspace hamming hanning hstack identity indices insert
         intersect1d isin in1d kaiser kron lexsort linspace logspace ones ones_like packbits pad
         partition poly polyadd polyfit polymul polysub roll roots select setdiff1d setxor1d sort
@@ -67,30 +71,35 @@ _ARRAYS_TABLE: Table = table(
         "numpy",
         PURE,
         ARRAY,
-        """asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray atleast_1d atleast_2d
-        atleast_3d broadcast_to diag diagonal expand_dims flip fliplr flipud frombuffer from_dlpack
-        lib.stride_tricks.as_strided lib.stride_tricks.sliding_window_view matrix_transpose moveaxis
-        permute_dims require rollaxis rot90 trim_zeros""",
+        """asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray broadcast_to diag
+        diagonal expand_dims flip fliplr flipud frombuffer from_dlpack lib.stride_tricks.as_strided
+        lib.stride_tricks.sliding_window_view matrix_transpose moveaxis permute_dims require rollaxis
+        rot90 trim_zeros""",
     ),
     # A scalar, an array or a tensor, as the argument is: always new memory.
     facts("numpy", PURE, NEW, _ELEMENTWISE),
     facts("numpy", PURE, NEW, _REDUCTIONS),
     facts("numpy", PURE, NEW, _OWN_METHOD_COPIES),
     facts("numpy", PURE, ANYTHING, _OWN_METHOD_VIEWS),
+    facts("numpy", PURE, NEW, _OF_TWO),
     facts(
         "numpy",
         PURE,
         NEW,
-        """add arctan2 bitwise_and bitwise_or bitwise_xor copysign cross cumulative_sum divide divmod dot
-        equal float_power floor_divide fmax fmin fmod gcd greater greater_equal heaviside hypot inner interp
-        lcm ldexp left_shift less less_equal logaddexp logaddexp2 logical_and logical_or logical_xor matmul
-        maximum minimum mod modf multiply nanpercentile nanquantile nextafter not_equal outer percentile
-        polyval power quantile ravel_multi_index remainder right_shift searchsorted subtract tensordot trace
-        trapezoid trapz true_divide unwrap vdot vecdot choose compress take_along_axis""",
+        """cross cumulative_sum divmod dot inner interp modf nanpercentile nanquantile outer percentile
+        polyval quantile ravel_multi_index searchsorted tensordot trace trapezoid trapz unwrap vdot choose
+        compress take_along_axis""",
     ),
-    facts("numpy", PURE, ANYTHING, "einsum fix imag real real_if_close resize"),
+    facts(
+        "numpy",
+        PURE,
+        ANYTHING,
+        "broadcast_arrays diff einsum fix imag linalg.matrix_power meshgrid real real_if_close resize",
+    ),
+    # Of several arrays, several.
+    facts("numpy", PURE, ANYTHING, "atleast_1d atleast_2d atleast_3d"),
     facts("numpy", PURE, ANYTHING, "nonzero unique unravel_index where gradient"),
-    facts("numpy", PURE, _ARRAY_LIST, "array_split broadcast_arrays dsplit hsplit meshgrid split vsplit"),
+    facts("numpy", PURE, _ARRAY_LIST, "array_split dsplit hsplit split vsplit"),
     facts("numpy", PURE, _NEW_ARRAYS, "diag_indices diag_indices_from histogram histogram2d tril_indices"),
     facts("numpy", PURE, _NEW_ARRAYS, "tril_indices_from triu_indices triu_indices_from"),
     facts("numpy", PURE, _ARRAYS, "ix_"),
@@ -132,7 +141,7 @@ _ARRAYS_TABLE: Table = table(
 _LINALG: Table = table(
     facts("numpy.linalg", PURE, NEW_ARRAY, "cholesky eigvals eigvalsh inv pinv solve svdvals tensorinv"),
     facts("numpy.linalg", PURE, NEW_ARRAY, "tensorsolve"),
-    facts("numpy.linalg", PURE, NEW, "cond cross det matmul matrix_norm matrix_power matrix_rank multi_dot"),
+    facts("numpy.linalg", PURE, NEW, "cond cross det matmul matrix_norm matrix_rank multi_dot"),
     facts("numpy.linalg", PURE, NEW, "norm outer tensordot trace vecdot vector_norm"),
     facts("numpy.linalg", PURE, TUPLE, "eig eigh lstsq slogdet"),
     # A tuple or an array, as the arguments say.
@@ -167,6 +176,7 @@ FACTS: Table = table(_ARRAYS_TABLE, _LINALG, _RANDOM)
 
 BY_COUNT: dict[tuple[str, int], Fact] = {
     **{(f"numpy.{name}", 1): Fact(PURE, SCALAR) for name in _REDUCTIONS.split()},
+    **{(f"numpy.atleast_{n}d", 1): Fact(PURE, ARRAY) for n in (1, 2, 3)},
     ("numpy.where", 3): Fact(PURE, NEW_ARRAY),
     ("numpy.where", 1): Fact(PURE, _NEW_ARRAYS),
     ("numpy.nonzero", 1): Fact(PURE, _NEW_ARRAYS),
@@ -175,6 +185,25 @@ BY_COUNT: dict[tuple[str, int], Fact] = {
     ("numpy.random.randn", 0): Fact(DRAWS, FLOAT),
     ("numpy.random.random", 0): Fact(DRAWS, FLOAT),
 }
+
+PLAIN_ARGUMENTS: dict[str, int] = {
+    **{f"numpy.{name}": 1 for name in words(_ELEMENTWISE)},
+    **{f"numpy.{name}": 2 for name in words(f"{_OF_TWO} {_REDUCTIONS}")},
+    **{f"numpy.{name}": 3 for name in words("mean nanmean nanprod nanstd nansum nanvar prod std sum var")},
+    **{f"numpy.{name}": 3 for name in words("average clip cumprod cumsum nancumprod nancumsum take")},
+    **{f"numpy.{name}": 2 for name in words("choose concatenate dot round stack")},
+    "numpy.compress": 3,
+    "numpy.divmod": 2,
+    "numpy.fix": 1,
+    "numpy.modf": 1,
+    "numpy.outer": 2,
+    "numpy.nanpercentile": 3,
+    "numpy.nanquantile": 3,
+    "numpy.percentile": 3,
+    "numpy.quantile": 3,
+    "numpy.trace": 5,
+}
+"""With more arguments than these, they may write their result to one."""
 
 FOLLOWS_ARGUMENT = frozenset(
     f"numpy.{name}" for name in words(f"{_ELEMENTWISE} {_OWN_METHOD_VIEWS} {_OWN_METHOD_COPIES}")

@@ -116,7 +116,7 @@ _TENSORS: Table = table(
         "torch",
         PURE,
         TENSOR,
-        """adjoint as_strided atleast_1d atleast_2d atleast_3d broadcast_to cartesian_prod chain_matmul conj
+        """adjoint as_strided broadcast_to cartesian_prod chain_matmul conj
         conj_physical detach diag diagonal einsum flatten imag movedim moveaxis narrow permute positive
         ravel real reshape resolve_conj select squeeze swapaxes swapdims t transpose unflatten unsqueeze
         view_as_complex view_as_real""",
@@ -130,6 +130,7 @@ _TENSORS: Table = table(
     # One tensor or several, as the arguments say.
     facts("torch", PURE, NEW, "all any gradient max median min nanmedian unique unique_consecutive where"),
     facts("torch", PURE, NEW, "nonzero"),
+    facts("torch", PURE, ANYTHING, "atleast_1d atleast_2d atleast_3d"),
     facts(
         "torch", PURE, BOOL, "allclose can_cast equal is_complex is_floating_point is_nonzero is_same_size"
     ),
@@ -368,6 +369,13 @@ BY_COUNT: dict[tuple[str, int], Fact] = {
     ("torch.where", 3): Fact(PURE, NEW_TENSOR),
     ("torch.where", 1): Fact(PURE, NEW_TENSORS),
 }
+
+PLAIN_ARGUMENTS: dict[str, int] = {
+    **{f"torch.nn.functional.{name}": 1 for name in words("hardsigmoid hardswish mish relu relu6 selu silu")},
+    **{f"torch.nn.functional.{name}": 2 for name in words("celu elu leaky_relu")},
+    **{f"torch.nn.functional.{name}": 3 for name in words("hardtanh threshold")},
+}
+"""With more arguments than these, they may write their result to the first."""
 
 INPLACE = frozenset(
     name

@@ -1,0 +1,660 @@
+"""The tables of facts: their names exist, and what they claim is what the libraries do."""
+
+from __future__ import annotations
+
+import collections
+import copy
+import importlib
+import importlib.util
+import logging
+import multiprocessing
+import pathlib
+import queue
+import random
+import re
+import sys
+import threading
+import warnings
+from typing import Any
+
+import pytest
+
+from rlint.project import facts
+from rlint.project.effect import Level
+from rlint.project.facts import builtins as builtin_facts
+from rlint.project.facts import methods, objects, rl, stdlib
+from rlint.project.facts import numpy as numpy_facts
+from rlint.project.facts import torch as torch_facts
+from rlint.project.facts.fact import table
+from rlint.project.kind import Device, Tag
+
+needs_numpy = pytest.mark.skipif(importlib.util.find_spec("numpy") is None, reason="numpy is not installed")
+needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+
+TABLES = {
+    "builtins": builtin_facts.FACTS,
+    "stdlib": stdlib.FACTS,
+    "numpy": numpy_facts.FACTS,
+    "torch": torch_facts.FACTS,
+    "rl": rl.FACTS,
+}
+NEWER = {
+    "itertools.batched": (3, 12),
+    "math.cbrt": (3, 11),
+    "math.exp2": (3, 11),
+    "math.sumprod": (3, 12),
+}
+FOREIGN = ("regex.",)  # not of the standard library, but written as if
+PLATFORM = {"os.sched_getaffinity", "os.sched_setaffinity", "os.fork", "os.uname", "pathlib.WindowsPath"}
+PLATFORM |= {"signal.alarm", "signal.setitimer", "builtins.exit", "builtins.quit"}
+OLD_NUMPY = {"float_", "in1d", "trapz", "ptp", "from_dlpack", "fix"}
+OLD_NUMPY |= {"random.random_integers"}
+NEW_NUMPY = set(
+    """acos acosh asin asinh atan atanh bool long astype cumulative_sum matrix_transpose permute_dims
+    trapezoid vecdot linalg.cross linalg.diagonal linalg.matmul linalg.matrix_norm linalg.outer
+    linalg.svdvals linalg.tensordot linalg.trace linalg.vecdot linalg.vector_norm""".split()
+)
+TORCH_WITH_TENSORBOARD = {"torch.utils.tensorboard.SummaryWriter"}
+OLD_TORCH = {"torch.nn.utils.clip_grad_norm", "torch.hash_tensor", "torch.distributed.init_device_mesh"}
+
+
+def exists(qualified: str) -> bool:
+    """Whether importing what can be imported of a name, and asking for the rest, finds it."""
+    parts = qualified.split(".")
+    for length in range(len(parts) - 1, 0, -1):
+        try:
+            found: Any = importlib.import_module(".".join(parts[:length]))
+        except ImportError:
+            continue
+        try:
+            for part in parts[length:]:
+                found = getattr(found, part)
+        except AttributeError:
+            continue
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_name_is_a_dotted_name_that_needs_no_translation(name: str) -> None:
+    """What the tables say is found under the name that rlint uses for it."""
+    for qualified in TABLES[name]:
+        assert re.fullmatch(r"\w+(\.\w+)+", qualified), qualified
+        assert facts.canonical(qualified) == qualified
+
+
+def test_a_name_stands_in_one_table_only() -> None:
+    """Two facts about one name would contradict each other one day."""
+    with pytest.raises(ValueError, match="named twice: a\\.b"):
+        table({"a.b": facts.Fact(*_any_fact())}, {"a.b": facts.Fact(*_any_fact())})
+
+
+def _any_fact() -> tuple[Any, Any]:
+    fact = facts.callable_fact("builtins.len")
+    assert fact is not None
+    return fact.effect, fact.result
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_effect_has_words_for_the_reader(name: str) -> None:
+    """A message can say why a call may not be dropped."""
+    for qualified, fact in TABLES[name].items():
+        assert bool(fact.effect.reason) == (fact.effect.level > Level.READS), qualified
+
+
+def test_names_of_builtins_and_the_standard_library_exist() -> None:
+    """No fact about a function that there is not."""
+    missing = [
+        name
+        for name in (*builtin_facts.FACTS, *stdlib.FACTS)
+        if NEWER.get(name, (3, 10)) <= sys.version_info
+        and not name.startswith(FOREIGN)
+        and name not in PLATFORM
+        and not exists(name)
+    ]
+    assert missing == []
+
+
+@needs_numpy
+def test_names_of_numpy_exist() -> None:
+    """In the installed version, but for those that only older or newer ones have."""
+    excused = {f"numpy.{name}" for name in OLD_NUMPY | NEW_NUMPY}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        missing = [name for name in numpy_facts.FACTS if name not in excused and not exists(name)]
+    assert missing == []
+
+
+@needs_torch
+def test_names_of_torch_exist() -> None:
+    """In the installed version."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        missing = [
+            name
+            for name in torch_facts.FACTS
+            if name not in OLD_TORCH | TORCH_WITH_TENSORBOARD and not exists(name)
+        ]
+    assert missing == []
+
+
+TYPES: dict[Tag, tuple[type, ...]] = {
+    Tag.STR: (str,),
+    Tag.BYTES: (bytes,),
+    Tag.LIST: (list,),
+    Tag.TUPLE: (tuple,),
+    Tag.DICT: (dict, collections.Counter, collections.OrderedDict),
+    Tag.STATE_DICT: (collections.OrderedDict,),
+    Tag.SET: (set,),
+    Tag.DEQUE: (collections.deque,),
+    Tag.PATTERN: (re.Pattern,),
+    Tag.MATCH: (re.Match,),
+    Tag.LOGGER: (logging.Logger,),
+    Tag.EVENT: (threading.Event,),
+    Tag.CONDITION: (threading.Condition,),
+    Tag.BARRIER: (threading.Barrier,),
+    Tag.THREAD: (threading.Thread, threading.Timer),
+    Tag.PROCESS: (multiprocessing.Process,),
+}
+OF_INSTANCES = {"acquire", "release"}  # of conditions
+NEWER_METHODS = {"total", "walk", "shutdown", "isSet", "locked"}
+
+
+@pytest.mark.parametrize("tag", TYPES)
+def test_methods_exist(tag: Tag) -> None:
+    """No fact about a method that no type of the kind has."""
+    known = (methods.METHODS | objects.METHODS)[tag]
+    missing = [
+        name
+        for name in known
+        if name not in NEWER_METHODS | OF_INSTANCES and not any(hasattr(each, name) for each in TYPES[tag])
+    ]
+    assert missing == []
+
+
+@needs_numpy
+def test_methods_of_arrays_exist() -> None:
+    """But for a few that numpy has dropped."""
+    import numpy as np
+
+    missing = {name for name in methods.METHODS[Tag.NDARRAY] if not hasattr(np.ndarray, name)}
+    assert missing <= {"ptp", "itemset", "tostring"}
+
+
+@needs_torch
+def test_methods_of_tensors_and_modules_exist() -> None:
+    """Of tensors in the installed version; of modules, those of some subclass count."""
+    import torch
+
+    assert [name for name in methods.METHODS[Tag.TENSOR] if not hasattr(torch.Tensor, name)] == []
+    some = (torch.nn.Linear, torch.nn.ModuleList, torch.nn.Sequential)
+    missing = {name for name in methods.METHODS[Tag.MODULE] if not any(hasattr(each, name) for each in some)}
+    assert missing == {"generate", "save_pretrained"}
+
+
+@pytest.mark.parametrize(
+    ("written", "known_as"),
+    [
+        ("torch.nn.modules.linear.Linear", "torch.nn.Linear"),
+        ("torch.nn.parameter.Parameter", "torch.nn.Parameter"),
+        ("torch.optim.adam.Adam", "torch.optim.Adam"),
+        ("torch.optim.lr_scheduler.StepLR", "torch.optim.lr_scheduler.StepLR"),
+        ("torch.distributions.normal.Normal", "torch.distributions.Normal"),
+        ("torch.distributions.kl.kl_divergence", "torch.distributions.kl_divergence"),
+        ("torch.utils.data.dataloader.DataLoader", "torch.utils.data.DataLoader"),
+        ("torch.utils.tensorboard.writer.SummaryWriter", "torch.utils.tensorboard.SummaryWriter"),
+        ("tensorboardX.SummaryWriter", "torch.utils.tensorboard.SummaryWriter"),
+        ("torch.autograd.variable.Variable", "torch.autograd.Variable"),
+        ("torch.multiprocessing.Queue", "multiprocessing.Queue"),
+        ("torch.multiprocessing", "multiprocessing"),
+        ("torch.multiprocessing.spawn", "torch.multiprocessing.spawn"),
+        ("multiprocessing.synchronize.Event", "multiprocessing.Event"),
+        ("torch.concat", "torch.cat"),
+        ("gym", "gymnasium"),
+        ("gym.spaces.box.Box", "gymnasium.spaces.Box"),
+        ("gym.envs.registration.make", "gymnasium.make"),
+        ("gymnasium.wrappers.time_limit.TimeLimit", "gymnasium.wrappers.TimeLimit"),
+        ("transformers.models.auto.tokenization_auto.AutoTokenizer", "transformers.AutoTokenizer"),
+        (
+            "transformers.models.gpt2.GPT2LMHeadModel.from_pretrained",
+            "transformers.GPT2LMHeadModel.from_pretrained",
+        ),
+        ("posixpath.join", "os.path.join"),
+        ("io.open", "builtins.open"),
+        ("numpy.absolute", "numpy.abs"),
+        ("typing.Deque", "collections.deque"),
+        ("tqdm.auto.tqdm", "tqdm.tqdm"),
+        ("torch.nn.functional.relu", "torch.nn.functional.relu"),
+        ("torch.nn.utils.rnn.PackedSequence", "torch.nn.utils.rnn.PackedSequence"),
+        ("gymnastics.make", "gymnastics.make"),
+        ("agent.Agent.act", "agent.Agent.act"),
+    ],
+)
+def test_one_thing_has_one_name(written: str, known_as: str) -> None:
+    """However a file imports something, rlint knows it by the name in the library's manual."""
+    assert facts.canonical(written) == known_as
+    assert facts.canonical(known_as) == known_as
+
+
+def test_facts_are_found_under_any_of_the_names() -> None:
+    """An import from an inner module says the same as one from the top."""
+    for written in (
+        "torch.nn.modules.linear.Linear",
+        "torch.multiprocessing.Event",
+        "gym.make",
+        "stable_baselines3.common.vec_env.dummy_vec_env.DummyVecEnv",
+        "tianshou.data.buffer.vecbuf.VectorReplayBuffer",
+        "transformers.models.bert.BertForSequenceClassification.from_pretrained",
+    ):
+        assert facts.callable_fact(written) is not None, written
+    assert facts.canonical("tianshou.data.buffer.vecbuf.VectorReplayBuffer").count(".") == 4
+
+
+# --------------------------------------------------------------------------- what the calls do
+
+QUIET_CALLS: list[tuple[str, tuple[Any, ...]]] = [
+    ("builtins.len", ([1, 2],)),
+    ("builtins.sorted", ([3, 1, 2],)),
+    ("builtins.max", ([3, 1, 2],)),
+    ("builtins.sum", ([3, 1, 2],)),
+    ("builtins.str", ([3, 1],)),
+    ("builtins.abs", (-3,)),
+    ("builtins.round", (3.7,)),
+    ("builtins.dict.fromkeys", (["a"],)),
+    ("math.sqrt", (2.0,)),
+    ("math.prod", ([2, 3],)),
+    ("statistics.mean", ([1, 2, 4],)),
+    ("fractions.Fraction", ("3/4",)),
+    ("re.search", (r"\d+", "step 12")),
+    ("re.findall", (r"\d", "12")),
+    ("re.sub", (r"\d", "x", "a1")),
+    ("re.split", (",", "a,b")),
+    ("textwrap.dedent", ("  a\n  b",)),
+    ("html.unescape", ("&lt;",)),
+    ("difflib.get_close_matches", ("stp", ["step", "reset"])),
+    ("json.loads", ('{"a": [1]}',)),
+    ("json.dumps", ({"a": [1]},)),
+    ("ast.literal_eval", ("[1, 2]",)),
+    ("base64.b64encode", (b"abc",)),
+    ("struct.pack", ("<i", 3)),
+    ("urllib.parse.urlparse", ("http://a/b",)),
+    ("copy.deepcopy", ({"a": [1]},)),
+    ("heapq.nlargest", (2, [3, 1, 2])),
+    ("bisect.bisect", ([1, 3], 2)),
+    ("operator.getitem", ([1, 3], 1)),
+    ("os.path.join", ("a", "b")),
+    ("os.path.splitext", ("a.pt",)),
+    ("uuid.UUID", ("12345678123456781234567812345678",)),
+    ("zlib.crc32", (b"abc",)),
+    ("collections.Counter", ("abca",)),
+]
+
+
+@pytest.mark.parametrize(("qualified", "arguments"), QUIET_CALLS)
+def test_quiet_functions_change_nothing_and_give_the_same_again(
+    qualified: str, arguments: tuple[Any, ...]
+) -> None:
+    """Their arguments and the random stream are as before, and a second call gives an equal value."""
+    fact = facts.callable_fact(qualified)
+    assert fact is not None
+    assert fact.effect.quiet
+    function = _find(qualified)
+    before, stream = copy.deepcopy(arguments), random.getstate()
+    first, second = function(*arguments), function(*arguments)
+    assert arguments == before
+    assert random.getstate() == stream
+    if not isinstance(first, re.Match):
+        assert first == second
+    assert _has_kind(first, fact.result.tag), type(first)
+
+
+def _find(qualified: str) -> Any:
+    parts = qualified.split(".")
+    for length in range(len(parts) - 1, 0, -1):
+        try:
+            found: Any = importlib.import_module(".".join(parts[:length]))
+        except ImportError:
+            continue
+        for part in parts[length:]:
+            found = getattr(found, part)
+        return found
+    raise LookupError(qualified)
+
+
+def _has_kind(value: Any, tag: Tag) -> bool:
+    types: dict[Tag, type | tuple[type, ...]] = {
+        Tag.INT: int,
+        Tag.FLOAT: float,
+        Tag.STR: str,
+        Tag.BYTES: bytes,
+        Tag.BOOL: bool,
+        Tag.LIST: list,
+        Tag.TUPLE: tuple,
+        Tag.DICT: dict,
+        Tag.SET: (set, frozenset),
+        Tag.MATCH: re.Match,
+    }
+    return tag not in types or isinstance(value, types[tag])
+
+
+@needs_numpy
+def test_pure_functions_of_numpy_are_pure_and_their_results_new_where_so_said() -> None:
+    """Each one that takes a single array leaves it and the random stream alone, and a result that
+    the table calls fresh shares no memory with it.
+    """
+    import numpy as np
+
+    samples = [
+        np.linspace(0.1, 0.9, 9).reshape(3, 3),
+        np.array([3, 1, 2]),
+        np.array([0.5, 0.0, 1.0], dtype=np.float32),
+        np.array([True, False]),
+    ]
+    called = 0
+    for qualified, fact in numpy_facts.FACTS.items():
+        if fact.effect.level is not Level.PURE or not exists(qualified) or ".empty" in qualified:
+            continue
+        for sample in samples:
+            argument, stream = sample.copy(), np.random.get_state()[1].copy()
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                try:
+                    first, second = _find(qualified)(argument), _find(qualified)(argument)
+                except (TypeError, ValueError, np.linalg.LinAlgError, AttributeError, IndexError):
+                    continue
+            called += 1
+            assert (argument == sample).all(), qualified
+            assert (np.random.get_state()[1] == stream).all(), qualified
+            if isinstance(first, np.ndarray):
+                assert np.array_equal(first, second, equal_nan=first.dtype.kind == "f"), qualified
+                if fact.result.fresh:
+                    assert not np.shares_memory(first, argument), qualified
+            if fact.result.tag in (Tag.NDARRAY, Tag.NUMPY_SCALAR):
+                assert isinstance(first, np.ndarray | np.generic), qualified
+            short = facts.callable_fact(qualified, 1)
+            assert short is not None
+            if short.result.tag is Tag.NUMPY_SCALAR:
+                assert isinstance(first, np.generic | int), qualified
+    assert called > 300
+
+
+@needs_numpy
+@pytest.mark.parametrize("name", ["rand", "random", "normal", "uniform", "standard_normal"])
+def test_random_functions_of_numpy_move_the_stream(name: str) -> None:
+    """What the table says draws random numbers does so."""
+    import numpy as np
+
+    fact = facts.callable_fact(f"numpy.random.{name}")
+    assert fact is not None
+    assert fact.effect.reason == "draws random numbers"
+    before = np.random.get_state()[1:4]
+    getattr(np.random, name)()
+    after = np.random.get_state()[1:4]
+    assert before[1:] != after[1:] or (before[0] != after[0]).any()
+
+
+@needs_numpy
+def test_functions_that_change_their_first_argument_are_known() -> None:
+    """Their effect says so, and they are in the list of those that write in place."""
+    import numpy as np
+
+    array, other = np.zeros(3), np.ones(3)
+    np.copyto(array, other)
+    assert array.sum() == 3
+    for name in facts.INPLACE_FUNCTIONS:
+        fact = facts.callable_fact(name)
+        assert fact is not None, name
+        assert fact.effect.level is Level.EFFECTS, name
+    assert {
+        "numpy.copyto",
+        "random.shuffle",
+        "torch.nn.init.zeros_",
+        "torch.nn.utils.clip_grad_norm_",
+    } <= set(facts.INPLACE_FUNCTIONS)
+
+
+@needs_torch
+def test_pure_functions_of_torch_are_pure_and_their_results_new_where_so_said() -> None:
+    """Each one that takes a single tensor leaves it and the random stream alone."""
+    import torch
+
+    samples = [torch.linspace(0.1, 0.9, 9).reshape(3, 3), torch.tensor([3, 1, 2]), torch.ones(1, 2, 4, 4)]
+    called = 0
+    for qualified, fact in torch_facts.FACTS.items():
+        parent = qualified.rpartition(".")[0]
+        if fact.effect.level is not Level.PURE or "empty" in qualified or fact.result.tag is not Tag.TENSOR:
+            continue
+        if parent not in ("torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special"):
+            continue
+        for sample in samples:
+            argument, stream = sample.clone(), torch.get_rng_state()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    result = _find(qualified)(argument)
+                except (TypeError, RuntimeError, ValueError, IndexError, AttributeError, NotImplementedError):
+                    continue
+            called += 1
+            assert torch.equal(argument, sample), qualified
+            assert torch.equal(torch.get_rng_state(), stream), qualified
+            assert isinstance(result, torch.Tensor), qualified
+            if fact.result.fresh:
+                assert result.untyped_storage().data_ptr() != argument.untyped_storage().data_ptr(), qualified
+            if fact.result.device is Device.HOST:
+                assert result.device.type == "cpu"
+    assert called > 200
+
+
+@needs_torch
+def test_methods_of_tensors_are_as_pure_as_said() -> None:
+    """Each one that needs no argument leaves the tensor alone, or is known to change it."""
+    import torch
+
+    for name, fact in methods.METHODS[Tag.TENSOR].items():
+        if fact.effect.level is not Level.PURE or name in ("cuda", "xpu", "pin_memory"):
+            continue
+        argument = torch.linspace(0.1, 0.9, 9).reshape(3, 3)
+        before = argument.clone()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                result = getattr(argument, name)()
+            except (TypeError, RuntimeError, ValueError, IndexError, NotImplementedError):
+                continue
+        assert torch.equal(argument, before), name
+        if fact.result.fresh and isinstance(result, torch.Tensor):
+            assert result.untyped_storage().data_ptr() != argument.untyped_storage().data_ptr(), name
+        short = facts.method_fact(Tag.TENSOR, name, 0)
+        assert short is not None
+        if short.result.tag is Tag.TENSOR:
+            assert isinstance(result, torch.Tensor), name
+
+
+@needs_torch
+def test_layers_that_draw_their_weights_are_told_from_those_that_do_not() -> None:
+    """Making a `Linear` moves the random stream, making a `ReLU` does not."""
+    import torch
+
+    made = 0
+    for qualified, fact in torch_facts.FACTS.items():
+        if fact.result.tag is not Tag.MODULE or not qualified.startswith("torch.nn."):
+            continue
+        for arguments in ((), (4,), (4, 4), (4, 4, 2), ([torch.nn.Identity()],), (4, 4, 4)):
+            stream = torch.get_rng_state()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    _find(qualified)(*arguments)
+                except (TypeError, ValueError, AssertionError, RuntimeError, AttributeError, KeyError):
+                    continue
+            made += 1
+            drew = not torch.equal(stream, torch.get_rng_state())
+            assert drew == (fact.effect.reason == "draws random numbers"), (qualified, arguments)
+            break
+    assert made > 90
+
+
+# --------------------------------------------------------------------------- asking
+
+
+def test_constructors_tell_what_they_make() -> None:
+    """A lock is known by its constructor, a tensor by where it lies."""
+    event = facts.callable_fact("threading.Event")
+    assert event is not None
+    assert (event.result.tag, event.result.of) == (Tag.EVENT, "threading.Event")
+    layer = facts.callable_fact("torch.nn.modules.linear.Linear")
+    assert layer is not None
+    assert (layer.result.tag, layer.result.of) == (Tag.MODULE, "torch.nn.Linear")
+    zeros = facts.callable_fact("torch.zeros")
+    assert zeros is not None
+    assert (zeros.result.tag, zeros.result.device, zeros.result.fresh) == (Tag.TENSOR, Device.HOST, True)
+    assert facts.callable_fact("project.agent.act") is None
+
+
+def test_asynchronous_and_cuda_events_are_no_events_of_threads() -> None:
+    """`is_set` in a loop means something else there."""
+    for name in ("asyncio.Event", "asyncio.Queue", "torch.cuda.Event"):
+        fact = facts.callable_fact(name)
+        assert fact is not None
+        assert fact.result.tag is Tag.INSTANCE
+
+
+def test_the_number_of_arguments_tells_a_tensor_from_a_pair() -> None:
+    """`torch.max(x)` is a tensor, `torch.max(x, 1)` is not; `x.size()` a shape, `x.size(0)` a number."""
+    one, two = facts.callable_fact("torch.max", 1), facts.callable_fact("torch.max", 2)
+    assert one is not None
+    assert two is not None
+    assert (one.result.tag, two.result.tag) == (Tag.TENSOR, Tag.UNKNOWN)
+    shape, number = facts.method_fact(Tag.TENSOR, "size", 0), facts.method_fact(Tag.TENSOR, "size", 1)
+    assert shape is not None
+    assert number is not None
+    assert (shape.result.tag, number.result.tag) == (Tag.TUPLE, Tag.INT)
+
+
+@pytest.mark.parametrize(
+    ("qualified", "plain", "writing"),
+    [("torch.nn.functional.relu", 1, 2), ("torch.nn.functional.leaky_relu", 2, 3), ("numpy.add", 2, 3)],
+)
+def test_an_argument_too_many_may_be_what_is_written_to(qualified: str, plain: int, writing: int) -> None:
+    """`relu(x, True)` works in place, `numpy.add(a, b, a)` writes to `a`."""
+    pure, unsure = facts.callable_fact(qualified, plain), facts.callable_fact(qualified, writing)
+    assert pure is not None
+    assert unsure is not None
+    assert pure.effect.quiet
+    assert not unsure.effect.quiet
+
+
+def test_a_tensors_method_with_an_underscore_at_its_end_changes_it() -> None:
+    """Whether the table names it or not."""
+    for name in ("copy_", "mul_", "requires_grad_", "normal_", "some_new_thing_"):
+        fact = facts.method_fact(Tag.TENSOR, name)
+        assert fact is not None
+        assert fact.effect.level is Level.EFFECTS
+    assert facts.method_fact(Tag.TENSOR, "__len__") is None
+    assert facts.method_fact(Tag.MODULE, "forward") is None
+
+
+def test_a_method_called_through_its_class_is_known() -> None:
+    """`str.lower(text)` is `text.lower()`."""
+    lower = facts.callable_fact("builtins.str.lower")
+    assert lower is not None
+    assert lower == facts.method_fact(Tag.STR, "lower")
+
+
+@pytest.mark.parametrize(
+    ("method", "count", "tag"),
+    [("lower", 0, Tag.STR), ("strip", 1, Tag.STR), ("startswith", 1, Tag.BOOL), ("groups", 0, Tag.TUPLE)],
+)
+def test_some_methods_say_all_by_their_name(method: str, count: int, tag: Tag) -> None:
+    """Whatever `reply` is, `reply.lower()` is text work."""
+    fact = facts.method_on_unknown(method, count)
+    assert fact is not None
+    assert fact.effect.level is Level.PURE
+    assert fact.result.tag is tag
+
+
+@pytest.mark.parametrize(
+    ("method", "count"),
+    [
+        ("join", 1),  # a thread's waits
+        ("partition", 1),  # an array's sorts in place
+        ("split", 1),  # a batch's may shuffle
+        ("replace", 1),  # a path's renames the file
+        ("encode", 1),  # a network's may draw
+        ("span", 1),  # a tracer's opens one
+        ("lower", 1),
+        ("update", 1),
+        ("count", 0),
+    ],
+)
+def test_a_name_that_means_different_things_says_nothing(method: str, count: int) -> None:
+    """rlint rather stays silent than takes a side effect for text work."""
+    assert facts.method_on_unknown(method, count) is None
+
+
+def test_an_argument_that_is_text_settles_some_more() -> None:
+    """`reply.split("</think>")` can only be a string's."""
+    assert facts.method_on_unknown("split", 1, text_first=True) is not None
+    assert facts.method_on_unknown("join", 1, text_first=True) is None
+
+
+def test_cheap_calls_are_told_from_costly_ones() -> None:
+    """Doing a cheap one twice is no finding."""
+    for name in ("builtins.len", "builtins.isinstance", "math.sqrt", "os.path.join", "torch.device"):
+        assert facts.is_cheap(name), name
+    for name in ("re.search", "torch.matmul", "json.loads", "os.path.exists", "builtins.sorted", "numpy.sum"):
+        assert not facts.is_cheap(name), name
+    assert facts.is_cheap_method(Tag.STR, "lower")
+    assert facts.is_cheap_method(Tag.TENSOR, "detach")
+    assert facts.is_cheap_method(Tag.DICT, "get")
+    assert not facts.is_cheap_method(Tag.TENSOR, "sum")
+    assert not facts.is_cheap_method(Tag.TOKENIZER, "encode")
+
+
+def test_what_is_called_cheap_is_known_and_quiet() -> None:
+    """A side effect is never called cheap."""
+    from rlint.project.facts.cheap import CHEAP, CHEAP_METHODS
+
+    for name in CHEAP:
+        fact = facts.callable_fact(name)
+        assert fact is not None, name
+        assert fact.effect.quiet, name
+    for tag, names in CHEAP_METHODS.items():
+        for method in names:
+            method_fact = facts.method_fact(tag, method)
+            assert method_fact is not None, (tag, method)
+            assert method_fact.effect.quiet, (tag, method)
+
+
+def test_iterators_and_functions_among_the_arguments_are_pointed_out() -> None:
+    """`list(iterator)` uses it up, `map(f, x)` does what `f` does."""
+    assert facts.consumes_iterators("builtins.list")
+    assert not facts.consumes_iterators("builtins.len")
+    assert facts.calls_back("builtins.map")
+    assert not facts.calls_back("builtins.zip")
+    for known in (facts.consumes_iterators, facts.calls_back):
+        assert not known("project.agent.act")
+
+
+def test_attributes_have_kinds() -> None:
+    """A tensor's shape is a tuple of numbers; of what nobody knows, nothing is said."""
+    shape = facts.attribute_kind(Tag.TENSOR, "shape")
+    assert shape.tag is Tag.TUPLE
+    assert shape.item is not None
+    assert shape.item.tag is Tag.INT
+    assert facts.attribute_kind(Tag.ENVIRONMENT, "action_space").tag is Tag.SPACE
+    assert not facts.attribute_kind(Tag.UNKNOWN, "shape")
+    assert not facts.attribute_kind(Tag.TENSOR, "nothing_of_the_kind")
+
+
+def test_waiting_on_a_queue_is_an_effect_and_looking_at_it_is_not() -> None:
+    """A polling loop is told from one that works by this."""
+    for method, quiet in (("get", False), ("put", False), ("empty", True), ("qsize", True)):
+        fact = facts.method_fact(Tag.QUEUE, method)
+        assert fact is not None
+        assert fact.effect.quiet is quiet
+        assert hasattr(queue.Queue, method)
+    path = facts.method_fact(Tag.PATH, "exists")
+    assert path is not None
+    assert path.effect.quiet
+    assert hasattr(pathlib.Path, "exists")
