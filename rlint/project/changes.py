@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint.project import facts
 from rlint.project.effect import Level
 from rlint.project.kind import Tag
 from rlint.project.kinds import is_immutable
@@ -15,12 +16,12 @@ _FIXED = frozenset({Tag.FUNCTION, Tag.CLASS, Tag.PYTHON_MODULE})
 # what library calls do to the world, but not to their arguments
 _HARMLESS = (
     "prints",
-    "logs",
+    "writes to the log",
     "reads the clock",
     "draws random numbers",
     "sleeps",
-    "writes to a file",
-    "reads a file",
+    "reads or writes a file",
+    "draws a frame",
 )
 
 
@@ -118,7 +119,8 @@ class _Watched:
         effect = self.knowledge.effects.call_effect(call)
         if effect.quiet:
             return False
-        if effect.level is Level.EFFECTS and effect.reason.startswith(_HARMLESS):
+        in_place = self.knowledge.names.qualified(call.func) in facts.INPLACE_FUNCTIONS
+        if effect.level is Level.EFFECTS and effect.reason.startswith(_HARMLESS) and not in_place:
             return False
         if effect.level is Level.EFFECTS and not effect.reason.startswith("`") and self._is_library(call):
             touched = {_root(argument) for argument in (*call.args, *(k.value for k in call.keywords))}

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from rlint.project import facts
 from rlint.project.effect import PURE, Effect, Level
 from rlint.project.kind import UNKNOWN, Kind, Tag
-from rlint.project.kinds import item_of
+from rlint.project.kinds import indexed
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
 
-_STEP = re.compile(r"\(\)|\[\]|@\w+|\.\w+")
+_STEP = re.compile(r"\(\)|\[[:?]?\]|@\w+|\.\w+")
 _DEPTH = 24
 
 
@@ -254,8 +254,8 @@ class Index:
                 value = self.resolve(value.of, module)
             if step == "()":
                 value, owner = self._called(value, owner), None
-            elif step == "[]":
-                value = item_of(self._as_kind(value))
+            elif step.startswith("["):
+                value = indexed(self._as_kind(value), step)
             elif step.startswith("@"):
                 if not isinstance(value, FunctionSummary):
                     return None, None

@@ -408,27 +408,17 @@ class Kinds:
         return self.kind_of(node.value).aged()
 
     def _subscript(self, node: ast.Subscript) -> Kind:
-        owner = self.kind_of(node.value)
-        index = node.slice
-        if owner.tag is Tag.STR:
-            return Kind(Tag.STR)
-        if isinstance(index, ast.Slice):
-            return replace(owner, fresh=owner.tag in (Tag.LIST, Tag.TUPLE)) if owner else UNKNOWN
-        if owner.tag is Tag.TENSOR:
-            return Kind(Tag.TENSOR, device=owner.device)
-        if owner.tag is Tag.NDARRAY:
-            index_kind = self.kind_of(index)
-            keeps_rank = isinstance(index, ast.Tuple) and any(
-                isinstance(part, ast.Slice) for part in index.elts
-            )
-            if keeps_rank or index_kind.tag in (Tag.NDARRAY, Tag.LIST):
-                return Kind(Tag.NDARRAY, fresh=not keeps_rank)
-            return UNKNOWN
-        if owner.tag is Tag.BATCH:
-            return Kind(Tag.TENSOR, device=Device.HOST)
-        if owner.tag in (Tag.LIST, Tag.TUPLE, Tag.DICT, Tag.STATE_DICT, Tag.DEQUE):
-            return item_of(owner)
-        return Kind(of=f"{owner.of}[]") if not owner and owner.of else UNKNOWN
+        return indexed(self.kind_of(node.value), self._index_step(node.slice))
+
+    def _index_step(self, index: ast.expr) -> str:
+        """How an index selects, as a step of an access path: one item, a part, or nobody knows."""
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        if any(isinstance(part, (ast.Slice, ast.List, ast.ListComp)) for part in parts):
+            return "[:]"
+        kinds = [self.kind_of(part) for part in parts]
+        if any(kind.tag in (Tag.NDARRAY, Tag.LIST, Tag.TENSOR) for kind in kinds):
+            return "[:]"
+        return "[]" if all(kind.tag in (Tag.INT, Tag.STR, Tag.BOOL) for kind in kinds) else "[?]"
 
     _HANDLERS: dict[type[ast.AST], Callable[..., Kind]] = {
         ast.Name: _name, ast.Attribute: _attribute, ast.Call: _call, ast.Constant: _constant, ast.List: _list,
@@ -456,6 +446,29 @@ def item_of(kind: Kind) -> Kind:
     if kind.item is not None:
         return kind.item
     return Kind(of=f"{kind.of}[]") if not kind and kind.of else UNKNOWN
+
+
+def indexed(owner: Kind, step: str) -> Kind:
+    """The kind of `owner[index]`; `step` is "[]" for one item, "[:]" for a part, "[?]" where unknown."""
+    if owner.tag in (Tag.STR, Tag.BYTES):
+        return Kind(owner.tag) if owner.tag is Tag.STR or step == "[:]" else UNKNOWN
+    if owner.tag is Tag.TENSOR:
+        return Kind(Tag.TENSOR, device=owner.device)
+    if owner.tag is Tag.BATCH:
+        return Kind(Tag.TENSOR, device=Device.HOST)
+    if owner.tag in (Tag.DICT, Tag.STATE_DICT):
+        return item_of(owner)
+    if step == "[:]":
+        if owner.tag in (Tag.LIST, Tag.TUPLE):
+            return replace(owner, fresh=True)
+        return Kind(Tag.NDARRAY) if owner.tag is Tag.NDARRAY else _deferred(owner, step)
+    if owner.tag in (Tag.LIST, Tag.TUPLE, Tag.DEQUE):
+        return item_of(owner)
+    return _deferred(owner, step)
+
+
+def _deferred(owner: Kind, step: str) -> Kind:
+    return Kind(of=f"{owner.of}{step}") if not owner and owner.of else UNKNOWN
 
 
 def _along(kind: Kind, path: tuple[int, ...]) -> Kind:
