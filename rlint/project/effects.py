@@ -107,12 +107,17 @@ class Effects:
             case ast.Global() | ast.Nonlocal():
                 return Effect(Level.EFFECTS, "rebinds a name outside the function")
             case ast.Attribute(ctx=ast.Load()):
-                return PURE if self.names.qualified(node) else READS
+                return PURE if self._is_callee(node) or self.names.qualified(node) else READS
             case ast.Subscript(ctx=ast.Load()):
-                return READS
+                return PURE if self._is_fresh_local(node.value) else READS
             case ast.Name(ctx=ast.Load()):
                 return self._name_effect(node)
         return PURE
+
+    def _is_callee(self, node: ast.Attribute) -> bool:
+        """Is this only the method of a call? What the call reads is the method's affair."""
+        parent = self.tree.parents.get(node)
+        return isinstance(parent, ast.Call) and parent.func is node
 
     def _name_effect(self, node: ast.Name) -> Effect:
         scope, bindings = self.names.bindings(node)
@@ -151,11 +156,7 @@ class Effects:
         if owner:
             known = facts.method_fact(owner.tag, func.attr)
             if known is not None and owner.tag is not Tag.INSTANCE:
-                if (
-                    known.effect.level is Level.EFFECTS
-                    and self._is_fresh_local(func.value)
-                    and _changes_owner(owner)
-                ):
+                if owner.tag in _MUTABLE_TAGS and self._is_fresh_local(func.value):
                     return PURE, None
                 return known.effect, None
             return unknown, f"{owner.of}().{func.attr}" if owner.of else None
@@ -202,10 +203,6 @@ class Effects:
             return True
         kind = self.kinds.kind_of(binding.value)
         return kind.fresh or is_immutable(kind)
-
-
-def _changes_owner(owner: Kind) -> bool:
-    return owner.tag in _MUTABLE_TAGS
 
 
 def _shown(expression: ast.expr) -> str:

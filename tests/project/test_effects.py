@@ -1,0 +1,86 @@
+"""What functions do besides returning a value."""
+
+from __future__ import annotations
+
+import pytest
+
+from project_builder import build, expression, site_of
+from rlint.project.effect import Level
+
+PURE = [
+    "def f(text):\n    return text.strip().lower()",
+    "import re\ndef f(text):\n    m = re.search('a', text)\n    return m.group(1) if m else None",
+    "def f(xs):\n    out = []\n    for x in xs:\n        out.append(x * 2)\n    return out",
+    "def f(xs):\n    counts = {}\n    for x in xs:\n        counts[x] = counts.get(x, 0) + 1\n    return counts",
+    "import numpy as np\ndef f(xs):\n    return np.mean(np.asarray(xs))",
+    "def g(x):\n    return x + 1\ndef f(x):\n    return g(g(x))",
+    "import json\ndef f(text):\n    try:\n        return json.loads(text)\n    except ValueError:\n        return None",
+    "def f(n):\n    return 1 if n < 2 else n * f(n - 1)",
+]
+NOT_QUIET = [
+    "def f(text):\n    print(text)\n    return text",
+    "import random\ndef f(text):\n    return random.random()",
+    "import time\ndef f(text):\n    return time.time()",
+    "SEEN = []\ndef f(text):\n    SEEN.append(text)\n    return text",
+    "def f(xs):\n    xs.append(1)\n    return xs",
+    "def f(xs):\n    xs[0] = 1\n    return xs",
+    "def f(x):\n    x.count += 1\n    return x",
+    "def f(x):\n    global COUNT\n    COUNT = x\n    return x",
+    "def f(x):\n    yield x",
+    "def f(x):\n    return mystery(x)",
+    "def f(x):\n    return x.mystery()",
+    "def g(x):\n    print(x)\ndef f(x):\n    g(x)\n    return x",
+    "import torch\ndef f(x):\n    return x + torch.randn(3)",
+    "def f(out):\n    import numpy as np\n    return np.add(1, 2, out=out)",
+    "async def f(x):\n    return x",
+    "def f(xs):\n    ys = xs\n    ys.append(1)\n    return ys",
+]
+
+
+@pytest.mark.parametrize("program", [*PURE, *NOT_QUIET])
+def test_a_function_is_pure_only_if_everything_in_it_is(program: str) -> None:
+    """Changing what the function itself made is no effect; changing anything else is."""
+    site = site_of(f"{program}\nf(data)\n")
+    effect = site.effect_of(expression(site, "f(data)"))
+    assert (effect.level <= Level.PURE) is (program in PURE), effect
+
+
+def test_reading_state_is_told_from_pure() -> None:
+    """A method that looks at an attribute changes nothing, but may answer differently next time."""
+    site = site_of("class A:\n    def size(self):\n        return self.n\na = A()\na.size()\n")
+    assert site.effect_of(expression(site, "a.size()")).level is Level.READS
+
+
+def test_effects_are_followed_into_other_files_and_overriding_methods() -> None:
+    """A call is as pure as the worst implementation that it may reach."""
+    sites = build(
+        {
+            "scorers.py": """
+                class Scorer:
+                    def score(self, text):
+                        return len(text)
+                class Loud(Scorer):
+                    def score(self, text):
+                        print(text)
+                        return 0
+                class Quiet:
+                    def score(self, text):
+                        return len(text)
+                """,
+            "use.py": """
+                from scorers import Quiet, Scorer
+                def f(scorer: Scorer, quiet: Quiet):
+                    scorer.score("a")
+                    quiet.score("a")
+                """,
+        }
+    )
+    site = sites["use.py"]
+    assert site.effect_of(expression(site, 'scorer.score("a")')).level is Level.EFFECTS
+    assert site.effect_of(expression(site, 'quiet.score("a")')).quiet
+
+
+def test_the_reason_names_what_is_done() -> None:
+    """A person can read why a call is not pure."""
+    site = site_of("def g(x):\n    print(x)\ndef f(x):\n    g(x)\nf(1)\n")
+    assert "prints" in site.effect_of(expression(site, "f(1)")).reason

@@ -1,0 +1,117 @@
+"""How often lines run, and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from project_builder import build, expression, site_of
+from rlint.findings import Heat
+
+STEP_LOOP = """
+    import gymnasium as gym
+    env = gym.make("CartPole-v1")
+    obs, _ = env.reset()
+    setup(env)
+    for episode in range(100):
+        start(episode)
+        done = False
+        while not done:
+            action = choose(obs)
+            obs, reward, terminated, truncated, _ = env.step(action)
+            done = terminated or truncated
+            for part in obs:
+                each(part)
+            if episode % 1000 == 0:
+                rarely()
+            if done:
+                at_end()
+        report(episode)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "heat"),
+    [
+        ("setup(env)", Heat.COLD),
+        ("start(episode)", Heat.WARM),
+        ("choose(obs)", Heat.HOT),
+        ("each(part)", Heat.HOT),
+        ("rarely()", Heat.WARM),
+        ("at_end()", Heat.WARM),
+        ("report(episode)", Heat.WARM),
+    ],
+)
+def test_a_line_is_as_hot_as_its_loops(call: str, heat: Heat) -> None:
+    """The loop that steps the environment is hot, the one around it is warm, the rest is cold."""
+    site = site_of(STEP_LOOP)
+    assert site.heat_of(expression(site, call)).level is heat
+
+
+def test_heat_is_inherited_through_calls_across_files() -> None:
+    """A buffer's method is hot because the training loop reaches it, and the chain says how."""
+    sites = build(
+        {
+            "buffer.py": """
+                class Buffer:
+                    def draw(self):
+                        return pick(self.rows)
+                """,
+            "agent.py": """
+                from buffer import Buffer
+                class Agent:
+                    def __init__(self):
+                        self.buffer = Buffer()
+                    def improve(self):
+                        return self.buffer.draw()
+                """,
+            "train.py": """
+                from agent import Agent
+                def main(env, total):
+                    agent = Agent()
+                    step = 0
+                    while step < total:
+                        env.step(0)
+                        agent.improve()
+                        step += 1
+                """,
+        }
+    )
+    site = sites["buffer.py"]
+    heat = site.heat_of(expression(site, "pick(self.rows)"))
+    assert heat.level is Heat.HOT
+    assert heat.chain == ("train.py:6 while step < total", "Agent.improve", "Buffer.draw")
+
+
+@pytest.mark.parametrize(
+    ("program", "heat"),
+    [
+        ("class Agent:\n    def act(self, obs):\n        work()", Heat.HOT),
+        ("class ReplayBuffer:\n    def sample(self, n):\n        work()", Heat.HOT),
+        ("from torch import nn\nclass Net(nn.Module):\n    def forward(self, x):\n        work()", Heat.HOT),
+        ("import gym\nclass Maze(gym.Env):\n    def step(self, a):\n        work()", Heat.HOT),
+        ("def correctness_reward(prompts, completions):\n    work()", Heat.WARM),
+        ("def correctness_reward(prompts, completions):\n    return [work() for c in completions]", Heat.HOT),
+        ("def load_config(path):\n    work()", Heat.COLD),
+        ("class Parser:\n    def add(self, x):\n        work()", Heat.COLD),
+        ("for name in names:\n    work()", Heat.COLD),
+        ("import threading\ndef main():\n    for i in range(4):\n        threading.Thread(target=run).start()\n"
+         "def run():\n    work()", Heat.COLD),
+        ("def main(q):\n    while True:\n        item = queue.get()\n        work()", Heat.HOT),
+        ("def main(loader):\n    for batch in loader:\n        work()", Heat.HOT),
+        ("def main(env):\n    for it in range(9):\n        for t in range(128):\n            env.step(0)\n"
+         "        loss.backward()\n        work()", Heat.WARM),
+        ("def main(env):\n    while True:\n        env.step(0)\n        if broken:\n            work()\n"
+         "            break", Heat.COLD),
+    ],
+)  # fmt: skip
+def test_roles_and_drivers(program: str, heat: Heat) -> None:
+    """Where no caller is known, names that the field agrees on tell; what they do not tell is cold."""
+    site = site_of(program)
+    assert site.heat_of(expression(site, "work()")).level is heat
+
+
+def test_tests_heat_nothing() -> None:
+    """A training loop in a test is no training."""
+    sites = build({"tests/test_agent.py": "def test_it(env):\n    while True:\n        env.step(0)\n        work()\n"})
+    site = sites["tests/test_agent.py"]
+    assert site.heat_of(expression(site, "work()")).level is Heat.COLD
