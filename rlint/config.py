@@ -79,7 +79,8 @@ def find_config(folder: Path) -> Path | None:
     """Find the configuration file in `folder` itself; a pyproject.toml counts if it has a section for us."""
     for name in FILE_NAMES:
         path = folder / name
-        if path.is_file() and (name != "pyproject.toml" or _section(path, required=False) is not None):
+        # os.path.isfile: no error where the folder may be listed but not entered.
+        if os.path.isfile(path) and (name != "pyproject.toml" or _section(path, required=False) is not None):
             return path
     return None
 
@@ -123,11 +124,12 @@ def option_layer(values: Mapping[str, Any], root: Path) -> Layer:
 
 
 def _section(path: Path, *, required: bool) -> dict[str, Any] | None:
+    raw = _read(path)
+    if path.name == "pyproject.toml" and b"rlint" not in raw and not required:
+        return None  # not ours, and perhaps not even valid TOML
     text = _text(path)
     if path.name != "pyproject.toml":
         return _parse(text, _shown(path))
-    if "rlint" not in text and not required:
-        return None  # not ours, and perhaps not even valid TOML
     tool = _parse(text, _shown(path)).get("tool", {})
     section = tool.get("rlint") if isinstance(tool, dict) else None
     if section is not None and not isinstance(section, dict):
@@ -135,11 +137,16 @@ def _section(path: Path, *, required: bool) -> dict[str, Any] | None:
     return section
 
 
-def _text(path: Path) -> str:
+def _read(path: Path) -> bytes:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return path.read_bytes()
     except OSError as error:
         raise RlintError(f"{_shown(path)}: cannot read the configuration: {error.strerror}") from error
+
+
+def _text(path: Path) -> str:
+    try:
+        return _read(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise RlintError(f"{_shown(path)}: cannot read the configuration: it is not UTF-8") from error
 

@@ -97,18 +97,21 @@ class _Walk:
                 ignore = rules_in(folder, ignore)
             settings = self._resolver.for_folder(Path(folder))
             for entry in found:
-                is_folder = entry.is_dir(follow_symlinks=False)
-                if not (is_folder or entry.name.endswith(SUFFIX)) or settings.excludes_entry(entry.path):
-                    continue
-                if ignore is not None and ignore.ignores(entry.path, folder=is_folder):
-                    continue
-                if is_folder:
-                    pending.append((entry.path, os.path.join(real, entry.name), ignore))
-                elif entry.is_symlink():
-                    if os.path.isfile(entry.path):
+                try:
+                    is_folder = entry.is_dir(follow_symlinks=False)
+                    if not (is_folder or entry.name.endswith(SUFFIX)) or settings.excludes_entry(entry.path):
+                        continue
+                    if ignore is not None and ignore.ignores(entry.path, folder=is_folder):
+                        continue
+                    if is_folder:
+                        pending.append((entry.path, os.path.join(real, entry.name), ignore))
+                    elif not entry.is_symlink():
+                        if entry.is_file():
+                            self._take(entry.path, os.path.join(real, entry.name))
+                    elif os.path.isfile(entry.path):
                         self._take(entry.path, os.path.realpath(entry.path))
-                elif entry.is_file():
-                    self._take(entry.path, os.path.join(real, entry.name))
+                except OSError as error:
+                    self._report(Path(entry.path), f"cannot be read: {error.strerror}")
 
     def _take(self, path: str, real: str) -> None:
         # Of several paths to one file, prefer the file's own to that of a link.

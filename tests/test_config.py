@@ -78,7 +78,8 @@ def test_a_pyproject_without_a_section_is_passed_over(write: Write) -> None:
     write("rlint.toml", 'select = ["RL101"]\n')
     write("a/pyproject.toml", "[tool.ruff]\n")
     write("b/pyproject.toml", "name = {{ cookiecutter.name }}\n")
-    assert settings("a/x.py").codes == settings("b/x.py").codes == {"RL101"}
+    write("c/pyproject.toml", "").write_bytes(b"# \xff\n")
+    assert settings("a/x.py").codes == settings("b/x.py").codes == settings("c/x.py").codes == {"RL101"}
 
 
 def test_extend_takes_over_what_is_not_overridden(write: Write) -> None:

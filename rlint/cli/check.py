@@ -15,7 +15,7 @@ _FIX = "Repair what can be repaired safely, as `rlint fix` does."
 _NOQA = "Add `# noqa: CODE` to every line with a finding."
 
 
-@click.command("check")
+@click.command("check", short_help="Look for slow code.")
 @click.option("--fix/--no-fix", default=None, help=_FIX)
 @click.option("--add-noqa", is_flag=True, help=_NOQA)
 @shared_options

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rlint.settings import Resolver
 
 
-@click.command("config")
+@click.command("config", short_help="Show the settings that apply, and where they come from.")
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="TOML or JSON.")
 @CONFIGURATION[0]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rlint.cli.request import Request
 
 
-@click.command("fix")
+@click.command("fix", short_help="Repair slow code.")
 @shared_options
 def command(request: Request) -> int:
     """Repair slow code where that is safe; with --unsafe-fixes, where a reader must agree, too.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rlint.registry import RuleEntry
 
 
-@click.command("rule")
+@click.command("rule", short_help="Explain a rule.")
 @click.argument("rule", metavar="[CODE|NAME]", required=False)
 @click.option("--all", "everything", is_flag=True, help="Show the pages of all rules.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="Page or data.")

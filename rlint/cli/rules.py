@@ -9,7 +9,7 @@ import click
 from rlint.cli.rule import facts
 
 
-@click.command("rules")
+@click.command("rules", short_help="List the rules.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="Table or data.")
 def command(output_format: str) -> None:
     """List the rules: code, name, family, how safe the fix can be, and what is flagged."""

@@ -5,20 +5,20 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.cli.console import Console, count
+from rlint.cli.report import CLEAN, FAILED, list_fixes, show, show_diff
 from rlint.cli.work import StandardInput, Work, find_work, read_stdin
 from rlint.errors import RlintError
-from rlint.findings import Finding, Problem
+from rlint.findings import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rlint.cli.request import Request
     from rlint.engine import Changed, FixReport, Report, Target
-
-CLEAN, FINDINGS, FAILED = 0, 1, 2
 
 
 def run(request: Request) -> int:
@@ -29,7 +29,8 @@ def run(request: Request) -> int:
     if request.show_settings:
         from rlint.cli.config import rendered
 
-        named = [request.stdin_filename or "."] if request.reads_stdin else list(request.paths)
+        program = Path(request.stdin_filename or "-")
+        named = [str(program.parent)] if request.reads_stdin else list(request.paths)
         console.report(rendered(work.resolver, named))
         return CLEAN
     if request.show_files:
@@ -55,10 +56,10 @@ def run(request: Request) -> int:
 
 def _run_files(work: Work, targets: Sequence[Target], console: Console) -> int:
     if not (work.settings.fix or work.request.diff):
-        return _show(work, _check(work, targets), console)
+        return show(work, _check(work, targets), console)
     fixed = _fix(work, targets)
     if work.request.diff:
-        return _show_diff(work, fixed, console)
+        return show_diff(work, fixed, console)
     from rlint.fixes import write
 
     refused = {
@@ -67,11 +68,11 @@ def _run_files(work: Work, targets: Sequence[Target], console: Console) -> int:
         if (problem := write(changed.source, changed.text)) is not None
     }
     applied = [finding for finding in fixed.applied if finding.path not in refused]
-    _list_fixes(work, applied, console)
+    list_fixes(work, applied, console)
     # Where a file could not be written, what it holds now is not what the report describes.
     report = _check(work, targets) if refused else fixed.report
     report = replace(report, problems=(*report.problems, *refused.values()))
-    return _show(work, report, console, fixed=len(applied))
+    return show(work, report, console, fixed=len(applied))
 
 
 def _run_stdin(work: Work, console: Console) -> int:
@@ -81,14 +82,14 @@ def _run_stdin(work: Work, console: Console) -> int:
     if isinstance(given.source, Problem):
         work = replace(work, problems=(given.source,))
     if not (work.settings.fix or work.request.diff):
-        return _show(work, _check(work, given.targets), console)
+        return show(work, _check(work, given.targets), console)
     fixed = _fix(work, given.targets)
     if work.request.diff:
-        return _show_diff(work, fixed, console)
+        return show_diff(work, fixed, console)
     sys.stdout.flush()
     sys.stdout.buffer.write(_fixed_bytes(given, fixed.changed))
     sys.stdout.buffer.flush()
-    return _show(work, fixed.report, console, fixed=len(fixed.applied), err=True)
+    return show(work, fixed.report, console, fixed=len(fixed.applied), err=True)
 
 
 def _fixed_bytes(given: StandardInput, changed: Sequence[Changed]) -> bytes:
@@ -107,63 +108,3 @@ def _fix(work: Work, targets: Sequence[Target]) -> FixReport:
 
     fixed = engine.fix(targets, unsafe=work.settings.unsafe_fixes, jobs=work.settings.jobs)
     return replace(fixed, report=replace(fixed.report, problems=(*work.problems, *fixed.report.problems)))
-
-
-def _show(work: Work, report: Report, console: Console, *, fixed: int = 0, err: bool = False) -> int:
-    """Print a report and its summary, and tell the exit status."""
-    from rlint.output import ReportOptions, reporter, statistics
-    from rlint.output.counts import summary
-
-    request, settings = work.request, work.settings
-    options = ReportOptions(
-        unsafe_fixes=settings.unsafe_fixes, color=request.colored and not err, fixed=fixed, summary=False
-    )
-    console.problems(report.problems)
-    for_people = settings.output_format in ("full", "concise")
-    # People read on standard error what could not be checked; other programs find it in the report.
-    shown = replace(report, problems=()) if for_people else report
-    if request.statistics:
-        text = statistics(shown, settings.output_format, options)
-    else:
-        text = reporter(settings.output_format)(shown, options)
-    if for_people and not request.quiet:
-        text += summary(report, options)
-    console.report(text, err=err)
-    return _status(request, report, fixed)
-
-
-def _show_diff(work: Work, fixed: FixReport, console: Console) -> int:
-    from rlint.output import diff
-
-    console.problems(fixed.report.problems)
-    console.report(diff(fixed.changed, color=work.request.colored))
-    if fixed.applied:
-        console.note(f"Would fix {count(len(fixed.applied), 'finding')}.")
-    elif not fixed.report.problems:
-        console.note("Nothing to fix.")
-    if work.request.exit_zero and fixed.report.checked:
-        return CLEAN
-    return FINDINGS if fixed.changed else _status(work.request, replace(fixed.report, findings=()), 0)
-
-
-def _status(request: Request, report: Report, fixed: int) -> int:
-    if report.problems and not report.checked:
-        return FAILED
-    if request.exit_zero:
-        return CLEAN
-    if report.findings or report.problems or (fixed and request.exit_non_zero_on_fix):
-        return FINDINGS
-    return CLEAN
-
-
-def _list_fixes(work: Work, applied: Sequence[Finding], console: Console) -> None:
-    if not (work.request.show_fixes or work.request.verbose):
-        return
-    places: dict[str, list[Finding]] = {}
-    for finding in applied:
-        places.setdefault(finding.path, []).append(finding)
-    for path, findings in sorted(places.items()):
-        codes = sorted({(finding.code, finding.name) for finding in findings})
-        for code, name in codes:
-            number = sum(1 for finding in findings if finding.code == code)
-            console.note(f"fixed {path}: {number} × {code} ({name})")

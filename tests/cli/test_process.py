@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import rlint
+from rlint.cli import main
 
 ROOT = Path(rlint.__file__).resolve().parents[1]
 
@@ -117,3 +118,22 @@ def test_code_that_is_checked_is_never_run(tmp_path: Path) -> None:
     )
     assert (process.returncode, process.stderr) == (0, "")
     assert not trace.exists()
+
+
+def test_a_bug_in_rlint_is_reported_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Something that rlint did not expect ends with status 2 and a request; --verbose has the details."""
+
+    def broken(_: object) -> int:
+        raise ValueError("surprise")
+
+    monkeypatch.setattr("rlint.cli.run.run", broken)
+    for arguments, traceback in ((["check"], False), (["check", "-v"], True)):
+        with pytest.raises(SystemExit) as end:
+            main(arguments)
+        assert end.value.code == 2
+        errors = capsys.readouterr().err
+        assert "ValueError: surprise" in errors
+        assert "report" in errors
+        assert ("Traceback" in errors) == traceback

@@ -1,0 +1,80 @@
+"""What a run prints in the end, and its exit status."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rlint.cli.console import Console, count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rlint.cli.request import Request
+    from rlint.cli.work import Work
+    from rlint.engine import FixReport, Report
+    from rlint.findings import Finding
+
+CLEAN, FINDINGS, FAILED = 0, 1, 2
+
+
+def show(work: Work, report: Report, console: Console, *, fixed: int = 0, err: bool = False) -> int:
+    """Print a report and its summary, and tell the exit status."""
+    from rlint.output import ReportOptions, reporter, statistics
+    from rlint.output.counts import summary
+
+    request, settings = work.request, work.settings
+    options = ReportOptions(
+        unsafe_fixes=settings.unsafe_fixes, color=request.colored and not err, fixed=fixed, summary=False
+    )
+    console.problems(report.problems)
+    for_people = settings.output_format in ("full", "concise")
+    # People read on standard error what could not be checked; other programs find it in the report.
+    shown = replace(report, problems=()) if for_people else report
+    if request.statistics:
+        text = statistics(shown, settings.output_format, options)
+    else:
+        text = reporter(settings.output_format)(shown, options)
+    if for_people and not request.quiet:
+        text += summary(report, options)
+    console.report(text, err=err)
+    return _status(request, report, fixed)
+
+
+def show_diff(work: Work, fixed: FixReport, console: Console) -> int:
+    """Print what fixing would change, and tell the exit status."""
+    from rlint.output import diff
+
+    console.problems(fixed.report.problems)
+    console.report(diff(fixed.changed, color=work.request.colored))
+    if fixed.applied:
+        console.note(f"Would fix {count(len(fixed.applied), 'finding')}.")
+    elif not fixed.report.problems:
+        console.note("Nothing to fix.")
+    if work.request.exit_zero and fixed.report.checked:
+        return CLEAN
+    return FINDINGS if fixed.changed else _status(work.request, replace(fixed.report, findings=()), 0)
+
+
+def _status(request: Request, report: Report, fixed: int) -> int:
+    if report.problems and not report.checked:
+        return FAILED
+    if request.exit_zero:
+        return CLEAN
+    if report.findings or report.problems or (fixed and request.exit_non_zero_on_fix):
+        return FINDINGS
+    return CLEAN
+
+
+def list_fixes(work: Work, applied: Sequence[Finding], console: Console) -> None:
+    """Say which files were fixed, and how, where that is wanted."""
+    if not (work.request.show_fixes or work.request.verbose):
+        return
+    places: dict[str, list[Finding]] = {}
+    for finding in applied:
+        places.setdefault(finding.path, []).append(finding)
+    for path, findings in sorted(places.items()):
+        codes = sorted({(finding.code, finding.name) for finding in findings})
+        for code, name in codes:
+            number = sum(1 for finding in findings if finding.code == code)
+            console.note(f"fixed {path}: {number} × {code} ({name})")
