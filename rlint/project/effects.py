@@ -9,11 +9,12 @@ from typing import Protocol
 from rlint.project import facts
 from rlint.project.effect import PURE, READS, Effect, Level
 from rlint.project.kind import Kind, Tag
-from rlint.project.kinds import Kinds, is_immutable
+from rlint.project.kinds import Kinds, argument_count, is_immutable
 from rlint.project.names import Names
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
 
+_WRITES = Effect(Level.EFFECTS, "writes into an argument")
 _SUSPENDS = Effect(Level.EFFECTS, "suspends the function")
 _FRESH_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _MUTABLE_TAGS = frozenset({Tag.LIST, Tag.DICT, Tag.SET, Tag.DEQUE, Tag.NDARRAY, Tag.TENSOR, Tag.UNKNOWN,
@@ -30,8 +31,8 @@ class EffectResolver(Protocol):
 class Effects:
     """The effects in one file.
 
-    Without a project, a call into other functions of the project is listed by `calls_of` as an
-    access path, to be resolved once all files are known.
+    Without a project, a call into other functions of the project counts as unknown;
+    `function_effect` lists such calls as access paths, to be judged once all files are known.
     """
 
     def __init__(self, tree: Tree, names: Names, kinds: Kinds, project: EffectResolver | None) -> None:
@@ -57,14 +58,15 @@ class Effects:
         found = self.project.effect_at(path, self.names.module) if self.project is not None else None
         return found if found is not None else effect
 
-    def function_effect(self, function: Function) -> tuple[Effect, tuple[str, ...]]:
+    def function_effect(self, function: Function) -> tuple[Effect, tuple[tuple[str, Effect], ...]]:
         """The effect of calling a function of this file, as far as the file tells, and the access
-        paths of the calls in it that others have to judge. Stores to locals are no effect.
+        paths of the calls in it that others have to judge, each with what to think of it where they
+        cannot. Stores to locals are no effect.
         """
         if isinstance(function, ast.AsyncFunctionDef):
             return _SUSPENDS, ()
         effect = PURE
-        paths: list[str] = []
+        paths: list[tuple[str, Effect]] = []
         scope = self.tree.scopes[function]
         if scope.globals or scope.nonlocals:
             return Effect(Level.EFFECTS, f"`{function.name}` rebinds a name outside itself"), ()
@@ -72,7 +74,7 @@ class Effects:
             if isinstance(node, ast.Call):
                 own, path = self._call(node)
                 if path is not None:
-                    paths.append(path)
+                    paths.append((path, own))
                     own = PURE
             else:
                 own = self._own(node)
@@ -131,14 +133,19 @@ class Effects:
         return PURE if fixed else READS
 
     def _call(self, call: ast.Call) -> tuple[Effect, str | None]:
-        if any(keyword.arg in ("out", "inplace") for keyword in call.keywords):
-            return Effect(Level.EFFECTS, "writes into an argument"), None
+        """The effect of a call, or an access path that others have to judge, with what to think of it
+        where they cannot."""
+        for keyword in call.keywords:
+            if keyword.arg in facts.MUTATING_KEYWORDS or (keyword.arg == "copy" and _is_false(keyword.value)):
+                return _WRITES, None
+        if any(self._is_iterator(value) for value in _arguments(call)):
+            return Effect(Level.EFFECTS, "uses up an iterator"), None
         unknown = Effect(Level.UNKNOWN, f"`{_shown(call.func)}` is not known to rlint")
         qualified = self.names.qualified(call.func)
         if qualified is not None:
-            known = facts.callable_fact(qualified)
+            known = facts.callable_fact(qualified, argument_count(call))
             if known is not None:
-                return self._with_callbacks(call, known.effect), None
+                return self._with_callbacks(call, qualified, known.effect), None
             return unknown, qualified
         if isinstance(call.func, ast.Attribute):
             return self._method(call, call.func, unknown)
@@ -154,34 +161,45 @@ class Effects:
     def _method(self, call: ast.Call, func: ast.Attribute, unknown: Effect) -> tuple[Effect, str | None]:
         owner = self.kinds.kind_of(func.value)
         if owner:
-            known = facts.method_fact(owner.tag, func.attr)
+            known = facts.method_fact(owner.tag, func.attr, argument_count(call))
             if known is not None and owner.tag is not Tag.INSTANCE:
                 if owner.tag in _MUTABLE_TAGS and self._is_fresh_local(func.value):
                     return PURE, None
                 return known.effect, None
             return unknown, f"{owner.of}().{func.attr}" if owner.of else None
-        if owner.of:
-            return unknown, f"{owner.of}.{func.attr}"
-        known = facts.method_on_unknown(func.attr, len(call.args) + len(call.keywords))
-        return (known.effect, None) if known is not None else (unknown, None)
+        text_first = bool(call.args) and self.kinds.kind_of(call.args[0]).tag is Tag.STR
+        count = len(call.args) + len(call.keywords)
+        known = facts.method_on_unknown(func.attr, count, text_first=text_first)
+        effect = known.effect if known is not None else unknown
+        return effect, f"{owner.of}.{func.attr}" if owner.of else None
 
-    def _with_callbacks(self, call: ast.Call, effect: Effect) -> Effect:
-        """A pure function that is handed a function does what that function does (`map`, `sorted`)."""
-        for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+    def _is_iterator(self, value: ast.expr) -> bool:
+        """A variable that holds an iterator; one made on the spot (`sum(x for x in y)`) is nobody else's."""
+        return isinstance(value, (ast.Name, ast.Attribute)) and self.kinds.kind_of(value).tag is Tag.ITERATOR
+
+    def _with_callbacks(self, call: ast.Call, qualified: str, effect: Effect) -> Effect:
+        """A pure function that is handed a function does what that function does (`map`, `sorted(key=)`)."""
+        if not facts.calls_back(qualified):
+            return effect
+        for argument in _arguments(call):
             if isinstance(argument, ast.Lambda):
                 effect = effect.worst(self.effect_of(argument.body))
-                continue
-            kind = self.kinds.kind_of(argument) if isinstance(argument, (ast.Name, ast.Attribute)) else Kind()
-            if kind.tag is Tag.FUNCTION and kind.of:
-                known = facts.callable_fact(kind.of)
-                if known is not None:
-                    effect = effect.worst(known.effect)
-                else:
-                    found = self.project.effect_at(kind.of, self.names.module) if self.project else None
-                    effect = effect.worst(
-                        found or Effect(Level.UNKNOWN, f"`{_shown(argument)}` is not known to rlint")
-                    )
+            elif isinstance(argument, (ast.Name, ast.Attribute)):
+                effect = effect.worst(self._callback_effect(argument))
         return effect
+
+    def _callback_effect(self, argument: ast.expr) -> Effect:
+        qualified = self.names.qualified(argument)
+        kind = self.kinds.kind_of(argument)
+        if qualified is None and kind.tag is not Tag.FUNCTION:
+            # data, or a callable that was passed in
+            return PURE if kind else Effect(Level.UNKNOWN, f"`{_shown(argument)}` is not known to rlint")
+        path = qualified or kind.of
+        known = facts.callable_fact(path)
+        if known is not None:
+            return known.effect
+        found = self.project.effect_at(path, self.names.module) if self.project is not None else None
+        return found or Effect(Level.UNKNOWN, f"`{_shown(argument)}` is not known to rlint")
 
     def _is_fresh_local(self, expression: ast.expr) -> bool:
         """Is this a local name whose value the function itself made, so that no one else sees a change?"""
@@ -203,6 +221,14 @@ class Effects:
             return True
         kind = self.kinds.kind_of(binding.value)
         return kind.fresh or is_immutable(kind)
+
+
+def _arguments(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _is_false(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is False
 
 
 def _shown(expression: ast.expr) -> str:

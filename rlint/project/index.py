@@ -285,6 +285,8 @@ class Index:
                 return self.returned(forward) if forward is not None else None
         if isinstance(value, _LibraryMethod):
             known = facts.method_fact(value.tag, value.name)
+            if value.tag is Tag.UNKNOWN:
+                known = facts.method_on_unknown(value.name, 0) or facts.method_on_unknown(value.name, 1)
             return known.result if known is not None else None
         return None
 
@@ -356,12 +358,12 @@ class Index:
             return known
         self._effects[function.path] = PURE  # what a recursive call adds is what the rest of the body does
         effect = function.effect
-        for path in function.effect_paths:
+        for path, fallback in function.effect_paths:
             if effect.level is Level.EFFECTS:
                 break
             called = self.effect_at(path, function.module)
             if called is None:
-                called = Effect(Level.UNKNOWN, f"`{path}` is not known to rlint")
+                called = fallback
             elif called.level > Level.READS and not called.reason.startswith("`"):
                 called = Effect(called.level, f"`{path.rpartition('.')[2]}` {called.reason}")
             effect = effect.worst(called)

@@ -21,6 +21,7 @@ _NUMBERS = (Tag.BOOL, Tag.INT, Tag.FLOAT)
 _CONSTANTS: dict[type, Tag] = {
     bool: Tag.BOOL, int: Tag.INT, float: Tag.FLOAT, str: Tag.STR, bytes: Tag.BYTES, type(None): Tag.NONE,
 }  # fmt: skip
+_MADE_OF_FIRST = frozenset({"copy.copy", "copy.deepcopy"})
 _GIVES_NO_SINGLE_TENSOR = frozenset(
     f"torch.nn.{name}"
     for name in "Module RNN LSTM GRU LSTMCell MultiheadAttention ModuleList ModuleDict DataParallel ParameterList "
@@ -215,7 +216,7 @@ class Kinds:
     def _call(self, node: ast.Call) -> Kind:
         qualified = self.names.qualified(node.func)
         if qualified is not None:
-            known = facts.callable_fact(qualified)
+            known = facts.callable_fact(qualified, argument_count(node))
             if known is not None:
                 return self._made(node, qualified, known.result)
             return Kind(of=f"{qualified}()")
@@ -246,7 +247,7 @@ class Kinds:
             if found:
                 return found
         if owner:
-            known = facts.method_fact(owner.tag, func.attr)
+            known = facts.method_fact(owner.tag, func.attr, argument_count(node))
             if known is None:
                 return Kind(of=f"{owner.of}().{func.attr}()") if owner.of else UNKNOWN
             if owner.tag is Tag.MODULE and known.result.tag is Tag.MODULE:
@@ -264,7 +265,17 @@ class Kinds:
         return known.result if known else UNKNOWN
 
     def _made(self, node: ast.Call, qualified: str, result: Kind) -> Kind:
-        """The result of a library call, with the device that its arguments choose."""
+        """The result of a library call, with what its arguments choose."""
+        if facts.canonical(qualified) in facts.FOLLOWS_ARGUMENT and node.args and not result:
+            followed = self.kind_of(node.args[0])
+            if followed.tag in (Tag.NDARRAY, Tag.TENSOR):
+                return Kind(followed.tag, device=followed.device)
+            return result
+        if any(keyword.arg == "copy" for keyword in node.keywords):
+            result = result.aged()
+        if qualified in _MADE_OF_FIRST and node.args:
+            copied = self.kind_of(node.args[0])
+            return replace(copied, fresh=qualified == "copy.deepcopy") if copied else copied
         if result.tag is Tag.DEVICE and node.args:
             return replace(result, device=self.device_of(node.args[0]))
         if qualified in (
@@ -427,6 +438,15 @@ class Kinds:
         ast.UnaryOp: _unary, ast.Compare: _compare, ast.IfExp: _conditional, ast.BoolOp: _choice,
         ast.NamedExpr: _walrus, ast.Subscript: _subscript,
     }  # fmt: skip
+
+
+def argument_count(call: ast.Call) -> int | None:
+    """How many arguments a call has; None where stars hide it."""
+    if any(isinstance(value, ast.Starred) for value in call.args):
+        return None
+    if any(keyword.arg is None for keyword in call.keywords):
+        return None
+    return len(call.args) + len(call.keywords)
 
 
 def item_of(kind: Kind) -> Kind:

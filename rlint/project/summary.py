@@ -51,7 +51,7 @@ class FunctionSummary:
     parameter_kinds: dict[str, Kind] = field(default_factory=dict)
     returns: tuple[Kind, ...] = ()
     effect: Effect = PURE
-    effect_paths: tuple[str, ...] = ()
+    effect_paths: tuple[tuple[str, Effect], ...] = ()  # called paths, with what to think of unknown ones
     calls: tuple[CallSite, ...] = ()
     loops: tuple[Loop, ...] = ()
     drivers: frozenset[str] = frozenset()  # done directly, outside all loops of the function
