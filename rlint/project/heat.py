@@ -15,6 +15,7 @@ from rlint.project.summary import FunctionSummary
 
 _ROLLOUT = frozenset({ENVIRONMENT_STEP, GENERATION})
 _CHAIN_LENGTH = 6
+_MANY_CALLERS = 8
 
 _HOT_ROLES = {
     "act": "acts", "select_action": "acts", "choose_action": "acts", "get_action": "acts", "sample_action": "acts",
@@ -122,6 +123,39 @@ class HeatMap:
                 level = raised
         return HeatAt(min(level, cap), chain)
 
+    def each_pass(
+        self,
+        function: FunctionSummary,
+        loops: list[int],
+        level: Heat,
+        *,
+        own: bool | None,
+        seen: frozenset[str] = frozenset(),
+    ) -> bool:
+        """Does a line of `function` run each time that the code which makes it this hot runs? `own` is
+        what the conditions right around it say (see pacing.py). False where in doubt: behind an interval,
+        here or at all of its callers, and where no caller is known.
+        """
+        driven = self._loop_heat.get(function.path, ())
+        for index in loops:
+            if own is not None:
+                return own
+            if index < len(driven) and driven[index] is not None:
+                return True
+            own = function.loops[index].each_pass
+        if own is not None:
+            return own
+        if GRADIENT_STEP in self._once[function.path] | self._many[function.path]:
+            return True
+        seen |= {function.path}
+        return len(seen) <= _CHAIN_LENGTH and any(
+            self.each_pass(edge.caller, around, level, own=edge.site.each_pass, seen=seen)
+            for edge in self.graph.callers(function.path)[:_MANY_CALLERS]
+            if edge.caller.path not in seen
+            for around in [_enclosing(edge.caller, edge.site.loop)]
+            if self.inside(edge.caller, around, edge.site.cap).level >= level
+        )
+
     def _find_drivers(self) -> None:
         """What each function does once per call, and what it does in loops, through the calls it makes."""
         once = {f.path: set(f.drivers) for f in self._functions}
@@ -193,12 +227,7 @@ class HeatMap:
         """The functions that `function` calls at exactly the wanted heat, with the chain to them."""
         found = []
         for edge in self.graph.calls(function.path):
-            loops = []
-            loop = edge.site.loop
-            while loop >= 0 and loop < len(function.loops):
-                loops.append(loop)
-                loop = function.loops[loop].parent
-            heat = self.inside(function, loops, edge.site.cap)
+            heat = self.inside(function, _enclosing(function, edge.site.loop), edge.site.cap)
             if heat.level is wanted and edge.target.path != function.path:
                 chain = (*heat.chain, edge.target.qualname)
                 if len(chain) <= _CHAIN_LENGTH + 2:
@@ -253,6 +282,15 @@ _LIBRARY_ROLES = {
     (Tag.ENVIRONMENT, "action"): "runs once per environment step",
     (Tag.DATASET, "__getitem__"): "loads one sample",
 }
+
+
+def _enclosing(function: FunctionSummary, loop: int) -> list[int]:
+    """A loop of a function and the loops around it, innermost first."""
+    found = []
+    while 0 <= loop < len(function.loops):
+        found.append(loop)
+        loop = function.loops[loop].parent
+    return found
 
 
 def _role_heat(function: FunctionSummary, level: Heat, what: str) -> HeatAt:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cached_property
 
 from rlint.project.guards import coldest, last_name
 from rlint.project.kind import Tag
 from rlint.project.kinds import Kinds
+from rlint.project.pacing import Pacing
 from rlint.project.summary import Loop
 from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, Comprehension, Tree
 from rlint.syntax.tree import Loop as LoopNode
@@ -45,6 +47,7 @@ class Loops:
         self.index: dict[ast.AST, int] = {}
         self._drivers: dict[ast.AST, set[str]] = {}
         self._function_drivers: dict[ast.AST | None, set[str]] = {}
+        self._gradient_steps: list[ast.Call] = []
         nodes = [node for kind in (*LOOPS, *COMPREHENSIONS) for node in tree.of_type(kind)]
         nodes.sort(key=lambda node: (node.lineno, node.col_offset, -(node.end_lineno or 0)))  # type: ignore[attr-defined]
         for node in nodes:
@@ -90,6 +93,11 @@ class Loops:
         around = self.around(node)
         return around[0] if around else None
 
+    @cached_property
+    def pacing(self) -> Pacing:
+        """Which lines run in each pass of the loops and functions around them."""
+        return Pacing(self.tree, self.kinds.flow, self._gradient_steps)
+
     def summaries(self, function: ast.AST | None) -> tuple[Loop, ...]:
         """The loops of a function as plain data, in the order of their index."""
         result = []
@@ -103,6 +111,7 @@ class Loops:
                     frozenset(self._drivers.get(node, ())),
                     self._bounded(node),
                     coldest(node, self.tree),
+                    self.pacing.each_pass(node),
                 )
             )
         return tuple(result)
@@ -149,6 +158,8 @@ class Loops:
                 self._drivers.setdefault(loop, set()).add(BATCH)
 
     def _record(self, call: ast.Call, driver: str) -> None:
+        if driver == GRADIENT_STEP:
+            self._gradient_steps.append(call)
         loop = self.innermost(call)
         if loop is not None:
             self._drivers.setdefault(loop, set()).add(driver)

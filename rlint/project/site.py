@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from rlint.findings import Position
+from rlint.findings import Heat, Position
 from rlint.project import facts
 from rlint.project.changes import Changes
 from rlint.project.effect import Effect
@@ -160,6 +160,20 @@ class Site(Edits):
         return self._heat.inside(
             summary, [loops.index[loop] for loop in loops.around(node)], coldest(node, self.tree)
         )
+
+    def runs_each_pass(self, node: ast.AST) -> bool:
+        """Does a node run each time that the code which makes it this hot runs: each environment step of
+        the loop, each gradient step of the update? False behind an interval (`if step % n == 0`), at the
+        node or at all calls that lead to it, and in all cases of doubt.
+        """
+        function = self.tree.function(node)
+        summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
+        level = self.heat_of(node).level
+        if summary is None or level is Heat.COLD:
+            return False
+        loops = self.knowledge.loops
+        around = [loops.index[loop] for loop in loops.around(node)]
+        return self._heat.each_pass(summary, around, level, own=loops.pacing.each_pass(node))
 
     def loops(self, node: ast.AST) -> list[AnyLoop]:
         """The loops and comprehensions of the same function that repeat a node, innermost first. A loop

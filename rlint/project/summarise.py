@@ -165,6 +165,7 @@ def _call_site(call: ast.Call, knowledge: Knowledge) -> CallSite | None:
         tuple((name, kind.aged()) for name, kind in arguments),
         min(coldest(call, knowledge.tree), Heat.WARM if _RARELY_CALLED.match(method or path) else Heat.HOT),
         receiver,
+        knowledge.loops.pacing.each_pass(call),
     )
 
 
@@ -210,7 +211,8 @@ def _handed_over(call: ast.Call, knowledge: Knowledge) -> list[CallSite]:
             index = knowledge.loops.index[loop] if loop is not None else -1
             # a thread or process runs its target once, however many of them a loop starts
             cap = Heat.COLD if spawned else coldest(call, knowledge.tree)
-            found.append(CallSite(path, "", call.lineno, -1 if spawned else index, (), cap))
+            pace = knowledge.loops.pacing.each_pass(call)
+            found.append(CallSite(path, "", call.lineno, -1 if spawned else index, (), cap, "", pace))
     return found
 
 

@@ -21,6 +21,7 @@ class Loop:
     drivers: frozenset[str] = frozenset()
     bounded: bool = False
     cap: Heat = Heat.HOT  # the hottest that the conditions between it and the next loop allow
+    each_pass: bool | None = None  # does it run in each pass of what holds it (see pacing.py)?
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class CallSite:
     arguments: tuple[tuple[str, Kind], ...] = ()  # position ("0", "1") or keyword, with the argument's kind
     cap: Heat = Heat.HOT  # the hottest that the conditions around it allow
     receiver: str = ""  # the last name of what the method is called on
+    each_pass: bool | None = None  # is the call made in each pass of what holds it (see pacing.py)?
 
 
 @dataclass(slots=True)

@@ -1,0 +1,99 @@
+"""What runs in each pass of a training loop, and what only every so often."""
+
+from __future__ import annotations
+
+import pytest
+
+from project_builder import build, expression, site_of
+
+LEARN = """
+    class DQNAgent:
+        def learn(self, batch):
+            {before}
+            loss = self.loss(batch)
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            {after}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("pass", "sync()"),
+        ("sync()", "pass"),
+        ("if len(self.memory) < self.batch_size: return", "sync()"),
+        ("if self.steps % self.every: return", "sync()"),
+        ("pass", "if self.steps > self.learning_starts: sync()"),
+        ("pass", "if self.steps % 4 == 0: sync()"),
+        ("pass", "if self.training: sync()"),
+    ],
+)
+def test_as_often_as_the_parameters_change(before: str, after: str) -> None:
+    """A line beside a gradient step runs as often as that; what is skipped before both changes nothing."""
+    site = site_of(LEARN.format(before=before, after=after))
+    assert site.runs_each_pass(expression(site, "sync()"))
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "if self.steps % 1000 == 0: sync()",
+        "if self.steps % self.target_every == 0: sync()",
+        "if self.since_sync >= self.target_period: sync()",
+        "if self.steps == self.next_sync: sync()",
+        "if self.should(): sync()",
+        "try:\n                pass\n            except ValueError:\n                sync()",
+    ],
+)
+def test_behind_an_interval_or_an_unknown_condition(after: str) -> None:
+    """What nobody can say to run each time is not said to."""
+    site = site_of(LEARN.format(before="pass", after=after))
+    assert not site.runs_each_pass(expression(site, "sync()"))
+
+
+def test_a_way_out_on_most_steps() -> None:
+    """`if step % n: return` after the gradient step is an interval, too."""
+    site = site_of(LEARN.format(before="pass", after="if self.steps % 500: return\n            sync()"))
+    assert not site.runs_each_pass(expression(site, "sync()"))
+
+
+MAIN = """
+    import gymnasium
+    from agent import DQNAgent
+    agent = DQNAgent()
+    env = gymnasium.make("CartPole-v1")
+    agent.copy()
+    for step in range(100000):
+        obs, reward, done, info = env.step(env.action_space.sample())
+        {call}
+"""
+AGENT = """
+    class DQNAgent:
+        def copy(self):
+            overwrite()
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "each"),
+    [
+        ("agent.copy()", True),
+        ("for _ in range(2): agent.copy()", True),
+        ("if step % 500 == 0: agent.copy()", False),
+        ("if step % period == 0: agent.copy()", False),
+        ("if step % period == 0:\n            for _ in range(2): agent.copy()", False),
+    ],
+)
+def test_intervals_at_the_calls_count(call: str, *, each: bool) -> None:
+    """A method is paced by the conditions around its hot calls; a single call while setting up is none."""
+    sites = build({"agent.py": AGENT, "main.py": MAIN.format(call=call)})
+    site = sites["agent.py"]
+    assert site.runs_each_pass(expression(site, "overwrite()")) is each
+
+
+def test_who_calls_a_function_must_be_known() -> None:
+    """A method whose name alone says that it is hot may be called every thousand steps."""
+    site = site_of("class Agent:\n    def update_target_network(self):\n        overwrite()\n")
+    assert not site.runs_each_pass(expression(site, "overwrite()"))
