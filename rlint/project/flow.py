@@ -20,6 +20,7 @@ class Flow:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self._cache: dict[ast.Name, list[Binding]] = {}
+        self._variables: dict[tuple[str, Scope], _Variable] = {}
 
     def reaching(self, name: ast.Name) -> list[Binding]:
         """The bindings whose value `name` may have where it stands.
@@ -34,16 +35,16 @@ class Flow:
 
     def before(self, name: str, statement: ast.AST, scope: Scope) -> list[Binding]:
         """The bindings of `name` in `scope` that may hold just before `statement` runs."""
-        every = [binding for binding in scope.bindings.get(name, ()) if binding.how not in _HIDDEN]
-        if len(every) <= 1:
-            return every
-        if any(
-            self.tree.scope(binding.node) is not scope
-            for binding in every
-            if binding.how in (How.ASSIGN, How.AUGMENT, How.FOR, How.WITH)
-        ):
-            return every  # a nested function rebinds it: order is unknown
-        return self._backwards(statement, scope, every)
+        variable = self._variable(name, scope)
+        if len(variable.bindings) <= 1 or variable.rebound_elsewhere:
+            return variable.bindings
+        return self._backwards(statement, scope, variable)
+
+    def _variable(self, name: str, scope: Scope) -> _Variable:
+        known = self._variables.get((name, scope))
+        if known is None:
+            known = self._variables[name, scope] = _Variable(name, scope, self.tree)
+        return known
 
     def _reaching(self, name: ast.Name) -> list[Binding]:
         scope = self.tree.scope(name)
@@ -60,78 +61,46 @@ class Flow:
             return owner.bindings[name.id]
         return self.before(name.id, self.tree.statement(name), owner)
 
-    def _backwards(self, statement: ast.AST, scope: Scope, every: list[Binding]) -> list[Binding]:
-        parents = self.tree.parents
-        homes = {binding: self._home(binding) for binding in every}
-        found: list[Binding] = []
+    def _backwards(self, statement: ast.AST, scope: Scope, variable: _Variable) -> list[Binding]:
+        """Walk back from a statement, out of the blocks around it, up to a binding that hides all others."""
+        tree = self.tree
+        found: dict[Binding, None] = {}
         current = statement
         while True:
-            parent = parents.get(current)
+            parent = tree.parents.get(current)
             if parent is None:
-                return found
-            block = _block_with(parent, current)
-            if block is not None:
-                for sibling in reversed(block[: _index(block, current)]):
-                    inside = [binding for binding in every if _within(homes[binding], sibling, parents)]
-                    if not inside:
-                        continue
-                    found.extend(binding for binding in inside if binding not in found)
-                    if any(homes[binding] is sibling for binding in inside) and isinstance(sibling, _SIMPLE):
-                        return found
-                    if self._always_binds(sibling, inside, homes):
-                        return found
+                return list(found)
+            block: list[ast.stmt] | None = None
+            if isinstance(current, ast.stmt):
+                block, index = tree.block(current)
+                for position in range(index - 1, -1, -1):
+                    sibling = block[position]
+                    inside = variable.inside(sibling)
+                    found.update(dict.fromkeys(inside))
+                    if inside and variable.always_bound_by(sibling):
+                        return list(found)
             if isinstance(parent, LOOPS) and block is parent.body:
-                # the back edge: what the rest of the body binds may be seen in the next pass
-                target = [b for b in every if b.how is How.FOR and b.statement is parent]
+                target = [b for b in variable.inside(parent) if b.how is How.FOR and b.statement is parent]
                 if target:
-                    found.extend(b for b in target if b not in found)
-                    return found
-                again = [b for b in every if _within(homes[b], parent, parents) and b not in found]
-                found.extend(again)
+                    found.update(dict.fromkeys(target))
+                    return list(found)
+                # the back edge: what the rest of the body binds may be seen in the next pass
+                found.update(dict.fromkeys(variable.inside(parent)))
             elif isinstance(parent, (ast.With, ast.AsyncWith)):
-                entered = [b for b in every if b.how is How.WITH and b.statement is parent]
+                entered = [b for b in variable.inside(parent) if b.how is How.WITH and b.statement is parent]
                 if entered:
-                    found.extend(entered)
-                    return found
+                    found.update(dict.fromkeys(entered))
+                    return list(found)
             elif isinstance(parent, ast.Try) and block is not parent.body:
-                inside = [
-                    b
-                    for part in (*parent.body, *parent.handlers, *parent.orelse)
-                    for b in every
-                    if _within(homes[b], part, parents) and part is not current
-                ]
-                found.extend(b for b in inside if b not in found)
+                for part in (*parent.body, *parent.handlers, *parent.orelse):
+                    if part is not current:
+                        found.update(dict.fromkeys(variable.inside(part)))
             elif isinstance(parent, ast.ExceptHandler):
-                found.extend(b for b in every if b.node is parent and b not in found)
+                found.update(dict.fromkeys(b for b in variable.inside(parent) if b.node is parent))
             if parent is scope.node:
-                found.extend(b for b in every if b.how is How.PARAMETER and b not in found)
-                return found
+                found.update(dict.fromkeys(b for b in variable.bindings if b.how is How.PARAMETER))
+                return list(found)
             current = parent
-
-    def _home(self, binding: Binding) -> ast.AST:
-        node = binding.statement
-        if isinstance(node, ast.NamedExpr):
-            return self.tree.statement(node)
-        return node
-
-    def _always_binds(self, statement: ast.AST, inside: list[Binding], homes: dict[Binding, ast.AST]) -> bool:
-        """Does running `statement` bind the name on every path through it?"""
-        if isinstance(statement, ast.If):
-            return bool(statement.orelse) and all(
-                any(
-                    homes[b] is child
-                    or (self._always_binds(child, inside, homes) and _holds(child, homes, inside, self.tree))
-                    for child in block
-                    for b in inside
-                )
-                or _leaves(block)
-                for block in (statement.body, statement.orelse)
-            )
-        if isinstance(statement, (ast.With, ast.AsyncWith)):
-            return any(
-                homes[b] is statement or any(homes[b] is child for child in statement.body) for b in inside
-            )
-        return False
 
     def between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
         """The nodes that may run after `first` and before `second`, or None where `first` does not
@@ -180,27 +149,64 @@ class Flow:
         return between
 
 
+class _Variable:
+    """The bindings of one variable, and which of them stand inside which statement."""
+
+    def __init__(self, name: str, scope: Scope, tree: Tree) -> None:
+        self.bindings = [binding for binding in scope.bindings.get(name, ()) if binding.how not in _HIDDEN]
+        self.rebound_elsewhere = False
+        """Does a nested function bind it, so that nobody knows when?"""
+        self._homes: dict[ast.AST, None] = {}
+        self._inside: dict[ast.AST, list[Binding]] = {}
+        self._always: dict[ast.AST, bool] = {}
+        for binding in self.bindings:
+            if binding.how in _ASSIGNING and tree.scope(binding.node) is not scope:
+                self.rebound_elsewhere = True
+            home = binding.statement
+            if isinstance(home, ast.NamedExpr):
+                home = tree.statement(home)
+            self._homes[home] = None
+            current: ast.AST | None = home
+            while current is not None and current is not scope.node:
+                self._inside.setdefault(current, []).append(binding)
+                current = tree.parents.get(current)
+
+    def inside(self, node: ast.AST) -> list[Binding]:
+        """The bindings that stand in a statement, its blocks included."""
+        return self._inside.get(node, [])
+
+    def always_bound_by(self, statement: ast.AST) -> bool:
+        """Does running the statement bind the variable on every path through it?"""
+        known = self._always.get(statement)
+        if known is None:
+            known = self._always[statement] = self._always_bound_by(statement)
+        return known
+
+    def _always_bound_by(self, statement: ast.AST) -> bool:
+        if statement in self._homes and isinstance(statement, _SIMPLE):
+            return True
+        if isinstance(statement, ast.If):
+            return bool(statement.orelse) and all(
+                _leaves(block) or self._in_block(block) for block in (statement.body, statement.orelse)
+            )
+        if isinstance(statement, (ast.With, ast.AsyncWith)):
+            entered = any(b.how is How.WITH and b.statement is statement for b in self.inside(statement))
+            return entered or self._in_block(statement.body)
+        return False
+
+    def _in_block(self, block: list[ast.stmt]) -> bool:
+        return any(self.inside(child) and self.always_bound_by(child) for child in block)
+
+
+_ASSIGNING = (How.ASSIGN, How.AUGMENT, How.FOR, How.WITH)
 _SIMPLE = (
     ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef,
     ast.ClassDef, ast.Delete, ast.Expr, ast.Return,
 )  # fmt: skip
 
 
-def _holds(child: ast.AST, homes: dict[Binding, ast.AST], inside: list[Binding], tree: Tree) -> bool:
-    return any(_within(homes[binding], child, tree.parents) for binding in inside)
-
-
 def _leaves(block: list[ast.stmt]) -> bool:
     return bool(block) and isinstance(block[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
-
-
-def _within(node: ast.AST, ancestor: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
-    current: ast.AST | None = node
-    while current is not None:
-        if current is ancestor:
-            return True
-        current = parents.get(current)
-    return False
 
 
 def _block_with(parent: ast.AST, child: ast.AST) -> list[ast.stmt] | None:

@@ -35,6 +35,7 @@ class Tree:
         self.parents: dict[ast.AST, ast.AST] = {}
         self.nodes: dict[type[ast.AST], list[ast.AST]] = {}
         self.scopes: dict[ast.AST, Scope] = {}
+        self._places: dict[ast.stmt, tuple[list[ast.stmt], int]] = {}
         self._outside: set[ast.AST] = set()  # parts of a scope node that are evaluated around it
         self._walk()
 
@@ -91,14 +92,16 @@ class Tree:
 
     def block(self, statement: ast.stmt) -> tuple[list[ast.stmt], int]:
         """The list of statements that holds the statement, and its place in it."""
-        parent = self.parents[statement]
-        for name in ("body", "orelse", "finalbody", "handlers"):
-            block = getattr(parent, name, None)
-            if isinstance(block, list):
-                for index, sibling in enumerate(block):
-                    if sibling is statement:
-                        return block, index
-        raise LookupError("a statement outside every block")
+        place = self._places.get(statement)
+        if place is None:
+            parent = self.parents[statement]
+            for name in ("body", "orelse", "finalbody"):
+                block = getattr(parent, name, None)
+                if isinstance(block, list):
+                    for index, sibling in enumerate(block):
+                        self._places[sibling] = (block, index)
+            place = self._places[statement]
+        return place
 
     def qualname(self, scope_node: ast.AST) -> str:
         """`Agent.learn`: the dotted path of a def or class inside its module."""
