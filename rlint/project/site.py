@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
+from types import MappingProxyType
 
 from rlint.findings import Heat, Position
 from rlint.project import facts
 from rlint.project.changes import Changes
+from rlint.project.constants import Constants, Written
 from rlint.project.effect import Effect
 from rlint.project.guards import Interval, coldest, intervals_around
 from rlint.project.heat import COLD, HeatAt, HeatMap
@@ -17,13 +19,13 @@ from rlint.project.kind import Device, Kind
 from rlint.project.knowledge import Knowledge
 from rlint.project.loops import AnyLoop
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
-from rlint.syntax.edits import Edits
 from rlint.syntax.scopes import Binding, Scope
+from rlint.syntax.toplevel import TopLevel
 from rlint.syntax.tree import FUNCTIONS, Function
 
 
-class Site(Edits):
-    """One file of a project, as rules see it. The edits that a fix is made of come from `Edits`.
+class Site(TopLevel):
+    """One file of a project, as rules see it. The edits that a fix is made of come from `TopLevel`.
 
     `path` is the file's name as shown to the user; `tree` its syntax tree with parents and scopes.
     """
@@ -35,6 +37,7 @@ class Site(Edits):
         self.index = index
         self._heat = heat
         self._changes = Changes(knowledge)
+        self._constants = Constants(knowledge.tree, knowledge.names, knowledge.flow)
         self._heats: dict[ast.AST, HeatAt] = {}
 
     # -- what things are -----------------------------------------------------------------------
@@ -52,6 +55,14 @@ class Site(Edits):
     def device_of(self, expression: ast.expr) -> Device:
         """The device that an expression names where a device is expected (`"cuda"`, `self.device`, `0`)."""
         return self.knowledge.kinds.device_of(expression)
+
+    def constant(
+        self, expression: ast.expr, known: Mapping[str, int] = MappingProxyType({})
+    ) -> Written | None:
+        """The constant that an expression is (a literal, joined literals, a name bound to such), with a
+        spelling for module level. `known` adds library constants by their qualified names.
+        """
+        return self._constants.written(expression, known)
 
     def class_of_value(self, expression: ast.expr) -> ClassSummary | None:
         """The class of the project that an expression's value is an instance of."""

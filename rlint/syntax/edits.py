@@ -6,13 +6,14 @@ import ast
 import io
 import re
 import tokenize
+from collections.abc import Collection
 from functools import cached_property
 
 from rlint.findings import Edit
 from rlint.syntax import rewrite
+from rlint.syntax.arguments import argument_spans
 from rlint.syntax.tree import FUNCTIONS, Tree
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
 _COMPOUND = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.Match, ast.ClassDef,
              ast.FunctionDef, ast.AsyncFunctionDef, ast.ExceptHandler, ast.match_case)  # fmt: skip
 _OPERATORS = (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Await,
@@ -28,7 +29,6 @@ class Edits:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self._reserved: dict[str, str] = {}
 
     # -- reading the text ----------------------------------------------------------------------
 
@@ -209,63 +209,27 @@ class Edits:
         rewritten = rewrite.with_keyword(self.text(call), name, value)
         return self.replace(call, rewritten) if rewritten is not None else None
 
-    # -- the module ----------------------------------------------------------------------------
-
-    def free_name(self, wanted: str, key: str = "") -> str:
-        """A name like `wanted` that nothing in the file uses. The same `key` gets the same name again."""
-        key = key or wanted
-        known = self._reserved.get(f"{wanted} {key}")
-        if known is not None:
-            return known
-        taken = self._words | set(self._reserved.values())
-        name, number = wanted, 2
-        while name in taken:
-            name, number = f"{wanted}_{number}", number + 1
-        self._reserved[f"{wanted} {key}"] = name
-        return name
-
-    @cached_property
-    def _words(self) -> set[str]:
-        return set(_WORD.findall(self.tree.text))
-
-    def module_constant(self, name: str, value: str, needs: str = "") -> Edit | None:
-        """Define a constant at module level, behind the imports at the top and before all functions and
-        classes. `needs` is a name (`re`) that must be bound by one of these imports; None where it is not.
+    def without_arguments(self, call: ast.Call, dropped: Collection[ast.expr]) -> list[Edit] | None:
+        """Take arguments out of a call, with their commas (and keywords); None where a comment would be
+        lost, or the text does not show where the arguments are.
         """
-        body = self.tree.module.body
-        last = -1
-        for index, statement in enumerate(body):
-            if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
-                break
-            if isinstance(statement, (ast.Import, ast.ImportFrom)):
-                last = index
-        if needs and not any(
-            isinstance(statement, (ast.Import, ast.ImportFrom))
-            and any((alias.asname or alias.name) == needs for alias in statement.names)
-            for statement in body[: last + 1]
-        ):
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        given.sort(key=lambda argument: self.span(argument)[0])
+        start, end = self.span(call.func)[1], self.span(call)[1]
+        inside = argument_spans(self.tree.text[start:end])
+        if inside is None or len(inside) != len(given):
             return None
-        if last < 0:
-            return None
-        while last + 1 < len(body) and _is_constant(body[last + 1]):
-            last += 1
-        anchor = body[last]
-        if not self.stands_alone(anchor):
-            return None
-        positions = self.tree.positions
-        line = (anchor.end_lineno or anchor.lineno) + 1
-        start = positions.line_start(line)
-        newline = positions.newline
-        text = f"{name} = {value}{newline}"
-        space = "" if _is_constant(anchor) else newline
-        if positions.line_end(line - 1) == len(self.tree.text):
-            return Edit(start, start, f"{newline}{space}{name} = {value}", shared=True)
-        return Edit(start, start, space + text, shared=True)
-
-
-def _is_constant(statement: ast.stmt) -> bool:
-    """`PATTERN = ...` at module level."""
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-            return name.isupper()
-    return False
+        parts = [(start + first, start + behind) for first, behind in inside]
+        edits: list[Edit] = []
+        kept = [index for index, argument in enumerate(given) if argument not in dropped]
+        last = kept[-1] if kept else -1
+        for index, argument in enumerate(given):
+            if argument not in dropped or index > last + 1:
+                continue
+            if index < last:
+                edits.append(Edit(parts[index][0], parts[index + 1][0], ""))
+            elif last >= 0:
+                edits.append(Edit(parts[last][1], parts[-1][1], ""))
+            else:
+                edits.append(Edit(parts[0][0], parts[-1][1], ""))
+        return None if any(self.has_comment(edit.start, edit.end) for edit in edits) else edits

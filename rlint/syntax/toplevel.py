@@ -1,0 +1,147 @@
+"""Edits at module level: new names, constants and imports that fixes need."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection
+from dataclasses import replace
+from functools import cached_property
+
+from rlint.findings import Edit
+from rlint.syntax.edits import Edits
+from rlint.syntax.tree import FUNCTIONS, Tree
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_IMPORTS = (ast.Import, ast.ImportFrom)
+_DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
+
+
+class TopLevel(Edits):
+    """Builds the edits that put something at module level for code further below."""
+
+    def __init__(self, tree: Tree) -> None:
+        super().__init__(tree)
+        self._reserved: dict[str, str] = {}
+
+    def free_name(self, wanted: str, key: str = "") -> str:
+        """A name like `wanted` that nothing in the file uses. The same `key` gets the same name again,
+        whatever is wanted.
+        """
+        key = key or wanted
+        known = self._reserved.get(key)
+        if known is not None:
+            return known
+        taken = self._words | set(self._reserved.values())
+        name, number = wanted, 2
+        while name in taken:
+            name, number = f"{wanted}_{number}", number + 1
+        self._reserved[key] = name
+        return name
+
+    @cached_property
+    def _words(self) -> set[str]:
+        return set(_WORD.findall(self.tree.text))
+
+    def runs_before(self, statement: ast.stmt, user: ast.AST) -> bool:
+        """Has a statement of the module surely run when the code around `user` runs? It stands in a
+        block at module level that also holds `user`, further down.
+        """
+        for block, index in self._blocks_around(user):
+            if any(candidate is statement for candidate in block[:index]):
+                return True
+        return False
+
+    def module_constant(
+        self, name: str, value: str, *, user: ast.AST, needs: Collection[ast.stmt] = ()
+    ) -> tuple[Edit, ...] | None:
+        """Define a constant at module level for the code around `user`: behind the imports at the top
+        and the constants below them, and behind the statements that it `needs`.
+
+        None where the needed do not surely run first. `value` may have several lines, indented as at
+        module level.
+        """
+        for block, index in self._blocks_around(user):
+            waiting = [statement for statement in needs if statement not in block[:index]]
+            if all(self.runs_before(statement, block[0]) for statement in waiting):
+                anchor = self._anchor(block[:index], needs)
+                if anchor is not None:
+                    return self._constant_behind(anchor, name, value)
+        return None
+
+    def module_import(self, module: str, *, user: ast.AST) -> tuple[ast.stmt, Edit] | None:
+        """Import a module by its plain name for the code around `user`: the import beside which it goes,
+        and the edit. None where there are no other imports, or the name is taken.
+        """
+        if module in self.tree.scopes[self.tree.module].bindings:
+            return None
+        for block, index in self._blocks_around(user):
+            imports = [statement for statement in _head(block[:index]) if isinstance(statement, _IMPORTS)]
+            imports = [s for s in imports if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
+            smaller = [s for s in imports if isinstance(s, ast.Import) and s.names[0].name < module]
+            if imports:
+                place = max(smaller, key=lambda s: s.names[0].name) if smaller else imports[0]
+                edit = (self.insert_after if smaller else self.insert_before)(place, f"import {module}")
+                return (place, replace(edit, shared=True)) if edit is not None else None
+        return None
+
+    def _blocks_around(self, user: ast.AST) -> list[tuple[list[ast.stmt], int]]:
+        """The blocks at module level that hold `user`, outermost first, each with the place in it."""
+        chain = [user, *self.tree.ancestors(user)]
+        found: list[tuple[list[ast.stmt], int]] = []
+        for child in reversed(chain[:-1]):
+            if not isinstance(child, ast.stmt):
+                break
+            found.append(self.tree.block(child))
+            if isinstance(child, _DEFINITIONS):
+                break
+        return found
+
+    def _anchor(self, before: list[ast.stmt], needs: Collection[ast.stmt]) -> ast.stmt | None:
+        """The statement behind which a constant goes."""
+        head = _head(before)
+        last = max(
+            (index for index, statement in enumerate(before)
+             if statement in needs or (index < len(head) and isinstance(statement, _IMPORTS))),
+            default=-1,
+        )  # fmt: skip
+        if last < 0:
+            return None
+        while last + 1 < len(before) and _is_constant(before[last + 1]):
+            last += 1
+        return before[last]
+
+    def _constant_behind(self, anchor: ast.stmt, name: str, value: str) -> tuple[Edit, ...] | None:
+        text = f"{name} = {value}"
+        edit = self.insert_after(anchor, *text.split("\n"))
+        if edit is None or not _same_program(text, edit.text):
+            return None
+        constant = Edit(edit.start, edit.end, edit.text, shared=True)
+        if _is_constant(anchor):
+            return (constant,)
+        # one blank line for all the constants that come here
+        return Edit(edit.start, edit.end, self.tree.positions.newline, shared=True), constant
+
+
+def _head(block: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements before the first definition of a function or class."""
+    for index, statement in enumerate(block):
+        if isinstance(statement, _DEFINITIONS):
+            return block[:index]
+    return block
+
+
+def _same_program(text: str, indented: str) -> bool:
+    """Has indenting the lines of a statement left the strings in it as they were?"""
+    if not indented[:1].isspace():
+        return True
+    block = ast.parse(f"if True:\n{indented}").body[0]
+    return isinstance(block, ast.If) and ast.dump(block.body[0]) == ast.dump(ast.parse(text).body[0])
+
+
+def _is_constant(statement: ast.stmt) -> bool:
+    """`PATTERN = ...`"""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            return name.isupper()
+    return False
