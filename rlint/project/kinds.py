@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from rlint.project import facts
+from rlint.project import batches, facts
 from rlint.project.annotations import annotation_kind
 from rlint.project.flow import Flow
+from rlint.project.guards import last_name
 from rlint.project.kind import UNKNOWN, Device, Kind, Tag
 from rlint.project.names import Names
 from rlint.syntax.scopes import Binding, How
@@ -27,6 +29,14 @@ _GIVES_NO_SINGLE_TENSOR = frozenset(
     for name in "Module RNN LSTM GRU LSTMCell MultiheadAttention ModuleList ModuleDict DataParallel ParameterList "
     "ParameterDict parallel.DistributedDataParallel AdaptiveLogSoftmaxWithLoss".split()
 )
+_ITERATES = frozenset(
+    {"builtins.iter", "builtins.reversed", "tqdm.tqdm", "itertools.cycle", "itertools.islice"}
+)
+_SAME_ITEMS = _ITERATES | {"builtins.sorted", "builtins.list", "tqdm.rich.tqdm", "rich.progress.track"}
+_WRAPS_ITERABLES = _SAME_ITEMS | {"builtins.enumerate", "builtins.zip"}
+_MOVED_WITH_ITS_MODULE = frozenset({"torch.nn.Parameter", "torch.nn.Buffer"})
+_HANDED_IN = re.compile(r"@\w+$")
+_LOADER = re.compile(r"loader$|dataloader")
 _DEPTH = 40
 
 
@@ -103,7 +113,24 @@ class Kinds:
         kind = self.binding_kind(bindings[0])
         for binding in bindings[1:]:
             kind = kind.joined(self.binding_kind(binding))
+        if kind.tag is Tag.BATCH and self._is_tested_tensor(node):
+            return batches.part_of(kind)
         return kind
+
+    def _is_tested_tensor(self, name: ast.Name) -> bool:
+        """Does `name` stand where `isinstance(name, torch.Tensor)` or `torch.is_tensor(name)` holds?"""
+        child: ast.AST = name
+        for parent in self.tree.ancestors(name):
+            chosen = parent.body if isinstance(parent, (ast.If, ast.IfExp)) else []
+            if child is chosen or (isinstance(chosen, list) and child in chosen):
+                match getattr(parent, "test", None):
+                    case ast.Call(func=test, args=[ast.Name(id=tested), *classes]) if tested == name.id:
+                        return self.names.qualified(test) in (
+                            "builtins.isinstance",
+                            "torch.is_tensor",
+                        ) and all(self.names.qualified(cls) == "torch.Tensor" for cls in classes)
+            child = parent
+        return False
 
     def _bound(self, binding: Binding) -> Kind:
         how, value = binding.how, binding.value
@@ -127,7 +154,8 @@ class Kinds:
             return self._iterated(value, binding.path)
         if how is How.WITH and value is not None:
             kind = self.kind_of(value)
-            if kind.tag in (Tag.FILE, Tag.POOL, Tag.LOCK, Tag.CONNECTION, Tag.WRITER):
+            if kind.tag in (Tag.FILE, Tag.POOL, Tag.LOCK, Tag.CONNECTION, Tag.WRITER, Tag.ITERATOR,
+                            Tag.PYTHON_MODULE):  # fmt: skip
                 return kind
             return UNKNOWN
         if how is How.PARAMETER:
@@ -181,16 +209,30 @@ class Kinds:
                 return Kind(Tag.INT) if path[0] == 0 else self._iterated(iterable.args[0], path[1:])
             if callee == "builtins.zip" and path and 0 <= path[0] < len(iterable.args):
                 return self._iterated(iterable.args[path[0]], path[1:])
-            if callee in ("builtins.reversed", "builtins.sorted", "tqdm.tqdm", "tqdm.auto.tqdm", "builtins.list",
-                          "builtins.iter") and iterable.args:  # fmt: skip
+            if callee in _SAME_ITEMS and iterable.args:
                 return self._iterated(iterable.args[0], path)
             if isinstance(iterable.func, ast.Attribute) and iterable.func.attr in ("items", "values", "keys"):
                 owner = self.kind_of(iterable.func.value)
                 if iterable.func.attr == "keys" or (iterable.func.attr == "items" and path[:1] == (0,)):
                     return Kind(Tag.STR) if owner.tag is Tag.STATE_DICT else UNKNOWN
                 rest = path[1:] if iterable.func.attr == "items" else path
-                return _along(item_of(owner), rest) if owner.tag in (Tag.DICT, Tag.STATE_DICT) else UNKNOWN
-        return _along(item_of(self.kind_of(iterable)), path)
+                known = owner.tag in (Tag.DICT, Tag.STATE_DICT, Tag.BATCH)
+                return _along(item_of(owner), rest) if known else UNKNOWN
+        if isinstance(iterable, ast.Name):
+            # `bar = tqdm(enumerate(loader))`
+            made = self.flow.reaching(iterable)
+            if len(made) == 1 and made[0].how in (How.ASSIGN, How.WITH) and not made[0].path:
+                value = made[0].value
+                if isinstance(value, ast.Call) and self.names.qualified(value.func) in _WRAPS_ITERABLES:
+                    return self._iterated(value, path)
+        kind = self.kind_of(iterable)
+        if not kind and self.project is not None and self._is_called_loader(iterable, kind):
+            return _along(batches.BATCH_ON_HOST, path)
+        return _along(item_of(kind), path)
+
+    def _is_called_loader(self, iterable: ast.expr, kind: Kind) -> bool:
+        """Is this a parameter, or an attribute that holds one, whose name says that it is a loader?"""
+        return bool(_HANDED_IN.search(kind.of) and _LOADER.search((last_name(iterable) or "").lower()))
 
     # -- attributes and calls ------------------------------------------------------------------
 
@@ -206,9 +248,13 @@ class Kinds:
             if found:
                 return found
             return facts.attribute_kind(owner.tag, node.attr) or deferred
+        if owner.tag is Tag.BATCH:
+            return batches.attribute_of(owner, node.attr)
         if owner:
             kind = facts.attribute_kind(owner.tag, node.attr)
             if kind.tag is Tag.TENSOR and owner.tag is Tag.TENSOR and kind.device is Device.UNKNOWN:
+                return batches.kept(owner, kind)
+            if kind.tag is Tag.DEVICE and owner.tag is Tag.TENSOR:
                 return replace(kind, device=owner.device)
             return kind
         return Kind(of=f"{owner.of}.{node.attr}") if owner.of else UNKNOWN
@@ -223,6 +269,8 @@ class Kinds:
         if isinstance(node.func, ast.Attribute):
             return self._method_result(node, node.func)
         callee = self.kind_of(node.func)
+        if callee.tag is Tag.TOKENIZER:
+            return batches.BATCH_ON_HOST if _gives_tensors(node) else UNKNOWN
         if callee.tag is Tag.MODULE:
             return self._called_module(callee)
         if callee.tag in (Tag.CLASS, Tag.FUNCTION) and callee.of:
@@ -236,8 +284,18 @@ class Kinds:
 
     def _method_result(self, node: ast.Call, func: ast.Attribute) -> Kind:
         owner = self.kind_of(func.value)
-        if owner.tag is Tag.TENSOR and func.attr in ("to", "cuda", "cpu"):
+        if owner.tag is Tag.PYTHON_MODULE:  # a value that offers what a module offers
+            known = facts.callable_fact(f"{owner.of}.{func.attr}")
+            return self._made(node, f"{owner.of}.{func.attr}", known.result) if known else UNKNOWN
+        if owner.tag in (Tag.TENSOR, Tag.BATCH) and func.attr in ("to", "cuda", "cpu"):
             return self._moved(node, func.attr, owner)
+        if owner.tag is Tag.BATCH:
+            return batches.method_result(owner, func.attr, argument_count(node))
+        if owner.tag is Tag.TENSOR and func.attr == "pin_memory":
+            return replace(owner, of=batches.PINNED, fresh=True)
+        if owner.tag is Tag.TOKENIZER and _gives_tensors(node):
+            encoded = Kind(Tag.TENSOR, device=Device.HOST, fresh=True)
+            return encoded if func.attr == "encode" else batches.BATCH_ON_HOST
         if owner.of and owner.tag in (Tag.INSTANCE, Tag.MODULE, Tag.ENVIRONMENT, Tag.DATASET, Tag.REPLAY_BUFFER,
                                       Tag.THREAD, Tag.PROCESS, Tag.OPTIMIZER):  # fmt: skip
             attribute = self._resolved(Kind(of=f"{owner.of}().{func.attr}"))
@@ -257,7 +315,7 @@ class Kinds:
                 and owner.tag is Tag.TENSOR
                 and known.result.device is Device.UNKNOWN
             ):
-                return replace(known.result, device=owner.device)
+                return batches.kept(owner, known.result)
             return known.result
         if owner.of:
             return Kind(of=f"{owner.of}.{func.attr}()")
@@ -278,6 +336,17 @@ class Kinds:
             return replace(copied, fresh=qualified == "copy.deepcopy") if copied else copied
         if result.tag is Tag.DEVICE and node.args:
             return replace(result, device=self.device_of(node.args[0]))
+        if result.tag is Tag.LOADER:
+            return replace(result, item=batches.batch_of_loader(node, self.kind_of))
+        if qualified == "torch.utils.data.TensorDataset":
+            return replace(result, item=batches.item_of_tensors([self.kind_of(value) for value in node.args]))
+        if qualified in _ITERATES and node.args:
+            return replace(result, item=self._iterated(node.args[0], ()) or None)
+        if qualified == "builtins.next" and node.args:
+            iterator = self.kind_of(node.args[0])
+            return item_of(iterator).aged() if iterator.tag is Tag.ITERATOR else result
+        if qualified == "torch.load":
+            return batches.loaded(node, self.kind_of, self.device_of)
         if qualified in (
             "builtins.list",
             "builtins.tuple",
@@ -289,22 +358,28 @@ class Kinds:
                 return replace(result, item=item_of(self.kind_of(node.args[0])) or None)
             return result
         if result.tag is Tag.TENSOR:
+            if qualified == batches.FROM_NUMPY:
+                return replace(result, of=qualified)
             for keyword in node.keywords:
                 if keyword.arg == "device":
                     return replace(result, device=self.device_of(keyword.value))
                 if keyword.arg is None:
                     return replace(result, device=Device.UNKNOWN)
-            if result.device is Device.UNKNOWN:
-                devices = {kind.device for kind in map(self.kind_of, node.args) if kind.tag is Tag.TENSOR}
+            if result.device is Device.UNKNOWN and qualified not in _MOVED_WITH_ITS_MODULE:
+                kinds = [self.kind_of(argument) for argument in node.args]
+                kinds += [kind.item for kind in kinds if kind.tag in (Tag.LIST, Tag.TUPLE) and kind.item]
+                devices = {kind.device for kind in kinds if kind.tag is Tag.TENSOR}
                 if len(devices) == 1:
                     return replace(result, device=devices.pop())
+            if any(keyword.arg == "pin_memory" and not _is_false(keyword.value) for keyword in node.keywords):
+                return replace(result, of=batches.PINNED)
         return result
 
     def _moved(self, node: ast.Call, method: str, owner: Kind) -> Kind:
         if method == "cpu":
-            return replace(owner, device=Device.HOST, fresh=False)
+            return replace(owner, of="", device=Device.HOST, fresh=False)
         if method == "cuda":
-            return replace(owner, device=Device.CUDA, fresh=False)
+            return replace(owner, of="", device=Device.CUDA, fresh=False)
         targets = [keyword.value for keyword in node.keywords if keyword.arg == "device"] or node.args[:1]
         if not targets:
             return replace(owner, fresh=False)
@@ -312,8 +387,8 @@ class Kinds:
         if kind.tag is Tag.DTYPE:
             return replace(owner, fresh=False)
         if kind.tag is Tag.TENSOR:
-            return replace(owner, device=kind.device, fresh=False)
-        return replace(owner, device=self.device_of(targets[0]), fresh=False)
+            return replace(owner, of="", device=kind.device, fresh=False)
+        return replace(owner, of="", device=self.device_of(targets[0]), fresh=False)
 
     def device_of(self, expression: ast.expr) -> Device:
         """The device that an expression names as an argument of `.to()`, `device=` or `torch.device()`."""
@@ -324,17 +399,8 @@ class Kinds:
                 return device_named(expression.value)
             return Device.UNKNOWN
         kind = self.kind_of(expression)
-        if kind.tag is Tag.DEVICE:
+        if kind.tag in (Tag.DEVICE, Tag.STR):
             return kind.device
-        if isinstance(expression, ast.Name):
-            values = {
-                self.device_of(binding.value)
-                if binding.how is How.ASSIGN and isinstance(binding.value, ast.Constant)
-                else Device.UNKNOWN
-                for binding in self.flow.reaching(expression)
-            }
-            if len(values) == 1:
-                return values.pop()
         if isinstance(expression, ast.JoinedStr) and expression.values:
             head = expression.values[0]
             if isinstance(head, ast.Constant) and str(head.value).startswith("cuda"):
@@ -344,6 +410,8 @@ class Kinds:
     # -- operators and displays ----------------------------------------------------------------
 
     def _constant(self, node: ast.Constant) -> Kind:
+        if isinstance(node.value, str):
+            return Kind(Tag.STR, device=device_named(node.value))
         tag = _CONSTANTS.get(type(node.value))
         return Kind(tag) if tag else UNKNOWN
 
@@ -452,9 +520,9 @@ def argument_count(call: ast.Call) -> int | None:
 def item_of(kind: Kind) -> Kind:
     """The kind of what a value of this kind gives when it is iterated over (or indexed by one number)."""
     if kind.tag is Tag.LOADER:
-        return Kind(Tag.BATCH)
+        return kind.item or batches.BATCH_ON_HOST
     if kind.tag is Tag.BATCH:
-        return Kind(Tag.TENSOR, device=Device.HOST)
+        return batches.part_of(kind)
     if kind.tag is Tag.TENSOR:
         return Kind(Tag.TENSOR, device=kind.device)
     if kind.tag in (Tag.PARAMETERS, Tag.STATE_DICT):
@@ -475,7 +543,7 @@ def indexed(owner: Kind, step: str) -> Kind:
     if owner.tag is Tag.TENSOR:
         return Kind(Tag.TENSOR, device=owner.device)
     if owner.tag is Tag.BATCH:
-        return Kind(Tag.TENSOR, device=Device.HOST)
+        return batches.part_of(owner)
     if owner.tag in (Tag.DICT, Tag.STATE_DICT):
         return item_of(owner)
     if step == "[:]":
@@ -485,6 +553,20 @@ def indexed(owner: Kind, step: str) -> Kind:
     if owner.tag in (Tag.LIST, Tag.TUPLE, Tag.DEQUE):
         return item_of(owner)
     return _deferred(owner, step)
+
+
+def _gives_tensors(call: ast.Call) -> bool:
+    """Is a tokenizer asked for torch's tensors (`return_tensors="pt"`)?"""
+    return any(
+        keyword.arg == "return_tensors"
+        and isinstance(keyword.value, ast.Constant)
+        and keyword.value.value == "pt"
+        for keyword in call.keywords
+    )
+
+
+def _is_false(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is False
 
 
 def _deferred(owner: Kind, step: str) -> Kind:
