@@ -310,6 +310,8 @@ class Index:
             attribute = self.attribute(cls, name)
             if attribute or attribute.of:
                 return attribute, None
+        if value.tag is Tag.PYTHON_MODULE:  # a context or manager offers what a module offers
+            return (Kind(Tag.FUNCTION, of=f"{value.of}.{name}") if value.of else None), None
         if called:
             return _LibraryMethod(value.tag, name), None
         return facts.attribute_kind(value.tag, name), None

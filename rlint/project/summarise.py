@@ -212,8 +212,36 @@ def _handed_over(call: ast.Call, knowledge: Knowledge) -> list[CallSite]:
             # a thread or process runs its target once, however many of them a loop starts
             cap = Heat.COLD if spawned else coldest(call, knowledge.tree)
             pace = knowledge.loops.pacing.each_pass(call)
-            found.append(CallSite(path, "", call.lineno, -1 if spawned else index, (), cap, "", pace))
+            arguments = _handed_arguments(call, method, knowledge) if len(handed) == 1 else ()
+            found.append(CallSite(path, "", call.lineno, -1 if spawned else index, arguments, cap, "", pace))
     return found
+
+
+def _handed_arguments(call: ast.Call, method: str, knowledge: Knowledge) -> tuple[tuple[str, Kind], ...]:
+    """What a function that runs later will be called with: `args=(queue, stop)`, `submit(fn, queue)`."""
+    given: list[ast.expr] = []
+    named: list[tuple[str, ast.expr]] = []
+    if method == "submit":
+        given = call.args[1:]
+        named = [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
+    elif method in ("apply", "apply_async") and len(call.args) > 1:
+        given = _elements(call.args[1])
+    for keyword in call.keywords if method != "submit" else ():
+        if keyword.arg == "args":
+            given = _elements(keyword.value)
+        elif keyword.arg in ("kwargs", "kwds") and isinstance(keyword.value, ast.Dict):
+            for key, value in zip(keyword.value.keys, keyword.value.values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    named.append((key.value, value))
+    placed = [(str(position), value) for position, value in enumerate(given)]
+    return tuple((name, knowledge.kinds.kind_of(value).aged()) for name, value in (*placed, *named))
+
+
+def _elements(sequence: ast.expr) -> list[ast.expr]:
+    """The elements of a tuple or list display whose positions are certain."""
+    elements = sequence.elts if isinstance(sequence, (ast.Tuple, ast.List)) else []
+    starred = next((i for i, part in enumerate(elements) if isinstance(part, ast.Starred)), len(elements))
+    return elements[:starred]
 
 
 def _class(node: ast.ClassDef, knowledge: Knowledge) -> ClassSummary:

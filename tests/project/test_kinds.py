@@ -97,3 +97,55 @@ def test_a_subclass_of_a_module_is_a_module() -> None:
     )
     site = sites["net.py"]
     assert site.kind_of(expression(site, "net", last=True)).tag is Tag.MODULE
+
+
+@pytest.mark.parametrize(
+    ("made", "tag", "of"),
+    [
+        ("mp.get_context('spawn').Event()", Tag.EVENT, "multiprocessing.Event"),
+        ("mp.get_context('spawn').Queue()", Tag.QUEUE, "multiprocessing.Queue"),
+        ("mp.Manager().Event()", Tag.EVENT, "multiprocessing.managers.SyncManager.Event"),
+    ],
+)
+def test_contexts_and_managers_make_what_the_module_makes(made: str, tag: Tag, of: str) -> None:
+    """`context.Event()` is an event wherever the context was made, in an attribute, too."""
+    program = f"""
+import multiprocessing as mp
+class Learner:
+    def __init__(self):
+        self.maker = {made.rpartition(".")[0]}
+        self.made = self.maker.{made.rpartition(".")[2]}
+    def run(self):
+        print(self.made)
+x = {made}
+print(x)
+"""
+    site = site_of(program)
+    for used in ("x", "self.made"):
+        kind = site.kind_of(expression(site, used, last=True))
+        assert (kind.tag, kind.of) == (tag, of)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "threading.Thread(target=work, args=(stop, 3)).start()",
+        "threading.Thread(target=work, args=[stop, *rest]).start()",
+        "threading.Thread(target=work, kwargs={'stop': stop}).start()",
+        "pool.submit(work, stop)",
+    ],
+)
+def test_what_a_thread_is_given_is_known_in_its_target(start: str) -> None:
+    """The arguments that a target will be called with tell what its parameters are."""
+    site = site_of(
+        f"""
+import threading
+from concurrent.futures import ThreadPoolExecutor
+pool = ThreadPoolExecutor(2)
+def work(stop, count=1):
+    print(stop)
+stop = threading.Event()
+{start}
+"""
+    )
+    assert site.kind_of(expression(site, "stop")).tag is Tag.EVENT

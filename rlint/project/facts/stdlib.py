@@ -37,6 +37,7 @@ from rlint.project.kind import Kind, Tag
 _MATCH = Kind(Tag.MATCH, optional=True)
 _TEXT_OR_NONE = Kind(Tag.STR, optional=True)
 _PATH = Kind(Tag.PATH)
+_MANAGER = Kind(Tag.PYTHON_MODULE, of="multiprocessing.managers.SyncManager")  # its methods make proxies
 _LOGS = Effect(Level.EFFECTS, "writes to the log")
 _WARNS = Effect(Level.EFFECTS, "warns")
 _PROCESSES = Effect(Level.EFFECTS, "starts processes")
@@ -271,7 +272,8 @@ _SYSTEM: Table = table(
     facts("lzma", FILE_IO, Kind(Tag.FILE, of="lzma.open"), "open"),
     facts("bz2", FILE_IO, Kind(Tag.FILE, of="bz2.open"), "open"),
     facts("zipfile", FILE_IO, NEW, "ZipFile"),
-    facts("subprocess", _PROCESSES, ANYTHING, "Popen call check_call check_output getoutput run"),
+    facts("subprocess", _PROCESSES, ANYTHING, "call check_call check_output getoutput run"),
+    makers("subprocess", _PROCESSES, Tag.INSTANCE, "Popen"),
     facts("socket", READS, STR, "gethostname"),
     facts("socket", _NETWORK, ANYTHING, "create_connection getaddrinfo gethostbyname socket"),
     facts("urllib.request", _NETWORK, ANYTHING, "Request urlopen urlretrieve"),
@@ -333,7 +335,15 @@ _CONCURRENCY: Table = table(
     facts("multiprocessing", READS, STRINGS, "get_all_start_methods"),
     facts("multiprocessing", READS, Kind(Tag.PROCESS), "current_process"),
     facts("multiprocessing", _SETTINGS, NOTHING, "freeze_support set_start_method"),
-    makers("multiprocessing", _PROCESSES, Tag.INSTANCE, "Manager"),
+    facts("multiprocessing", _PROCESSES, _MANAGER, "Manager"),
+    facts("multiprocessing.managers", _PROCESSES, _MANAGER, "SyncManager"),
+    makers(_MANAGER.of, _PROCESSES, Tag.LOCK, "Lock RLock"),
+    makers(_MANAGER.of, _PROCESSES, Tag.EVENT, "Event"),
+    makers(_MANAGER.of, _PROCESSES, Tag.CONDITION, "Condition"),
+    makers(_MANAGER.of, _PROCESSES, Tag.SEMAPHORE, "BoundedSemaphore Semaphore"),
+    makers(_MANAGER.of, _PROCESSES, Tag.BARRIER, "Barrier"),
+    makers(_MANAGER.of, _PROCESSES, Tag.QUEUE, "JoinableQueue Queue"),
+    makers(_MANAGER.of, _PROCESSES, Tag.SHARED_VALUE, "Value"),
     makers("multiprocessing.shared_memory", FILE_IO, Tag.INSTANCE, "SharedMemory ShareableList"),
     facts("multiprocessing.connection", _WAITS, LIST, "wait"),
     makers("concurrent.futures", PURE, Tag.POOL, "ProcessPoolExecutor ThreadPoolExecutor"),
