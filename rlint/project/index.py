@@ -167,6 +167,10 @@ class Index:
                 return self.modules[owner.module].functions.get(f"{owner.qualname}.{name}")
         return None
 
+    def defines_method(self, name: str) -> bool:
+        """Does any class of the project define a method of this name?"""
+        return any(name in cls.methods for module in self.modules.values() for cls in module.classes.values())
+
     def implementations(self, cls: ClassSummary, name: str) -> list[FunctionSummary]:
         """The method itself and all that override it in subclasses."""
         own = self.method(cls, name)
