@@ -11,6 +11,7 @@ from rlint.findings import Heat, Position
 from rlint.project import facts
 from rlint.project.changes import Changes
 from rlint.project.constants import Constants, Written
+from rlint.project.devices import is_device
 from rlint.project.effect import Effect
 from rlint.project.guards import Interval, coldest, intervals_around
 from rlint.project.heat import COLD, HeatAt, HeatMap
@@ -63,6 +64,10 @@ class Site(TopLevel):
         spelling for module level. `known` adds library constants by their qualified names.
         """
         return self._constants.written(expression, known)
+
+    def is_device(self, expression: ast.expr) -> bool:
+        """Does an expression name a device rather than a dtype or a tensor, where any of them may stand?"""
+        return is_device(expression, self.kind_of(expression))
 
     def class_of_value(self, expression: ast.expr) -> ClassSummary | None:
         """The class of the project that an expression's value is an instance of."""
