@@ -1,0 +1,114 @@
+"""A state dict cloned only to be loaded, which copies it anyway.
+
+## What it does
+Flags `load_state_dict` of tensors that were copied for it: `{k: v.clone() for k, v in
+net.state_dict().items()}` or `copy.deepcopy(net.state_dict())`, written in the call or kept in a
+name that is used for nothing else.
+
+## Why is it slow
+`load_state_dict` copies the values into the parameters that are there. A clone made before that
+costs a second copy of every weight, and the memory to hold all of them at once.
+
+## Example
+```python
+from torch import nn
+
+
+def copy_weights(source: nn.Module, target: nn.Module) -> None:
+    source_state = source.state_dict()
+    cloned_state = {k: v.clone() for k, v in source_state.items()}
+    target.load_state_dict(cloned_state, strict=False)
+```
+Use instead:
+```python
+from torch import nn
+
+
+def copy_weights(source: nn.Module, target: nn.Module) -> None:
+    source_state = source.state_dict()
+    cloned_state = {k: v for k, v in source_state.items()}
+    target.load_state_dict(cloned_state, strict=False)
+```
+
+## Fix safety
+The fix drops the copy and nothing else: a comprehension stays a comprehension, since the plain
+`state_dict()` also carries version numbers that modules may look at while loading.
+
+It is safe where a `torch.nn.Module` is loaded and nothing can change the weights between the clone
+and the call. It is unsafe where the target may be an object of another class, which could keep
+what it is given, where the whole network is copied (`copy.deepcopy(net).state_dict()`), and for
+`copy.deepcopy` in a project whose modules have a `get_extra_state`.
+
+With `assign=True` the clone is what keeps the two networks apart; names that are read again or
+stored are snapshots; keys that are renamed or filtered may mean that a network is loaded into
+itself. None of these is flagged.
+
+## References
+- https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.load_state_dict
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.kind import Tag
+from rlint.project.site import Site
+from rlint.project.weights import Copied, Loaded, copied_state, loaded_state
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+
+
+class ClonedStateDict(Rule):
+    code = "RL305"
+    name = "cloned-state-dict"
+    seeds = ("S2.4",)
+    claims = ("time", "mem")
+    heat = Heat.COLD
+    visits = (ast.Call,)
+    triggers = ("load_state_dict",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        loaded = loaded_state(node, site)
+        copied = copied_state(loaded.given, site) if loaded else None
+        if loaded is None or copied is None or ast.dump(copied.owner) == ast.dump(loaded.target):
+            return
+        copy = site.text(copied.node.func) if copied.deep else "clone"
+        source = site.text(copied.owner)
+        message = f"`{copy}` copies all tensors of `{source}` once more: `load_state_dict` copies them itself"
+        if copied.whole_network:
+            message = (
+                f"`{copy}` copies all of `{source}` to be thrown away: `load_state_dict` needs its tensors"
+            )
+        yield self.finding(
+            site,
+            copied.node if loaded.given is loaded.argument else loaded.given,
+            message,
+            fix=build_fix(loaded, copied, site),
+            advice="Load the tensors of `state_dict()` as they are",
+        )
+
+
+def build_fix(loaded: Loaded, copied: Copied, site: Site) -> Fix | None:
+    """Put the original in the place of the copy."""
+    start, end = site.span(copied.node)
+    if site.has_comment(start, end):
+        return None
+    edit = site.replace(copied.node, site.operand(copied.original))
+    reason = doubt(loaded, copied, site)
+    safety = Safety.UNSAFE if reason else Safety.SAFE
+    return Fix("Load the tensors without copying them first", safety, (edit,), reason)
+
+
+def doubt(loaded: Loaded, copied: Copied, site: Site) -> str | None:
+    """What a reader has to agree to; None where there is nothing."""
+    target = site.text(loaded.target)
+    if site.kind_of(loaded.target).tag is not Tag.MODULE and loaded.strict is None:
+        return f"`{target}` must be a `torch.nn.Module`: objects of other classes may keep what they load"
+    if copied.whole_network:
+        return "The class of the network may define `__deepcopy__`, which is not called any more"
+    if copied.deep and site.index.defines_method("get_extra_state"):
+        return (
+            f"The extra state of a module in `{target}` becomes that of the other network, not a copy of it"
+        )
+    return None
