@@ -10,7 +10,8 @@ from rlint.project.effect import Level
 from rlint.project.kind import Tag
 from rlint.project.kinds import is_immutable
 from rlint.project.knowledge import Knowledge
-from rlint.syntax.tree import FUNCTIONS
+from rlint.syntax.scopes import How
+from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS
 
 _FIXED = frozenset({Tag.FUNCTION, Tag.CLASS, Tag.PYTHON_MODULE})
 # what library calls do to the world, but not to their arguments
@@ -37,25 +38,60 @@ class Changes:
         False where anything is in doubt: `first` does not always run before `second`, a name in the
         expression may be rebound, or a mutable value in it may be changed, on any way between.
         """
+        nodes = self._between(first, second)
+        watched = _Watched(expression, self.knowledge)
+        return nodes is not None and not any(watched.changed_by(node) for node in nodes)
+
+    def doubts_between(
+        self, expression: ast.expr, first: ast.AST, second: ast.AST
+    ) -> tuple[ast.AST, ...] | None:
+        """What, between `first` and `second`, could only change the value of `expression` behind its back:
+        by reaching objects that it is not handed, or by way of another name for them. Nothing where the
+        value surely is the same; None where it is not, or where `first` does not always run first.
+        """
+        nodes = self._between(first, second)
+        if nodes is None:
+            return None
+        watched = _Watched(expression, self.knowledge)
+        doubts = []
+        for node in nodes:
+            if watched.may_alias(node):
+                doubts.append(node)
+            elif watched.changed_by(node):
+                if not watched.is_unrelated(node):
+                    return None
+                doubts.append(node)
+        return tuple(doubts)
+
+    def _between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
+        """The nodes that may be evaluated between; None where `first` does not always run before `second`."""
         parts = self.knowledge.flow.between(first, second)
         if parts is None:
-            return False
+            return None
         tree = self.knowledge.tree
         first_statement, second_statement = tree.statement(first), tree.statement(second)
         nodes = [node for part in parts for node in ast.walk(part)]
         # of the two statements themselves everything else that they evaluate
-        for statement in {first_statement, second_statement}:
+        for statement in dict.fromkeys((first_statement, second_statement)):
             nodes += _own_nodes(statement)
-        skipped = {id(node) for end in (first, second) for node in ast.walk(end)}
-        if first_statement is second_statement:
-            targets: set[int] = set()
-        else:
-            # the second statement stores its targets after evaluating; the first before the second begins
-            targets = {id(node) for node in _targets(second_statement)}
-        watched = _Watched(expression, self.knowledge)
-        return not any(
-            watched.changed_by(node) for node in nodes if id(node) not in skipped and id(node) not in targets
-        )
+        skipped = {node for end in (first, second) for node in ast.walk(end)}
+        if second_statement not in nodes:
+            # what is made of the second, and where it is stored, comes after it; in a loop that passes it
+            # several times, it comes before, too
+            skipped.update(self._around(first, second, second_statement))
+            skipped.update(_targets(second_statement))
+        return [node for node in nodes if node not in skipped]
+
+    def _around(self, first: ast.AST, second: ast.AST, statement: ast.stmt) -> list[ast.AST]:
+        """The expressions around `second` that are evaluated after it for good, and not around `first`."""
+        found: list[ast.AST] = []
+        for node in self.knowledge.tree.ancestors(second):
+            if node is statement:
+                break
+            found.append(node)
+            if isinstance(node, COMPREHENSIONS) and not any(child is first for child in ast.walk(node)):
+                found.clear()
+        return found
 
 
 class _Watched:
@@ -66,6 +102,9 @@ class _Watched:
         self.names: set[str] = set()
         self.attributes: set[str] = set()
         self.mutable: set[str] = set()
+        self.reads_state = False  # it calls functions of the project that look at more than their arguments
+        self.globals = False
+        unread: set[ast.AST] = set()
         bound_inside = {
             name
             for node in ast.walk(expression)
@@ -73,12 +112,19 @@ class _Watched:
             for name in knowledge.tree.scopes[node].bindings
         }
         for node in ast.walk(expression):
-            if isinstance(node, ast.Name) and node.id not in bound_inside:
+            if isinstance(node, ast.Call) and not self._is_library(node):
+                level = knowledge.effects.call_effect(node).level
+                self.reads_state = self.reads_state or level is not Level.PURE
+                if level is Level.PURE:
+                    unread.update(ast.walk(node.func))
+            elif isinstance(node, ast.Name) and node.id not in bound_inside:
                 kind = knowledge.kinds.kind_of(node)
+                scope, _ = knowledge.names.bindings(node)
                 if knowledge.names.qualified(node) is not None or kind.tag in _FIXED:
                     continue
                 self.names.add(node.id)
-                if not is_immutable(kind):
+                self.globals = self.globals or (scope is not None and scope.parent is None)
+                if not is_immutable(kind) and node not in unread:
                     self.mutable.add(node.id)
             elif isinstance(node, ast.Attribute) and knowledge.names.qualified(node) is None:
                 if not self._is_called(node):
@@ -104,7 +150,7 @@ class _Watched:
             case ast.Call():
                 return self._changed_by_call(node)
             case ast.Yield() | ast.YieldFrom() | ast.Await():
-                return bool(self.mutable or self.attributes)
+                return bool(self.mutable or self.attributes or self.reads_state)
             case ast.Import() | ast.ImportFrom():
                 return any((alias.asname or alias.name.split(".")[0]) in self.names for alias in node.names)
             case ast.ExceptHandler(name=str(name)):
@@ -113,8 +159,53 @@ class _Watched:
                 return name in self.names
         return False
 
+    def is_unrelated(self, node: ast.AST) -> bool:
+        """Of what may change the value: is it a call that is handed nothing of what the value hangs on, and
+        the value nothing that every function can reach?
+        """
+        if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)):
+            return not (self.mutable or self.attributes or self.reads_state)
+        if not isinstance(node, ast.Call):
+            return False
+        if (self.reads_state or self.globals) and not self._is_library(node) and self._is_ours(node):
+            return False
+        if any(isinstance(child, ast.Name) and child.id in self.names for child in ast.walk(node)):
+            return False
+        if not isinstance(node.func, ast.Name):
+            return True
+        _, bindings = self.knowledge.names.bindings(node.func)
+        return not any(b.how is How.FUNCTION and self.knowledge.tree.function(b.node) for b in bindings)
+
+    def may_alias(self, node: ast.AST) -> bool:
+        """Does this change something that is not the value by name, but might be by another name?"""
+        match node:
+            case ast.Yield() | ast.YieldFrom() | ast.Await():
+                return not self.changed_by(node)
+            case (
+                ast.Attribute(value=owner, ctx=ast.Store() | ast.Del())
+                | ast.Subscript(value=owner, ctx=ast.Store() | ast.Del())
+                | ast.AugAssign(target=ast.Name() as owner)
+            ):
+                pass
+            case ast.Call(func=ast.Attribute(value=owner)):
+                effect = self.knowledge.effects.call_effect(node)
+                if effect.level is not Level.EFFECTS or effect.reason.startswith(_HARMLESS):
+                    return False
+            case _:
+                return False
+        if not (self.mutable or self.attributes) or self.changed_by(node):
+            return False
+        if isinstance(node, ast.AugAssign) and is_immutable(self.knowledge.kinds.kind_of(owner)):
+            return False
+        return not self.knowledge.effects.is_made_here(owner)
+
+    def _is_ours(self, call: ast.Call) -> bool:
+        """Does the call run a function of the project?"""
+        effect = self.knowledge.effects.call_effect(call)
+        return effect.level is Level.EFFECTS or not effect.reason.endswith("is not known to rlint")
+
     def _changed_by_call(self, call: ast.Call) -> bool:
-        if not (self.mutable or self.attributes):
+        if not (self.mutable or self.attributes or self.reads_state):
             return False
         effect = self.knowledge.effects.call_effect(call)
         if effect.quiet:

@@ -76,6 +76,8 @@ class Effects:
                 if path is not None:
                     paths.append((path, own))
                     own = PURE
+            elif isinstance(node, ast.NamedExpr):
+                continue  # binds a local
             else:
                 own = self._own(node)
             if own.level > effect.level:
@@ -94,16 +96,16 @@ class Effects:
             case ast.NamedExpr():
                 return Effect(Level.EFFECTS, f"binds `{node.target.id}`")
             case ast.Attribute(ctx=ast.Store() | ast.Del()):
-                if self._is_fresh_local(node.value):
+                if self.is_made_here(node.value):
                     return PURE
                 return Effect(Level.EFFECTS, f"sets the attribute `{node.attr}`")
             case ast.Subscript(ctx=ast.Store() | ast.Del()):
-                if self._is_fresh_local(node.value):
+                if self.is_made_here(node.value):
                     return PURE
                 return Effect(Level.EFFECTS, "stores an item")
             case ast.AugAssign(target=ast.Name() as name):
                 # `x += 1` changes a list or an array in place
-                if is_immutable(self.kinds.kind_of(node.value)) or self._is_fresh_local(name):
+                if self._holds_immutable(name) or self.is_made_here(name):
                     return PURE
                 return Effect(Level.EFFECTS, f"may change `{name.id}` in place")
             case ast.Global() | ast.Nonlocal():
@@ -111,7 +113,9 @@ class Effects:
             case ast.Attribute(ctx=ast.Load()):
                 return PURE if self._is_callee(node) or self.names.qualified(node) else READS
             case ast.Subscript(ctx=ast.Load()):
-                return PURE if self._is_fresh_local(node.value) else READS
+                kind = self.kinds.kind_of(node.value)
+                unchanging = kind.fresh or is_immutable(kind) or self.is_made_here(node.value)
+                return PURE if unchanging else READS
             case ast.Name(ctx=ast.Load()):
                 return self._name_effect(node)
         return PURE
@@ -134,7 +138,8 @@ class Effects:
 
     def _call(self, call: ast.Call) -> tuple[Effect, str | None]:
         """The effect of a call, or an access path that others have to judge, with what to think of it
-        where they cannot."""
+        where they cannot.
+        """
         for keyword in call.keywords:
             if keyword.arg in facts.MUTATING_KEYWORDS or (keyword.arg == "copy" and _is_false(keyword.value)):
                 return _WRITES, None
@@ -163,7 +168,7 @@ class Effects:
         if owner:
             known = facts.method_fact(owner.tag, func.attr, argument_count(call))
             if known is not None and owner.tag is not Tag.INSTANCE:
-                if owner.tag in _MUTABLE_TAGS and self._is_fresh_local(func.value):
+                if owner.tag in _MUTABLE_TAGS and self.is_made_here(func.value):
                     return PURE, None
                 return known.effect, None
             return unknown, f"{owner.of}().{func.attr}" if owner.of else None
@@ -201,7 +206,7 @@ class Effects:
         found = self.project.effect_at(path, self.names.module) if self.project is not None else None
         return found or Effect(Level.UNKNOWN, f"`{_shown(argument)}` is not known to rlint")
 
-    def _is_fresh_local(self, expression: ast.expr) -> bool:
+    def is_made_here(self, expression: ast.expr) -> bool:
         """Is this a local name whose value the function itself made, so that no one else sees a change?"""
         if not isinstance(expression, ast.Name):
             return False
@@ -211,6 +216,18 @@ class Effects:
         if self.tree.function(expression) is not scope.node:
             return False
         return all(self._made_here(binding) for binding in bindings)
+
+    def _holds_immutable(self, name: ast.Name) -> bool:
+        """Has the variable nothing but values that `+=` cannot change in place? What a call gives
+        without saying what it is counts as new.
+        """
+        _, bindings = self.names.bindings(name)
+        return all(
+            binding.how is How.AUGMENT
+            or is_immutable(self.kinds.binding_kind(binding))
+            or isinstance(binding.value, (ast.Call, ast.BinOp, ast.UnaryOp))
+            for binding in bindings
+        )
 
     def _made_here(self, binding: Binding) -> bool:
         if binding.how is How.AUGMENT:

@@ -128,7 +128,9 @@ class Flow:
         ):
             return None
         between: list[ast.AST] = []
-        if isinstance(first_statement, (*LOOPS, ast.If, ast.With, ast.Try)):
+        if isinstance(first_statement, (*LOOPS, ast.If, ast.With, ast.Try)) and (
+            below is not first_statement or isinstance(first_statement, LOOPS)
+        ):
             between.append(first_statement)
         between += block[_index(block, first_statement) + 1 : _index(block, below)]
         for step in range(chain.index(home) - 1, 0, -1):

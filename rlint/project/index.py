@@ -240,6 +240,20 @@ class Index:
             return [value]
         return []
 
+    def parameter_kind(self, path: str, module: str, argument: str) -> Kind:
+        """The kind that the functions at an access path declare for the parameter which takes an argument
+        (its position or its name), or show by what they do with it.
+        """
+        found: Kind | None = None
+        for target in self.callables(path, module):
+            name = argument
+            if argument.isdigit():
+                position = int(argument) + (target.is_method and not target.is_static)
+                name = target.parameters[position] if position < len(target.parameters) else ""
+            kind = target.parameter_kinds.get(name, UNKNOWN)
+            found = kind if found is None else found.joined(kind)
+        return found or UNKNOWN
+
     def _follow(self, path: str, module: str) -> tuple[Symbol | None, ClassSummary | None]:
         """What a path leads to, and for a method the class it was looked up on."""
         root_end = next((m.start() for m in _STEP.finditer(path) if not m.group().startswith(".")), len(path))

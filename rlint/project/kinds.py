@@ -10,11 +10,12 @@ from typing import Protocol
 
 from rlint.project import batches, facts
 from rlint.project.annotations import annotation_kind
+from rlint.project.by_use import ByUse
 from rlint.project.flow import Flow
 from rlint.project.guards import last_name
 from rlint.project.kind import UNKNOWN, Device, Kind, Tag
 from rlint.project.names import Names
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.tree import FUNCTIONS, Tree
 
 _IMMUTABLE = frozenset({Tag.NONE, Tag.BOOL, Tag.INT, Tag.FLOAT, Tag.STR, Tag.BYTES, Tag.DEVICE, Tag.DTYPE,
@@ -46,6 +47,9 @@ class Resolver(Protocol):
     def resolve(self, path: str, module: str) -> Kind:
         """The kind at the end of an access path such as `buffers.Replay().storage`, or UNKNOWN."""
 
+    def parameter_kind(self, path: str, module: str, argument: str) -> Kind:
+        """The kind that a function declares for the parameter which takes an argument."""
+
 
 def is_immutable(kind: Kind) -> bool:
     """True where a value of this kind cannot change while a name is bound to it."""
@@ -67,6 +71,7 @@ class Kinds:
         self._cache: dict[ast.AST, Kind] = {}
         self._bindings: dict[Binding, Kind] = {}
         self._depth = 0
+        self._by_use = ByUse(tree, names, self._parameter_kind if project is not None else None)
 
     def kind_of(self, expression: ast.expr) -> Kind:
         """What is known of the value of an expression where it stands."""
@@ -91,8 +96,21 @@ class Kinds:
         known = self._bindings.get(binding)
         if known is None:
             self._bindings[binding] = UNKNOWN
-            known = self._bindings[binding] = self._resolved(self._bound(binding).aged())
+            known = self._resolved(self._bound(binding).aged())
+            known = self._bindings[binding] = known or self._by_use.kind_of(binding) or known
         return known
+
+    def used_as(self, name: str, scope: Scope) -> Kind:
+        """What the uses of a variable of `scope` tell about its values, or UNKNOWN."""
+        return self._by_use.kind_of(scope.bindings[name][0])
+
+    def _parameter_kind(self, call: ast.Call, argument: str) -> Kind:
+        assert self.project is not None
+        path = self.names.qualified(call.func)
+        if path is None and isinstance(call.func, ast.Attribute):
+            owner = self.kind_of(call.func.value)
+            path = f"{owner.of}().{call.func.attr}" if owner and owner.of else None
+        return self.project.parameter_kind(path, self.names.module, argument) if path else UNKNOWN
 
     def _resolved(self, kind: Kind) -> Kind:
         if self.project is not None and not kind and kind.of:

@@ -157,6 +157,14 @@ class Site(TopLevel):
         """Has `expression` surely the same value at `second` as at `first`? False where in doubt."""
         return self._changes.unchanged_between(expression, first, second)
 
+    def doubts_between(
+        self, expression: ast.expr, first: ast.AST, second: ast.AST
+    ) -> tuple[ast.AST, ...] | None:
+        """What could change the value of `expression` between the two places only behind its back: by
+        another name, or in a function that is not handed it. None where it is not surely unchanged else.
+        """
+        return self._changes.doubts_between(expression, first, second)
+
     # -- how often things run ------------------------------------------------------------------
 
     def heat_of(self, node: ast.AST) -> HeatAt:

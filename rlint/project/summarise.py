@@ -72,10 +72,12 @@ def _function(node: Function, knowledge: Knowledge, calls: list[CallSite]) -> Fu
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     kinds = {}
     for parameter in every:
+        kind = UNKNOWN
         if parameter.annotation is not None:
             kind = annotation_kind(parameter.annotation, knowledge.names)
-            if kind or kind.of:
-                kinds[parameter.arg] = kind
+        kind = kind or knowledge.kinds.used_as(parameter.arg, tree.scopes[node]) or kind
+        if kind or kind.of:
+            kinds[parameter.arg] = kind
     return FunctionSummary(
         knowledge.name,
         tree.qualname(node),

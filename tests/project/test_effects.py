@@ -16,6 +16,9 @@ PURE = [
     "def g(x):\n    return x + 1\ndef f(x):\n    return g(g(x))",
     "import json\ndef f(text):\n    try:\n        return json.loads(text)\n    except ValueError:\n        return None",
     "def f(n):\n    return 1 if n < 2 else n * f(n - 1)",
+    "import re\ndef f(text):\n    return m.group(1) if (m := re.search('a', text)) else None",
+    "def f(text):\n    return text.split('#')[-1].strip()[:10]",
+    "def f(x):\n    total = 0.0\n    total += 2 * x\n    return total",
 ]
 NOT_QUIET = [
     "def f(text):\n    print(text)\n    return text",
@@ -33,6 +36,7 @@ NOT_QUIET = [
     "import torch\ndef f(x):\n    return x + torch.randn(3)",
     "def f(out):\n    import numpy as np\n    return np.add(1, 2, out=out)",
     "async def f(x):\n    return x",
+    "def f(xs):\n    xs += 1\n    return xs",
     "def f(xs):\n    ys = xs\n    ys.append(1)\n    return ys",
 ]
 

@@ -35,6 +35,10 @@ UNCHANGED = [
     "a = f(x)\nfor i in y:\n    b = f(x)",
     "a = f(x)\nif c:\n    b = f(x)",
     "a = f(x)\nz = [x for x in y]\nb = f(x)",
+    "if f(x):\n    b = f(x)\n    x = 2",
+    "if f(x):\n    x = 1\nelif f(x):\n    pass",
+    "x = f(x) + f(x)",
+    "mystery(f(x) or f(x))",
 ]
 CHANGED = [
     "a = f(x)\nx = 2\nb = f(x)",
@@ -50,6 +54,9 @@ CHANGED = [
     "a = f(x)\nyield a\nb = f(x)",
     "a = f(x)\ndel x\nb = f(x)",
     "while c:\n    a = f(x)\n    x = 1\nb = f(x)",
+    "a = f(x)\nfor i in y:\n    x = f(x)",
+    "a = f(x)\nb = [mystery(f(x)) for i in y]",
+    "a = f(x)\nwhile c:\n    mystery(f(x))",
 ]
 
 
@@ -68,3 +75,27 @@ def test_a_string_cannot_be_changed_by_a_call() -> None:
     site = site_of("def g(x: str):\n    a = f(x)\n    mystery(x)\n    b = f(x)\n")
     first, second = expression(site, "f(x)"), expression(site, "f(x)", last=True)
     assert site.unchanged_between(first.args[0], first, second)  # type: ignore[attr-defined]
+
+
+DOUBTS = {
+    "a = f(x)\nmystery(y)\nb = f(x)": 1,
+    "a = f(x)\nb = f(x)": 0,
+    "a = f(x)\ny.append(1)\nb = f(x)": 1,
+    "a = f(x)\ny[0] = 1\nb = f(x)": 1,
+    "a = f(x)\ny += 1\nb = f(x)": 1,
+    "a = f(x)\nother.append(1)\nb = f(x)": 0,
+    "a = f(x)\nmystery(x)\nb = f(x)": None,
+    "a = f(x)\nx.mystery()\nb = f(x)": None,
+    "a = f(x)\nx = y\nb = f(x)": None,
+    "if c:\n    a = f(x)\nb = f(x)": None,
+}
+
+
+@pytest.mark.parametrize("body", DOUBTS)
+def test_what_could_change_a_value_behind_its_back(body: str) -> None:
+    """A call that is not handed the value, and a change by what may be another name for it, are doubts."""
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    site = site_of(f"def g(x, c, y):\n    other = []\n{lines}")
+    first, second = expression(site, "f(x)"), expression(site, "f(x)", last=True)
+    doubts = site.doubts_between(first.args[0], first, second)  # type: ignore[attr-defined]
+    assert (doubts if doubts is None else len(doubts)) == DOUBTS[body]

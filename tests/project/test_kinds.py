@@ -149,3 +149,29 @@ stop = threading.Event()
 """
     )
     assert site.kind_of(expression(site, "stop")).tag is Tag.EVENT
+
+
+TEXT = [
+    "def f(x):\n    return x.strip(), use(x)",
+    "import re\ndef f(x):\n    return re.search('a', x), use(x)",
+    "def f(x):\n    return x.split('####')[-1], use(x)",
+    "def f(xs):\n    return [x.lower() or use(x) for x in xs]",
+    "def clean(text):\n    return text.strip()\ndef f(x):\n    return clean(x), use(x)",
+    "def clean(text: str):\n    return text\ndef f(x):\n    return clean(text=x), use(x)",
+    "def f(x):\n    if not isinstance(x, str):\n        return None\n    return x.strip(), use(x)",
+]
+ANYTHING = [
+    "def f(x):\n    return x.split(8), use(x)",
+    "def f(x):\n    x = g(x)\n    return x.strip(), use(x)",
+    "def f(x):\n    if isinstance(x, list):\n        return x[0]\n    return x.strip(), use(x)",
+    "def f(x, re):\n    return re.search('a', x), use(x)",
+    "def f(x):\n    return x.strip, use(x)",
+]
+
+
+@pytest.mark.parametrize("program", [*TEXT, *ANYTHING])
+def test_what_is_stripped_or_searched_is_text(program: str) -> None:
+    """A parameter or loop variable without annotation is text where only text can be used so."""
+    site = site_of(f"{program}\n")
+    (argument,) = expression(site, "use(x)").args  # type: ignore[attr-defined]
+    assert (site.kind_of(argument).tag is Tag.STR) is (program in TEXT)

@@ -1,0 +1,87 @@
+"""What a variable holds, told by what is done with it: only text can be stripped or searched."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from rlint.project.kind import UNKNOWN, Kind, Tag
+from rlint.project.names import Names
+from rlint.syntax.scopes import Binding, How
+from rlint.syntax.tree import Tree
+
+_TEXT_METHODS = frozenset(
+    """capitalize casefold encode endswith isalnum isalpha isascii isdecimal isdigit isidentifier islower
+    isnumeric isprintable isspace istitle isupper lower lstrip removeprefix removesuffix rstrip splitlines
+    startswith strip swapcase title upper zfill""".split()
+)
+_SPLITS = frozenset({"partition", "rpartition", "rsplit", "split"})
+_SEARCHES = frozenset(
+    f"{module}.{name}"
+    for module in ("re", "regex")
+    for name in ("findall", "finditer", "fullmatch", "match", "search", "split")
+)
+_BOUND_ONCE = (How.PARAMETER, How.FOR, How.COMPREHENSION)
+
+ParameterKind = Callable[[ast.Call, str], Kind]
+"""The kind of the parameter that takes an argument (a position or a keyword) of a call into the project."""
+
+
+class ByUse:
+    """Kinds of the variables of one file, by their uses."""
+
+    def __init__(self, tree: Tree, names: Names, parameter_kind: ParameterKind | None) -> None:
+        self.tree = tree
+        self.names = names
+        self._parameter_kind = parameter_kind
+        self._reads: dict[str, list[ast.Name]] | None = None
+
+    def kind_of(self, binding: Binding) -> Kind:
+        """The kind of a parameter or loop variable that nothing else binds, or UNKNOWN."""
+        if binding.how not in _BOUND_ONCE or binding.name in ("self", "cls"):
+            return UNKNOWN
+        scope = self.tree.scopes.get(binding.statement) or self.tree.scope(binding.node).lookup(binding.name)
+        if scope is None or len(scope.bindings.get(binding.name, ())) != 1:
+            return UNKNOWN
+        if self._reads is None:
+            self._reads = {}
+            for node in self.tree.of_type(ast.Name):
+                self._reads.setdefault(node.id, []).append(node)
+        found = UNKNOWN
+        for read in self._reads.get(binding.name, ()):
+            if self._is_tested(read):
+                return UNKNOWN  # it is told apart at run time: it may be this or that
+            if not found and self._is_text(read) and self.tree.scope(read).lookup(read.id) is scope:
+                found = Kind(Tag.STR)
+        return found
+
+    def _is_tested(self, name: ast.Name) -> bool:
+        match self.tree.parents.get(name):
+            case ast.Call(func=test, args=[ast.Name(id=tested), classes]) if tested == name.id:
+                if self.names.qualified(test) == "builtins.isinstance":
+                    return self.names.qualified(classes) != "builtins.str"
+        return False
+
+    def _is_text(self, name: ast.Name) -> bool:
+        parent = self.tree.parents.get(name)
+        if isinstance(parent, ast.Attribute):
+            call = self.tree.parents.get(parent)
+            if not isinstance(call, ast.Call) or call.func is not parent:
+                return False
+            if parent.attr in _SPLITS:
+                return not call.args or isinstance(getattr(call.args[0], "value", None), str)
+            return parent.attr in _TEXT_METHODS
+        if isinstance(parent, ast.keyword):
+            call = self.tree.parents.get(parent)
+            return isinstance(call, ast.Call) and self._takes_text(call, parent.arg or "")
+        if isinstance(parent, ast.Call) and name in parent.args:
+            position = parent.args.index(name)
+            if any(isinstance(argument, ast.Starred) for argument in parent.args[:position]):
+                return False
+            if position == 1 and self.names.qualified(parent.func) in _SEARCHES:
+                return True
+            return self._takes_text(parent, str(position))
+        return False
+
+    def _takes_text(self, call: ast.Call, argument: str) -> bool:
+        return self._parameter_kind is not None and self._parameter_kind(call, argument).tag is Tag.STR
