@@ -1,0 +1,236 @@
+"""Loops over a constant list of patterns: the compiled patterns go into a module constant."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from rlint.rules.computation import _regex, _regex_names
+from rlint.rules.computation._regex import Compiled, Move, Use
+from rlint.rules.computation._regex_constants import compiler_for
+
+from rlint.project.site import Site
+from rlint.rule import Edit
+from rlint.syntax.scopes import Binding, How
+
+_WIDE = 100
+Display = ast.List | ast.Tuple | ast.Dict
+_ONLY_READ_BY = frozenset(
+    {"builtins.len", "builtins.enumerate", "builtins.tuple", "builtins.list", "builtins.zip"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PatternList:
+    """A loop over a display of constant patterns.
+
+    `variable` is the loop variable that holds a pattern, `iterable` the display or its name in the
+    loop's header, `source` what binds that name, `elements` the patterns' places in the display.
+    """
+
+    variable: Binding
+    iterable: ast.expr
+    source: Binding | None
+    display: Display
+    elements: tuple[ast.expr, ...]
+    patterns: tuple[Compiled, ...]
+    plain: bool
+
+    @property
+    def name(self) -> str:
+        """The name of the list, "" where it stands in the loop's header."""
+        return self.source.name if self.source is not None else ""
+
+
+def list_of(use: Use, site: Site) -> PatternList | None:
+    """The list of constant patterns that the pattern of a call runs through, or None."""
+    if not isinstance(use.pattern, ast.Name):
+        return None
+    match site.definitions(use.pattern):
+        case [Binding(how=How.FOR | How.COMPREHENSION, value=ast.expr() as iterated) as variable]:
+            pass
+        case _:
+            return None
+    iterable, of_dict, path = _iterated(iterated, variable.path, site)
+    source: Binding | None = None
+    display: ast.expr = iterable
+    if isinstance(iterable, ast.Name):
+        match site.definitions(iterable):
+            case [Binding(how=How.ASSIGN, path=(), value=ast.expr() as bound) as binding]:
+                source, display = binding, bound
+            case _:
+                return None
+    if not isinstance(display, (ast.List, ast.Tuple, ast.Dict)) or isinstance(display, ast.Dict) != of_dict:
+        return None
+    items = display.values if isinstance(display, ast.Dict) else display.elts
+    elements = [_along(item, path) for item in items]
+    patterns = [_regex.compiled(element, use.flags, site) for element in elements if element is not None]
+    known = [pattern for pattern in patterns if pattern is not None]
+    if not items or len(known) != len(items):
+        return None
+    found = tuple(element for element in elements if element is not None)
+    plain = not of_dict and not path
+    return PatternList(variable, iterable, source, display, found, tuple(known), plain)
+
+
+def move_list(patterns: PatternList, use: Use, site: Site) -> Move:
+    """Compile the patterns at module level, and loop over those."""
+    source = patterns.source
+    of_module = source is not None and site.scope(source.node).parent is None
+    wanted = (
+        f"COMPILED_{patterns.name.upper().lstrip('_')}"
+        if of_module
+        else _regex_names.constant_name(patterns.name, "", "", _regex.function_name(use, site), many=True)
+    )
+    compiler = compiler_for(use, site)
+    uses = _regex.uses_of(patterns.variable, site)
+    if compiler is None or uses is None or any(each.flags.value != use.flags.value for each in uses):
+        return Move(wanted, None, many=True)
+    alias, needs, imported = compiler
+    flags = _regex.flags_text(use.flags, alias)
+    value = (
+        _over_module_list(patterns, alias, flags, site)
+        if of_module
+        else _moved_display(patterns, alias, flags, site)
+    )
+    gone = _without_source(patterns, site) if source is not None and not of_module else []
+    if value is None or gone is None:
+        return Move(wanted, None, many=True)
+    name = site.free_name(wanted, value)
+    if not of_module and source is not None:
+        value += _regex.comment_behind(source.statement, site)
+    if of_module and source is not None and isinstance(source.statement, ast.stmt):
+        needs = (*needs, source.statement)
+    needs = (*needs, *use.flags.needs, *(need for each in patterns.patterns for need in each.pattern.needs))
+    made = site.module_constant(name, value, user=use.call, needs=needs)
+    calls = [_regex.called_on(each, patterns.variable.name, site) for each in uses]
+    if made is None or any(call is None for call in calls):
+        return Move(name, None, many=True)
+    edits = [*imported, *made, *gone, site.replace(patterns.iterable, name)]
+    edits += [edit for call in calls for edit in call or ()]
+    return Move(name, tuple(edits), many=True)
+
+
+def _iterated(
+    iterated: ast.expr, path: tuple[int, ...], site: Site
+) -> tuple[ast.expr, bool, tuple[int, ...]]:
+    """What a loop goes through, whether it is a dict, and the way to the variable in each item."""
+    match iterated:
+        case ast.Call(func=ast.Name() as callee, args=[inner, *_]) if (
+            path[:1] == (1,) and site.qualified(callee) == "builtins.enumerate"
+        ):
+            return _iterated(inner, path[1:], site)
+        case ast.Call(func=ast.Attribute(value=owner, attr="items"), args=[]) if path[:1] == (1,):
+            return owner, True, path[1:]
+        case ast.Call(func=ast.Attribute(value=owner, attr="values"), args=[]):
+            return owner, True, path
+    return iterated, False, path
+
+
+def _along(item: ast.expr | None, path: tuple[int, ...]) -> ast.expr | None:
+    for index in path:
+        if not isinstance(item, (ast.Tuple, ast.List)) or not 0 <= index < len(item.elts):
+            return None
+        item = item.elts[index]
+    return item
+
+
+def _over_module_list(patterns: PatternList, alias: str, flags: str, site: Site) -> str | None:
+    """Patterns whose text stays in the module's own list, which nothing may change."""
+    source = patterns.source
+    if source is None or not patterns.plain:
+        return None
+    scope = site.scope(source.node)
+    if len(scope.bindings[source.name]) != 1 or _is_imported(source.name, site):
+        return None
+    if not isinstance(patterns.display, ast.Tuple) and not all(
+        _only_reads(read, site) for read in site.reads(source.name, scope)
+    ):
+        return None
+    compiled = f"{alias}.compile(pattern, {flags})" if flags else f"{alias}.compile(pattern)"
+    return f"tuple({compiled} for pattern in {source.name})"
+
+
+def _is_imported(name: str, site: Site) -> bool:
+    """Does another file of the project import the name, and could change the list?"""
+    target = f"{site.module.module}.{name}"
+    return any(
+        target in module.imports.values() or site.module.module in module.star_imports
+        for module in site.index.modules.values()
+    )
+
+
+def _only_reads(read: ast.Name, site: Site) -> bool:
+    match site.parent(read):
+        case ast.For() | ast.comprehension() | ast.Compare() | ast.FormattedValue():
+            return True
+        case ast.Call(func=callee) as call:
+            return read in call.args and site.qualified(callee) in _ONLY_READ_BY
+        case ast.Subscript(ctx=ast.Load()):
+            return True
+    return False
+
+
+def _without_source(patterns: PatternList, site: Site) -> list[Edit] | None:
+    """Remove the local list, if only the loop reads it."""
+    source = patterns.source
+    if source is None or len(site.uses(source.name, site.scope(source.node))) != 2:
+        return None
+    match source.statement:
+        case ast.Assign(targets=[ast.Name()]) | ast.AnnAssign():
+            pass
+        case _:
+            return None
+    captured = site.captured(source.name, site.scope(source.node))
+    deleted = None if captured else site.delete(source.statement)
+    return [deleted] if deleted is not None else None
+
+
+def _moved_display(patterns: PatternList, alias: str, flags: str, site: Site) -> str | None:
+    """The display with its patterns compiled, for module level; a list becomes a tuple."""
+    if not _is_constant_but_for(patterns):
+        return None
+    start, _ = site.span(patterns.display)
+    text = site.text(patterns.display)
+    compiled: list[str] = []
+    for element, pattern in reversed(list(zip(patterns.elements, patterns.patterns, strict=True))):
+        written = pattern.pattern.text
+        if written is None:
+            return None
+        first, behind = (offset - start for offset in site.span(element))
+        call = f"{alias}.compile({written}, {flags})" if flags else f"{alias}.compile({written})"
+        text = text[:first] + call + text[behind:]
+        compiled.insert(0, call)
+    outdented = _outdented(text, site.indentation(site.tree.statement(patterns.display)))
+    if outdented is None or isinstance(patterns.display, ast.Dict):
+        return outdented
+    text = outdented
+    inside = text[1:-1] if text[:1] in ("[", "(") and text[-1:] in ("]", ")") else text
+    if "\n" not in text and patterns.plain and len(text) > _WIDE - 20:
+        return "".join(["(\n", *(f"    {call},\n" for call in compiled), ")"])
+    tuple_text = f"({inside})"
+    if not isinstance(ast.parse(tuple_text, mode="eval").body, ast.Tuple):
+        tuple_text = f"({inside},)"
+    return tuple_text
+
+
+def _is_constant_but_for(patterns: PatternList) -> bool:
+    """Is everything in the display but the patterns constant, too?"""
+    places = set(patterns.elements)
+    stack: list[ast.AST] = [patterns.display]
+    while stack:
+        node = stack.pop()
+        if node in places or isinstance(node, (ast.Constant, ast.expr_context)):
+            continue
+        if not isinstance(node, (ast.List, ast.Tuple, ast.Dict)):
+            return False
+        stack.extend(ast.iter_child_nodes(node))
+    return True
+
+
+def _outdented(text: str, indentation: str) -> str | None:
+    """The text of an expression without the indentation of its statement; None where that changes it."""
+    text = text.replace("\r\n", "\n")
+    outdented = text.replace(f"\n{indentation}", "\n")
+    same = ast.dump(ast.parse(f"({text}\n)")) == ast.dump(ast.parse(f"({outdented}\n)"))
+    return outdented if same else None

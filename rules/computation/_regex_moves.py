@@ -1,0 +1,92 @@
+"""Moving constant patterns to module level, compiled."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rules.computation import _regex
+from rlint.rules.computation._regex import Move, Use
+from rlint.rules.computation._regex_constants import constant_for
+from rlint.rules.computation._regex_lists import list_of, move_list
+
+from rlint.project.site import Site
+from rlint.rule import Edit
+from rlint.syntax.scopes import Binding
+
+
+def move_of(use: Use, site: Site) -> Move | None:
+    """How the pattern of a call can be compiled at import; None where it is not constant."""
+    pattern = _regex.compiled(use.pattern, use.flags, site)
+    if pattern is None:
+        patterns = list_of(use, site)
+        return move_list(patterns, use, site) if patterns is not None else None
+    name, _ = constant_for(pattern, use, site)
+    binding = _local_text(use, site)
+    uses = _regex.uses_of(binding, site) if binding is not None else [use]
+    if uses is None:
+        return Move(name, None)
+    edits: list[Edit | None] = []
+    for each in uses:
+        edits += _moved(each, binding, site)
+    if binding is not None:
+        edits.append(without_local(binding, site))
+    done = tuple(edit for edit in edits if edit is not None)
+    return Move(name, tuple(dict.fromkeys(done)) if len(done) == len(edits) else None)
+
+
+def _local_text(use: Use, site: Site) -> Binding | None:
+    """The local binding of the pattern's text, if the call names one."""
+    if not isinstance(use.pattern, ast.Name):
+        return None
+    (binding,) = site.definitions(use.pattern)
+    return binding if site.scope(binding.node).parent is not None else None
+
+
+def without_local(binding: Binding, site: Site) -> Edit | None:
+    """Remove the statement that binds a local, if nothing but known reads can see the variable."""
+    statement = binding.statement
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        return None
+    if isinstance(statement, ast.Assign) and (
+        len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name)
+    ):
+        return None
+    return None if site.captured(binding.name, site.scope(binding.node)) else site.delete(statement)
+
+
+def _moved(use: Use, text: Binding | None, site: Site) -> list[Edit | None]:
+    """The edits for one call, None among them where one cannot be made."""
+    pattern = _regex.compiled(use.pattern, use.flags, site)
+    if pattern is None:
+        return [None]
+    comment = _regex.comment_behind(text.statement, site) if text is not None else ""
+    name, defined = constant_for(pattern, use, site, comment)
+    rewritten = _renamed(use, name, site) or _regex.called_on(use, name, site)
+    if defined is None or rewritten is None:
+        return [None]
+    return [*defined, *rewritten]
+
+
+def _renamed(use: Use, name: str, site: Site) -> list[Edit] | None:
+    """For `pattern = re.compile(...)`: the constant in place of the local, which goes."""
+    statement = site.parent(use.call)
+    match statement:
+        case ast.Assign(targets=[ast.Name() as target]) if use.function == "compile":
+            pass
+        case _:
+            return None
+    scope = site.scope(statement)
+    start, end = site.span(statement)
+    if scope.parent is None or site.has_comment(start, end) or _regex.comment_behind(statement, site):
+        return None
+    reads = site.reads(target.id, scope)
+    if len(site.uses(target.id, scope)) != len(reads) + 1 or len(scope.bindings[target.id]) != 1:
+        return None
+    deleted = None if site.captured(target.id, scope) else site.delete(statement)
+    if deleted is None or any(
+        site.between(statement, read) is None
+        or any(isinstance(ancestor, ast.JoinedStr) for ancestor in site.ancestors(read))
+        for read in reads
+    ):
+        return None
+    return [deleted, *(site.replace(read, name) for read in reads)]
