@@ -21,6 +21,7 @@ _SEARCHES = frozenset(
     for module in ("re", "regex")
     for name in ("findall", "finditer", "fullmatch", "match", "search", "split")
 )
+_REPLACES = frozenset({"re.sub", "re.subn", "regex.sub", "regex.subn"})
 _BOUND_ONCE = (How.PARAMETER, How.FOR, How.COMPREHENSION)
 
 ParameterKind = Callable[[ast.Call, str], Kind]
@@ -78,8 +79,10 @@ class ByUse:
             position = parent.args.index(name)
             if any(isinstance(argument, ast.Starred) for argument in parent.args[:position]):
                 return False
-            if position == 1 and self.names.qualified(parent.func) in _SEARCHES:
-                return True
+            if position in (1, 2):
+                searches = _SEARCHES if position == 1 else _REPLACES
+                if self.names.qualified(parent.func) in searches:
+                    return True
             return self._takes_text(parent, str(position))
         return False
 

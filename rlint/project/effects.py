@@ -8,7 +8,7 @@ from typing import Protocol
 
 from rlint.project import facts
 from rlint.project.effect import PURE, READS, Effect, Level
-from rlint.project.kind import Kind, Tag
+from rlint.project.kind import Tag
 from rlint.project.kinds import Kinds, argument_count, is_immutable
 from rlint.project.names import Names
 from rlint.syntax.scopes import Binding, How
@@ -186,7 +186,7 @@ class Effects:
         """A pure function that is handed a function does what that function does (`map`, `sorted(key=)`)."""
         if not facts.calls_back(qualified):
             return effect
-        for argument in _arguments(call):
+        for argument in _called_back(call, qualified):
             if isinstance(argument, ast.Lambda):
                 effect = effect.worst(self.effect_of(argument.body))
             elif isinstance(argument, (ast.Name, ast.Attribute)):
@@ -238,6 +238,33 @@ class Effects:
             return True
         kind = self.kinds.kind_of(binding.value)
         return kind.fresh or is_immutable(kind)
+
+
+_CALLED_BACK_AT: dict[str, tuple[int, ...]] = {
+    "builtins.filter": (0,),
+    "builtins.map": (0,),
+    "builtins.max": (),
+    "builtins.min": (),
+    "builtins.sorted": (),
+    "functools.reduce": (0,),
+    "heapq.nlargest": (2,),
+    "heapq.nsmallest": (2,),
+    "itertools.accumulate": (1,),
+    "itertools.groupby": (1,),
+    "re.sub": (1,),
+    "re.subn": (1,),
+}
+
+
+def _called_back(call: ast.Call, qualified: str) -> list[ast.expr]:
+    """The arguments that a function may call; of a function whose arguments nobody noted down, all."""
+    places = _CALLED_BACK_AT.get(qualified)
+    if places is None or any(isinstance(argument, ast.Starred) for argument in call.args):
+        return _arguments(call)
+    keywords = [
+        keyword.value for keyword in call.keywords if keyword.arg not in ("initial", "default", "reverse")
+    ]
+    return [call.args[place] for place in places if place < len(call.args)] + keywords
 
 
 def _arguments(call: ast.Call) -> list[ast.expr]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from rlint.project import facts
 from rlint.project.effect import PURE, Effect, Level
 from rlint.project.kind import UNKNOWN, Kind, Tag
-from rlint.project.kinds import indexed
+from rlint.project.kinds import indexed, is_immutable
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
 
 _STEP = re.compile(r"\(\)|\[[:?]?\]|@\w+|\.\w+")
@@ -355,6 +355,14 @@ class Index:
                 returned = self.resolve(returned.of, function.module)
             kind = returned if kind is None else kind.joined(returned)
         return kind or UNKNOWN
+
+    def returns_immutable(self, function: FunctionSummary) -> bool:
+        """Is all that a function of the project may return immutable?"""
+        kinds = [
+            self.resolve(kind.of, function.module) if not kind and kind.of else kind
+            for kind in function.returns
+        ]
+        return bool(kinds) and all(map(is_immutable, kinds))
 
     # -- effects -------------------------------------------------------------------------------
 

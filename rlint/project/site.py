@@ -8,17 +8,21 @@ from functools import cached_property
 from types import MappingProxyType
 
 from rlint.findings import Heat, Position
-from rlint.project import facts
+from rlint.project import work
 from rlint.project.changes import Changes
 from rlint.project.constants import Constants, Written
 from rlint.project.devices import is_device
 from rlint.project.effect import Effect
+from rlint.project.fate import Use, Uses
 from rlint.project.guards import Interval, coldest, intervals_around
 from rlint.project.heat import COLD, HeatAt, HeatMap
 from rlint.project.index import Index
 from rlint.project.kind import Device, Kind
+from rlint.project.kinds import is_immutable
 from rlint.project.knowledge import Knowledge
 from rlint.project.loops import AnyLoop
+from rlint.project.order import Order
+from rlint.project.repeats import Repeats, Repetition
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
 from rlint.syntax.scopes import Binding, Scope
 from rlint.syntax.toplevel import TopLevel
@@ -37,7 +41,11 @@ class Site(TopLevel):
         self.knowledge = knowledge
         self.index = index
         self._heat = heat
+        self.order = Order(self.tree)
         self._changes = Changes(knowledge)
+        self._work = work.Work(index)
+        self._uses = Uses(knowledge)
+        self._repeats = Repeats(self.tree, self._changes, self.order)
         self._constants = Constants(knowledge.tree, knowledge.names, knowledge.flow)
         self._heats: dict[ast.AST, HeatAt] = {}
 
@@ -99,13 +107,27 @@ class Site(TopLevel):
         return self.knowledge.effects.call_effect(call)
 
     def is_cheap(self, call: ast.Call) -> bool:
-        """Is the call too cheap for a second one to matter (`len`, `str.lower`, `tensor.view`)?"""
-        qualified = self.qualified(call.func)
-        if qualified is not None:
-            return facts.is_cheap(qualified)
-        if isinstance(call.func, ast.Attribute):
-            return facts.is_cheap_method(self.kind_of(call.func.value).tag, call.func.attr)
-        return False
+        """Is the call too cheap for a second one to matter (`len`, `str.lower`, `tensor.view`, a function of
+        the project that only looks something up)?
+        """
+        cheap = work.is_cheap(call, self.knowledge)
+        if cheap is None:
+            targets = self.callables(call)
+            return bool(targets) and not any(self._work.does_work(target) for target in targets)
+        return cheap
+
+    def answers_alike(self, call: ast.Call) -> bool:
+        """Does calling it again, with nothing done in between, surely give an equal value? Not so for what
+        draws, changes something or is unknown, nor for what other threads, processes or files decide.
+        """
+        if not self.effect_of(call).quiet:
+            return False
+        for node in ast.walk(call):
+            if work.looks_outside(node, self.knowledge):
+                return False
+            if isinstance(node, ast.Call) and any(map(self._work.watches_others, self.callables(node))):
+                return False
+        return True
 
     # -- what flows where ----------------------------------------------------------------------
 
@@ -164,6 +186,23 @@ class Site(TopLevel):
         another name, or in a function that is not handed it. None where it is not surely unchanged else.
         """
         return self._changes.doubts_between(expression, first, second)
+
+    def repetition(self, expression: ast.expr) -> Repetition | None:
+        """The calls (or comprehensions) of the same function that read like this one, are evaluated after
+        it with the same arguments, and only when it was evaluated; None where there are none.
+        """
+        return self._repeats.repetition(expression)
+
+    def use_of(self, expression: ast.expr) -> Use:
+        """What becomes of an expression's value: looked at, kept or changed, and computed with or not."""
+        return self._uses.of(expression)
+
+    def gives_immutable(self, call: ast.expr) -> bool:
+        """Is what an expression gives surely a value that nobody can change, whichever it is?"""
+        if is_immutable(self.kind_of(call)):
+            return True
+        targets = self.callables(call) if isinstance(call, ast.Call) else []
+        return bool(targets) and all(self.index.returns_immutable(target) for target in targets)
 
     # -- how often things run ------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.kinds import is_property, is_staticmethod
 from rlint.project.knowledge import Knowledge
 from rlint.project.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
+from rlint.project.work import does_work, watches_others
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS, Function
 
@@ -93,6 +94,8 @@ def _function(node: Function, knowledge: Knowledge, calls: list[CallSite]) -> Fu
         isinstance(tree.parents.get(node), ast.ClassDef),
         is_property(node),
         is_staticmethod(node),
+        effect.quiet and does_work(node, knowledge),
+        effect.quiet and watches_others(node, knowledge),
     )
 
 

@@ -60,6 +60,8 @@ class FunctionSummary:
     is_method: bool = False
     is_property: bool = False
     is_static: bool = False
+    works: bool = False  # of a quiet function: its own body does more than look things up
+    watches_others: bool = False  # of a quiet function: its own body reads what others change
 
     @property
     def name(self) -> str:

@@ -18,6 +18,8 @@ PURE = [
     "def f(n):\n    return 1 if n < 2 else n * f(n - 1)",
     "import re\ndef f(text):\n    return m.group(1) if (m := re.search('a', text)) else None",
     "def f(text):\n    return text.split('#')[-1].strip()[:10]",
+    "import re\ndef f(text):\n    return re.sub('a', '', text)",
+    "def f(x, y):\n    return max(x, y)",
     "def f(x):\n    total = 0.0\n    total += 2 * x\n    return total",
 ]
 NOT_QUIET = [
@@ -36,6 +38,8 @@ NOT_QUIET = [
     "import torch\ndef f(x):\n    return x + torch.randn(3)",
     "def f(out):\n    import numpy as np\n    return np.add(1, 2, out=out)",
     "async def f(x):\n    return x",
+    "import re\ndef f(text, how):\n    return re.sub('a', how, text)",
+    "def f(x, how):\n    return sorted(x, key=how)",
     "def f(xs):\n    xs += 1\n    return xs",
     "def f(xs):\n    ys = xs\n    ys.append(1)\n    return ys",
 ]

@@ -1,0 +1,137 @@
+"""Expressions that a function evaluates more than once with the same variables."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from rlint.project.changes import Changes
+from rlint.project.order import Order
+from rlint.syntax.scopes import Scope
+from rlint.syntax.tree import Tree
+
+_Shape = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """`again` are evaluated after `first`, each time when `first` has been, and give the same value.
+
+    `doubts` are what stands in between and could change the value only behind its back: by another name,
+    or in a function that is not handed what the value hangs on.
+    """
+
+    first: ast.expr
+    again: tuple[ast.expr, ...]
+    doubts: tuple[ast.AST, ...]
+
+    @property
+    def all(self) -> tuple[ast.expr, ...]:
+        """All of them, in the order of evaluation."""
+        return (self.first, *self.again)
+
+
+class Repeats:
+    """The repeated calls and comprehensions of one file."""
+
+    def __init__(self, tree: Tree, changes: Changes, order: Order) -> None:
+        self.tree = tree
+        self._changes = changes
+        self._order = order
+        self._buckets: dict[tuple[object, ...], list[ast.expr]] | None = None
+        self._shapes: dict[ast.AST, _Shape] = {}
+        self._found: dict[ast.AST, Repetition] = {}
+        self._done: set[ast.AST] = set()
+
+    def equal_to(self, node: ast.expr) -> list[ast.expr]:
+        """The calls or comprehensions of the same function that read the same, with the same variables
+        in them, in the order of evaluation; `node` is one of them. What a comprehension calls its own
+        variables does not matter.
+        """
+        if self._buckets is None:
+            self._buckets = self._sorted_out()
+        alike = self._buckets.get(self._key(node), [])
+        if len(alike) < 2:
+            return [node]
+        shape = self._shape(node)
+        return sorted((other for other in alike if self._shape(other) == shape), key=self._order.position)
+
+    def repetition(self, node: ast.expr) -> Repetition | None:
+        """The repetition that `node` is the first evaluation of."""
+        if node not in self._done:
+            group = self.equal_to(node)
+            self._done.update(group)
+            self._group(group)
+        return self._found.get(node)
+
+    def _group(self, group: list[ast.expr]) -> None:
+        """Give each expression to the latest first one whose value it surely or very likely repeats."""
+        firsts: list[ast.expr] = []
+        for node in group:
+            for first in reversed(firsts):
+                doubts = self._doubts(first, node)
+                if doubts is None:
+                    continue
+                known = self._found.get(first)
+                again = (*known.again, node) if known else (node,)
+                every = (*known.doubts, *doubts) if known else doubts
+                self._found[first] = Repetition(first, again, tuple(dict.fromkeys(every)))
+                break
+            else:
+                firsts.append(node)
+
+    def _doubts(self, first: ast.expr, second: ast.expr) -> tuple[ast.AST, ...] | None:
+        if not self._order.always_before(first, second):
+            return None
+        return self._changes.doubts_between(first, first, second)
+
+    def _sorted_out(self) -> dict[tuple[object, ...], list[ast.expr]]:
+        buckets: dict[tuple[object, ...], list[ast.expr]] = {}
+        for kind in (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp):
+            for node in self.tree.of_type(kind):
+                buckets.setdefault(self._key(node), []).append(node)
+        return buckets
+
+    def _key(self, node: ast.expr) -> tuple[object, ...]:
+        home = self.tree.scope(node).function
+        match node:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                return (home.node, name, len(node.args), len(node.keywords))
+            case ast.ListComp() | ast.SetComp() | ast.DictComp():
+                return (home.node, type(node), len(node.generators), type(node.generators[0].iter))
+        return (home.node, type(node))
+
+    def _shape(self, node: ast.expr) -> _Shape:
+        known = self._shapes.get(node)
+        if known is None:
+            inner = {scope.node for scope in self._scopes_in(node)}
+            known = self._shapes[node] = self._described(node, inner, {})
+        return known
+
+    def _scopes_in(self, node: ast.expr) -> list[Scope]:
+        return [self.tree.scopes[child] for child in ast.walk(node) if child in self.tree.scopes]
+
+    def _described(
+        self, node: ast.AST, inner: set[ast.AST], numbers: dict[tuple[object, str], int]
+    ) -> _Shape:
+        """The structure of an expression; its own variables are numbered, all others are told apart."""
+        match node:
+            case ast.Name(id=name):
+                scope = self.tree.scope(node).lookup(name)
+                if scope is not None and scope.node in inner:
+                    return ("own", numbers.setdefault((scope.node, name), len(numbers)))
+                return (name, scope.node if scope is not None else None)
+            case ast.Constant(value=value):
+                return (type(value), repr(value))
+        parts: list[object] = [type(node)]
+        for _, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                parts.append(
+                    tuple(
+                        self._described(item, inner, numbers) if isinstance(item, ast.AST) else item
+                        for item in value
+                    )
+                )
+            else:
+                parts.append(self._described(value, inner, numbers) if isinstance(value, ast.AST) else value)
+        return tuple(parts)

@@ -1,0 +1,153 @@
+"""What is evaluated again, in which order, and what becomes of it."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from project_builder import build, expression, site_of
+from rlint.project.fate import Fate
+from rlint.project.site import Site
+
+AGAIN = [
+    "a = f(x)\nb = f(x)",
+    "a = f(x) if f(x) else y",
+    "if f(x):\n    a = f(x)",
+    "if y and f(x):\n    a = f(x)",
+    "if not (y or f(x)):\n    a = f(x)",
+    "if f(x) == 1:\n    a = 1\nelif f(x) == 2:\n    a = 2",
+    "a = f(x) and f(x) > 3",
+    "while f(x) and f(x) > 3:\n    pass",
+    "a = [f(r) for r in x if f(r)]",
+    "a = [f(r) for r in x if y and f(r)]",
+    "a = [f(r) for r in x]\nb = [f(s) for s in x]",
+    "a = f(x)\nb = [f(x) for _ in y]",
+    "a = lambda r: f(r) if f(r) else 0",
+    "with open(f(x)):\n    a = f(x)",
+    "a = {f(x): f(x)}",
+    "for a in f(x):\n    b = f(x)",
+    "a = f(x)\nfor _ in y:\n    if a:\n        b = f(x)",
+    "assert f(x), f(x)",
+    "a = sum(f(x) for _ in f(x))",
+    "match f(x):\n    case 1:\n        a = f(x)",
+]
+NOT_AGAIN = [
+    "if y:\n    a = f(x)\nelse:\n    a = f(x)",
+    "a = f(x) if y else f(x)",
+    "if y or f(x):\n    a = f(x)",
+    "if y and f(x):\n    pass\nelse:\n    a = f(x)",
+    "if y:\n    a = f(x)\nb = f(x)",
+    "try:\n    a = f(x)\nexcept E:\n    a = f(x)",
+    "for _ in y:\n    a = f(x)\nb = f(x)",
+    "a = y or f(x)\nb = f(x)",
+    "a = f(x)\nx = y\nb = f(x)",
+    "a = [f(r) for r in x]\nb = [f(r) for r in y]",
+    "a = f(1)\nb = f(True)",
+    "a = lambda: f(x)\nb = f(x)",
+    "a = (f(r) for r in x)\nb = f(x)",
+    "a = f(x)\nb = (f(x) for _ in y)\nx = 2\nc = list(b)",
+    "for r in x:\n    a = f(r)\nfor r in x:\n    b = f(r)",
+    "a = f(x)\ndef g():\n    return f(x)",
+    "a = f(x, y)\nb = f(y, x)",
+    "a = f(x)\nb = f(x, 1)",
+    "a = f(x=y)\nb = f(y)",
+]
+
+
+def calls(site: Site) -> list[ast.expr]:
+    """All calls and comprehensions of a site."""
+    return [node for kind in (ast.Call, ast.ListComp) for node in site.tree.of_type(kind)]
+
+
+@pytest.mark.parametrize("body", [*AGAIN, *NOT_AGAIN])
+def test_what_is_evaluated_again(body: str) -> None:
+    """A second evaluation counts only where the first has always been, with the same arguments."""
+    lines = textwrap.indent(body, "    ")
+    site = site_of(f"def f(*a, **b):\n    return 1\ndef g(x: str, y: str):\n{lines}\n")
+    found = [again for call in calls(site) if (again := site.repetition(call)) is not None]
+    assert bool(found) is (body in AGAIN)
+
+
+def test_all_repetitions_of_one_value_are_one() -> None:
+    """Three equal calls are one repetition; a change between them begins another."""
+    site = site_of(
+        "def f(x):\n    return x\ndef g(x: int):\n    f(x)\n    f(x)\n    f(x)\n    x = 2\n    f(x)\n    f(x)\n"
+    )
+    found = [again for call in calls(site) if (again := site.repetition(call)) is not None]
+    assert [[node.lineno for node in repetition.all] for repetition in found] == [[4, 5, 6], [8, 9]]
+
+
+FATES = {
+    "if f(x) > 3:\n    pass": (Fate.READ, False),
+    "print(f(x), f'{f(x)}')": (Fate.READ, False),
+    "a = f(x)\nif a is None:\n    return 1": (Fate.READ, False),
+    "a = len(f(x)) + 1": (Fate.READ, False),
+    "a = f(x) * 2": (Fate.READ, True),
+    "a = f(x)\nb = a + 1": (Fate.READ, True),
+    "a = y[f(x)]": (Fate.READ, True),
+    "for a in f(x):\n    print(a)": (Fate.READ, False),
+    "a = [print(b) for b in f(x)]": (Fate.READ, False),
+    "return f(x)": (Fate.KEPT, True),
+    "a = f(x)\nreturn a": (Fate.KEPT, True),
+    "return [f(x)]": (Fate.KEPT, True),
+    "self.a = f(x)": (Fate.KEPT, True),
+    "mystery(f(x))": (Fate.KEPT, True),
+    "y.append(f(x))": (Fate.KEPT, True),
+    "a = f(x)\ndef h():\n    return a": (Fate.KEPT, True),
+    "for a in f(x):\n    y.append(a)": (Fate.KEPT, True),
+    "a = f(x)\na[0] = 1": (Fate.CHANGED, True),
+    "f(x).append(1)": (Fate.CHANGED, True),
+    "a = f(x)\na += 1": (Fate.CHANGED, True),
+    "f(x).clamp_(0, 1)": (Fate.CHANGED, True),
+    "a, b = f(x)\nb.count = 1": (Fate.CHANGED, True),
+    "import heapq\na = f(x)\nheapq.heapify(a)": (Fate.CHANGED, True),
+}
+
+
+@pytest.mark.parametrize("body", FATES)
+def test_what_becomes_of_a_value(body: str) -> None:
+    """A value may be shared where everybody only looks at it."""
+    lines = textwrap.indent(body, "    ")
+    site = site_of(f"def g(self, x, y):\n{lines}\n")
+    use = site.use_of(expression(site, "f(x)"))
+    assert (use.fate, use.computes) == FATES[body]
+
+
+CHEAP = {
+    "def f(self, x):\n        return self.n[x] + len(x)": True,
+    "def f(self, x):\n        return min(self.size, x) if x else None": True,
+    "def f(self, x):\n        return x.strip()": False,
+    "def f(self, x):\n        return sum(y for y in x)": False,
+    "def f(self, x):\n        return self.h(x)\n    def h(self, x):\n        return self.n": True,
+    "def f(self, x):\n        return self.h(x)\n    def h(self, x):\n        return [y for y in x]": False,
+}
+
+
+@pytest.mark.parametrize("method", CHEAP)
+def test_a_function_that_looks_something_up_is_cheap(method: str) -> None:
+    """Getters and a little arithmetic are not worth remembering; searches and loops are."""
+    site = site_of(f"class A:\n    {method}\ndef g(a: A):\n    return a.f(1)\n")
+    call = expression(site, "a.f(1)")
+    assert isinstance(call, ast.Call)
+    assert site.is_cheap(call) is CHEAP[method]
+
+
+def test_what_others_change_does_not_answer_alike() -> None:
+    """A file, a queue or an event may change between two looks; arguments may not."""
+    sites = build(
+        {
+            "state.py": "import os\ndef saved(path):\n    return sorted(os.listdir(path))\n"
+            "def words(text):\n    return sorted(text.split())\n",
+            "train.py": "import os, queue\nfrom state import saved, words\nq = queue.Queue()\n"
+            "saved(p)\nwords(t)\nos.path.exists(p)\nq.qsize()\nsorted(t)\nmystery(t)\n",
+        }
+    )
+    site = sites["train.py"]
+    found = {site.text(call): site.answers_alike(call) for call in site.tree.of_type(ast.Call)}
+    assert {text for text, alike in found.items() if alike} == {
+        "queue.Queue()",
+        "words(t)",
+        "sorted(t)",
+    }
