@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,22 +72,23 @@ class FixReport:
 
 def check(targets: Sequence[Target], *, jobs: int | None = None, ignore_suppressions: bool = False) -> Report:
     """Check files, with what is known of the whole project around them."""
-    with _Run(targets, jobs, ignore_suppressions=ignore_suppressions) as run:
-        results = run.check_all()
-        return run.report(results)
+    run = _Run(targets, jobs, ignore_suppressions=ignore_suppressions)
+    with closing(run):
+        return run.report(run.check_all())
 
 
 def fix(targets: Sequence[Target], *, unsafe: bool, jobs: int | None = None) -> FixReport:
     """Fix files in memory: pass after pass until nothing changes. Files that would not parse any more
     are left as they were and reported.
     """
-    with _Run(targets, jobs, ignore_suppressions=False) as run:
+    run = _Run(targets, jobs, ignore_suppressions=False)
+    with closing(run):
         results = run.check_all()
         texts: dict[str, str] = {}
         applied: dict[str, list[Finding]] = {}
         broken: list[Problem] = []
         for _ in range(MAX_PASSES):
-            fixable = [r for r in results.values() if any(_fixable(f, unsafe) for f in r.findings)]
+            fixable = [r for r in results.values() if any(_fixable(f, unsafe=unsafe) for f in r.findings)]
             changed: dict[str, str] = {}
             for result in fixable:
                 source = run.source(result.name)
@@ -115,7 +117,7 @@ def fix(targets: Sequence[Target], *, unsafe: bool, jobs: int | None = None) -> 
         return FixReport(report, tuple(f for name in sorted(applied) for f in applied[name]), tuple(new))
 
 
-def _fixable(finding: Finding, unsafe: bool) -> bool:
+def _fixable(finding: Finding, *, unsafe: bool) -> bool:
     return finding.fix is not None and (unsafe or finding.fix.safety is Safety.SAFE)
 
 
@@ -136,10 +138,8 @@ class _Run:
         self._workers = start_workers(_process_count(self._jobs, jobs))
         self._summaries: dict[str, ModuleSummary] = {}
 
-    def __enter__(self) -> _Run:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End the worker processes."""
         self._workers.close()
 
     def source(self, name: str) -> Source | None:
@@ -180,10 +180,5 @@ class _Run:
 def _process_count(jobs: Sequence[Job], wanted: int | None) -> int:
     if wanted is not None:
         return max(1, min(wanted, len(jobs) or 1))
-    total = 0
-    for job in jobs:
-        try:
-            total += len(job.text) if job.text is not None else job.path.stat().st_size
-        except OSError:
-            continue
+    total = sum(job.size for job in jobs)
     return max(1, min(os.cpu_count() or 1, total // _BYTES_PER_PROCESS + 1, len(jobs) or 1))

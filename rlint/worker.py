@@ -41,6 +41,16 @@ class Job:
     codes: frozenset[str] | None
     text: str | None
 
+    @property
+    def size(self) -> int:
+        """About how much there is to read; 0 for a file that cannot be read."""
+        if self.text is not None:
+            return len(self.text)
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return 0
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -77,7 +87,7 @@ class Worker:
                     job.name, "expressions are nested too deeply to be checked"
                 )
                 continue
-            except Exception:  # a bug in rlint must not keep the other files from being checked
+            except Exception:  # noqa: BLE001 - a bug in rlint must not keep the other files from being checked
                 self._problems[job.name] = _bug(job.name, "reading this file")
                 continue
             size = len(knowledge.tree.text)
@@ -118,7 +128,7 @@ class Worker:
             return Knowledge(text, module, job.module, job.package)
         except RecursionError:
             return Problem(job.name, "expressions are nested too deeply to be checked")
-        except Exception:
+        except Exception:  # noqa: BLE001 - the same
             return _bug(job.name, "reading this file")
 
     def _check(
@@ -144,7 +154,7 @@ class Worker:
                     problems.append(
                         Problem(job.name, f"{rule.code}: expressions are nested too deeply to be checked")
                     )
-                except Exception:  # one rule's bug must not silence the others
+                except Exception:  # noqa: BLE001 - one rule's bug must not silence the others
                     problems.append(_bug(job.name, f"checking {rule.code}"))
         if not ignore_suppressions:
             found = [finding for finding in found if not comments.hides(finding)]

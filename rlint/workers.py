@@ -11,13 +11,14 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Protocol
 
+from rlint.errors import RlintError
 from rlint.project.summary import ModuleSummary
 from rlint.worker import Job, Result, Worker
 
 _THRESHOLD = 200_000  # trees have no cycles worth collecting while they are in use
 
 
-class WorkerFailed(RuntimeError):
+class WorkerDiedError(RlintError):
     """A worker process ended before its work was done (killed, or out of memory)."""
 
 
@@ -72,7 +73,7 @@ class _Processes:
     def summarise(self, jobs: Sequence[Job]) -> dict[str, ModuleSummary]:
         shares: list[list[Job]] = [[] for _ in self._connections]
         sizes = [0] * len(shares)
-        by_size = sorted(((_size(job), job) for job in jobs), key=lambda pair: (-pair[0], pair[1].name))
+        by_size = sorted(((job.size, job) for job in jobs), key=lambda pair: (-pair[0], pair[1].name))
         for size, job in by_size:
             smallest = sizes.index(min(sizes))
             shares[smallest].append(job)
@@ -117,26 +118,22 @@ def _serve(connection: Connection, others: list[Connection]) -> None:
         connection.send(worker.check(summaries, ignore_suppressions=ignore_suppressions))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the parent is gone
-
-
-def _size(job: Job) -> int:
-    if job.text is not None:
-        return len(job.text)
-    try:
-        return job.path.stat().st_size
-    except OSError:
-        return 0
+    except RlintError as error:
+        connection.send(error)
 
 
 def _send(connection: Connection, message: object) -> None:
     try:
         connection.send(message)
     except (BrokenPipeError, ConnectionResetError) as error:
-        raise WorkerFailed("a worker process of rlint ended before its time; try `--jobs 1`") from error
+        raise WorkerDiedError("a worker process of rlint ended before its time; try `--jobs 1`") from error
 
 
 def _receive(connection: Connection) -> object:
     try:
-        return connection.recv()
+        answer = connection.recv()
     except (EOFError, ConnectionResetError) as error:
-        raise WorkerFailed("a worker process of rlint ended before its time; try `--jobs 1`") from error
+        raise WorkerDiedError("a worker process of rlint ended before its time; try `--jobs 1`") from error
+    if isinstance(answer, RlintError):
+        raise answer
+    return answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -35,8 +36,11 @@ class Console:
 
     def problems(self, problems: Iterable[Problem]) -> None:
         """Say what kept files from being checked; nothing silences that."""
+        from rlint.output.terminal import printable
+
         for problem in problems:
-            click.echo(f"error: {problem}", err=True)
+            # a file's name may hold what would take the terminal over
+            click.echo(f"error: {printable(str(problem))}", err=True)
 
     def report(self, text: str, *, err: bool = False) -> None:
         """Print the report, or write it into the file that the user names."""
@@ -48,6 +52,12 @@ class Console:
         elif text:
             stream = sys.stderr if err else sys.stdout
             stream.write(text if text.endswith("\n") else text + "\n")
+
+
+def terminal_width(*, err: bool = False) -> int | None:
+    """How many columns the terminal has that a report goes to; None where it goes elsewhere."""
+    stream = sys.stderr if err else sys.stdout
+    return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def write_text(path: Path, text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rlint.cli.console import Console, count
+from rlint.cli.console import Console, count, terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,11 @@ def show(work: Work, report: Report, console: Console, *, fixed: int = 0, err: b
 
     request, settings = work.request, work.settings
     options = ReportOptions(
-        unsafe_fixes=settings.unsafe_fixes, color=request.colored and not err, fixed=fixed, summary=False
+        unsafe_fixes=settings.unsafe_fixes,
+        color=request.colored and not err,
+        fixed=fixed,
+        summary=False,
+        width=terminal_width(err=err),
     )
     console.problems(report.problems)
     for_people = settings.output_format in ("full", "concise")

@@ -55,13 +55,13 @@ def project_files(targets: Sequence[Path]) -> list[tuple[Path, str]]:
     found: list[Path] = []
     for root in sorted(outermost):
         deep = any((root / marker).exists() for marker in _MARKERS)
-        found += [path for path in _python_files(root, deep) if path not in checked]
+        found += [path for path in _python_files(root, deep=deep) if path not in checked]
         if len(found) > CONTEXT_FILES:
             return []
     return [(path, display_name(path)) for path in found]
 
 
-def _python_files(root: Path, deep: bool) -> Iterator[Path]:
+def _python_files(root: Path, *, deep: bool) -> Iterator[Path]:
     for folder, folders, files in os.walk(root):
         if "pyvenv.cfg" in files:
             folders.clear()
