@@ -30,7 +30,7 @@ _RUNS_LATER = frozenset({"target", "fn", "func", "function", "worker_fn"})
 def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
     """Build the summary of a file. `path` is the file as it is shown to the user."""
     tree = knowledge.tree
-    summary = ModuleSummary(knowledge.name, path, tree.package, is_test_path(path))
+    summary = ModuleSummary(knowledge.name, path, tree.package, is_test_path(_inside_project(path, knowledge.name)))
     root = tree.scopes[tree.module]
     for name, bindings in root.bindings.items():
         imports = [binding.target for binding in bindings if binding.how is How.IMPORT]
@@ -59,6 +59,11 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
         summary.classes[described.qualname] = described
     _add_attributes(summary, knowledge)
     return summary
+
+
+def _inside_project(path: str, module: str) -> str:
+    """The part of a path that the project chose itself: what lies above it may be called anything."""
+    return f"{module.replace('.', '/')}.py" if path.startswith("/") or path[1:3] == ":/" else path
 
 
 def is_test_path(path: str) -> bool:

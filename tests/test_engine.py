@@ -1,0 +1,145 @@
+"""The engine on real files: what it reads, what it survives, and what it never does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rlint import engine
+from rlint.engine import Report, Target
+from rlint.findings import Problem
+
+CODES = frozenset({"RL305", "RL502"})
+
+CLONED = """\
+from torch import nn
+
+
+def copy_weights(source: nn.Module, target: nn.Module) -> None:
+    target.load_state_dict({k: v.clone() for k, v in source.state_dict().items()})
+"""
+
+
+def check(*paths: Path, codes: frozenset[str] = CODES, jobs: int | None = 1) -> Report:
+    """Check files as the command line does."""
+    return engine.check([Target(None, path, path.name, codes) for path in paths], jobs=jobs)
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "line"),
+    [
+        (b'print "hello"\n', "Missing parentheses", 1),
+        (b"def f(:\n    pass\n", "invalid syntax", 1),
+        (b"x = 1\nif x:\n", "expected an indented block", 2),
+        (b"x = 1\0\n", "null bytes", 1),
+        ("# caf\xe9\n".encode("latin-1"), "not valid UTF-8", 1),
+        (b"x = " + b"(" * 500 + b")" * 500 + b"\n", "too many nested parentheses", 1),
+        (b"x = " + b" + ".join([b"a"] * 20_000) + b"\n", "nested too deeply", None),
+        (b"x = a" + b".b" * 20_000 + b"\n", "nested too deeply", None),
+        (b"if x: pass\n" + b"elif x: pass\n" * 20_000, "nested too deeply", None),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named_and_the_others_are_checked(
+    tmp_path: Path, content: bytes, message: str, line: int | None
+) -> None:
+    """Whatever is wrong with one file, the message says what and where, and other files are checked."""
+    (tmp_path / "bad.py").write_bytes(content)
+    (tmp_path / "good.py").write_text(CLONED)
+    report = check(tmp_path / "bad.py", tmp_path / "good.py")
+    (problem,) = report.problems
+    assert problem.path == "bad.py"
+    assert message in problem.message
+    assert problem.line == line
+    assert [finding.path for finding in report.findings] == ["good.py"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\n",
+        b"# only a comment",
+        b"\xef\xbb\xbf" + CLONED.encode(),
+        CLONED.replace("\n", "\r\n").encode(),
+        CLONED.replace("    ", "\t").encode(),
+        CLONED.replace("\n\n\n", "\n\x0c\n").encode(),
+        CLONED.rstrip().encode(),
+        b"# -*- coding: latin-1 -*-\n# caf\xe9\n" + CLONED.encode(),
+        b'x = "\\ud800 \\d"\n' + CLONED.encode(),
+        b"D = {\n" + b"".join(b'    "k%d": %d,\n' % (i, i) for i in range(50_000)) + b"}\n",
+        b"def f(x):\n" + b"    x = g(x)\n" * 5_000,
+        b"def f(x, y):\n" + b"    x = x + y\n    if x:\n        y = x\n" * 2_000,
+        b"x = " + b"[" * 90 + b"]" * 90 + b"\n",
+    ],
+)
+def test_unusual_files_are_checked_without_a_problem(tmp_path: Path, content: bytes) -> None:
+    """Encodings, line ends, marks, form feeds, tabs, large and deep files are all plain Python."""
+    (tmp_path / "odd.py").write_bytes(content)
+    report = check(tmp_path / "odd.py")
+    assert report.problems == ()
+    assert report.checked == 1
+    assert len(report.findings) == (1 if b"load_state_dict" in content else 0)
+
+
+def test_nothing_that_is_read_is_executed(tmp_path: Path) -> None:
+    """Neither checking nor fixing imports or runs a file of the tree, whatever it is called."""
+    trace = tmp_path / "trace"
+    plant = f"open({str(trace)!r}, 'w').write('executed')\n{CLONED}"
+    names = ["train.py", "conftest.py", "setup.py", "__init__.py", "sitecustomize.py", "torch.py", "rlint.py"]
+    paths = []
+    for name in names:
+        (tmp_path / name).write_text(plant)
+        paths.append(tmp_path / name)
+    assert len(check(*paths).findings) == len(names)
+    targets = [Target(None, path, path.name, CODES) for path in paths]
+    assert len(engine.fix(targets, unsafe=True).changed) == len(names)
+    assert not trace.exists()
+
+
+def test_one_process_and_several_find_the_same(tmp_path: Path) -> None:
+    """How the work is shared changes nothing."""
+    (tmp_path / "loop.py").write_text(
+        "from score import score\nfor step in range(9):\n    env.step(0)\n    score('x')\n"
+    )
+    (tmp_path / "score.py").write_text("import re\ndef score(text):\n    return re.search(r'a+b', text)\n")
+    for number in range(6):
+        (tmp_path / f"copy{number}.py").write_text(CLONED)
+    paths = sorted(tmp_path.glob("*.py"))
+    alone, shared = check(*paths, jobs=1), check(*paths, jobs=3)
+    assert alone.findings == shared.findings
+    assert {finding.code for finding in alone.findings} == {"RL305", "RL502"}
+
+
+def test_a_single_file_is_checked_with_the_project_around_it(tmp_path: Path) -> None:
+    """A pre-commit run on one changed file finds what a run on everything finds."""
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "loop.py").write_text(
+        "from score import score\nfor step in range(9):\n    env.step(0)\n    score('x')\n"
+    )
+    (tmp_path / "score.py").write_text("import re\ndef score(text):\n    return re.search(r'a+b', text)\n")
+    both = check(tmp_path / "loop.py", tmp_path / "score.py")
+    alone = check(tmp_path / "score.py")
+    assert [f.code for f in alone.findings] == ["RL502"]
+    assert [f.message for f in alone.findings] == [f.message for f in both.findings]
+    assert [f.heat for f in alone.findings] == [f.heat for f in both.findings]
+    assert alone.checked == 1
+
+
+def test_fixing_keeps_every_other_byte_and_settles(tmp_path: Path) -> None:
+    """The new text differs in the fixed place alone, and fixing it again finds nothing to do."""
+    path = tmp_path / "sync.py"
+    path.write_bytes(b"\xef\xbb\xbf" + CLONED.replace("\n", "\r\n").encode())
+    (changed,) = engine.fix([Target(None, path, "sync.py", CODES)], unsafe=False).changed
+    assert changed.text == CLONED.replace("v.clone()", "v").replace("\n", "\r\n")
+    path.write_bytes(changed.source.encode(changed.text))
+    assert engine.fix([Target(None, path, "sync.py", CODES)], unsafe=True).changed == ()
+
+
+def test_a_fix_report_says_what_remains(tmp_path: Path) -> None:
+    """What was not fixed is in the report, at its place in the new text."""
+    path = tmp_path / "sync.py"
+    path.write_text(CLONED + "def broken(:\n")
+    report = engine.fix([Target(None, path, "sync.py", CODES)], unsafe=True)
+    assert report.changed == ()
+    assert isinstance(report.report.problems[0], Problem)
