@@ -14,6 +14,7 @@ from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
 
 _STEP = re.compile(r"\(\)|\[[:?]?\]|@\w+|\.\w+")
 _DEPTH = 24
+_LOOKUPS = 400  # modules that are searched for one name
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +61,15 @@ class Index:
         key = (dotted, importer)
         if key not in self._symbols:
             self._symbols[key] = None
-            self._symbols[key] = self._find(dotted, importer, _DEPTH)
+            self._symbols[key] = self._find(dotted, importer, set())
         return self._symbols[key]
 
-    def _find(self, dotted: str, importer: str, depth: int) -> Symbol | None:
-        if depth <= 0:
-            return None
+    def _find(self, dotted: str, importer: str, seen: set[tuple[str, str]]) -> Symbol | None:
         parts = dotted.split(".")
         for cut in range(len(parts), 0, -1):
             module = self.module(".".join(parts[:cut]), importer)
             if module is not None:
-                return self._member(module, parts[cut:], depth) if cut < len(parts) else module
+                return self._member(module, parts[cut:], seen) if cut < len(parts) else module
         return None
 
     def module(self, dotted: str, importer: str) -> ModuleSummary | None:
@@ -88,19 +87,22 @@ class Index:
         candidates = [m for m in self._by_tail.get(tail, ()) if m.module.endswith(f".{dotted}")]
         return candidates[0] if len(candidates) == 1 else None
 
-    def _member(self, module: ModuleSummary, parts: list[str], depth: int) -> Symbol | None:
+    def _member(self, module: ModuleSummary, parts: list[str], seen: set[tuple[str, str]]) -> Symbol | None:
         name = ".".join(parts)
+        if (module.module, name) in seen or len(seen) > _LOOKUPS:
+            return None  # packages that import `*` from one another
+        seen.add((module.module, name))
         if name in module.classes:
             return module.classes[name]
         if name in module.functions and name:
             return module.functions[name]
         head, rest = parts[0], parts[1:]
         if head in module.imports:
-            return self._find(".".join([module.imports[head], *rest]), module.module, depth - 1)
+            return self._find(".".join([module.imports[head], *rest]), module.module, seen)
         if head in module.constants and not rest:
             return module.constants[head]
         for source in module.star_imports:
-            found = self._find(f"{source}.{name}", module.module, depth - 1)
+            found = self._find(f"{source}.{name}", module.module, seen)
             if found is not None:
                 return found
         if len(parts) > 1:
@@ -310,7 +312,7 @@ class Index:
 
     def _get(self, value: Symbol, name: str, called: bool) -> tuple[Symbol | None, ClassSummary | None]:
         if isinstance(value, ModuleSummary):
-            return self._member(value, [name], _DEPTH), None
+            return self._member(value, [name], set()), None
         if isinstance(value, ClassSummary):
             return self.method(value, name) or value.attributes.get(name), value
         if not isinstance(value, Kind):
