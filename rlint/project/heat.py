@@ -102,7 +102,7 @@ class HeatMap:
         base = self._heat.get(function.path, COLD)
         if function.path in self._in_tests:
             return COLD
-        level, chain = base.level, base.chain
+        level, chain, in_own_loop = base.level, base.chain, False
         own = self._loop_heat.get(function.path, ())
         file = self.index.modules[function.module].path
         for index in reversed(loops):
@@ -110,18 +110,15 @@ class HeatMap:
                 continue
             loop, driven = function.loops[index], own[index]
             level = min(level, loop.cap)
-            if driven is not None:
-                raised = max(level, driven)
-            elif level is Heat.COLD or loop.bounded:
-                raised = level
-            else:
-                raised = Heat.HOT
-            if raised > level:
-                link = f"{file}:{loop.line} {loop.header}"
-                starts_here = driven is not None and (level is Heat.COLD or driven is Heat.HOT)
-                chain = (link,) if starts_here else (*chain, link)
-                level = raised
-        return HeatAt(min(level, cap), chain)
+            link = f"{file}:{loop.line} {loop.header}"
+            if driven is not None and (driven > level or (driven is level and in_own_loop)):
+                # a training loop explains itself; of two nested ones the inner explains more
+                starts_here = level is Heat.COLD or driven is Heat.HOT or in_own_loop
+                level, chain, in_own_loop = driven, (link,) if starts_here else (*chain, link), True
+            elif driven is None and level is Heat.WARM and not loop.bounded:
+                level, chain = Heat.HOT, (*chain, link)
+        level = min(level, cap)
+        return HeatAt(level, chain) if level is not Heat.COLD else COLD
 
     def each_pass(
         self,
