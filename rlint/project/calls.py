@@ -42,6 +42,7 @@ class CallGraph:
             for cls in module.classes.values():
                 for method in cls.methods:
                     self._by_method.setdefault(method, []).append(cls)
+        self._programs = Programs(index)
         self._note_arguments()
         for module in index.modules.values():
             for function in module.functions.values():
@@ -103,7 +104,10 @@ class CallGraph:
                 return found
         if not site.method or site.receiver in ("super", "np", "torch"):
             return []
-        classes = self._by_method.get(site.method, ())
+        program = self._programs.of(module)
+        classes = [
+            cls for cls in self._by_method.get(site.method, ()) if self._programs.of(cls.module) == program
+        ]
         token = site.receiver.strip("_").lower().replace("_", "")
         if len(token) >= 3:
             alike = [cls for cls in classes if _alike(token, cls.qualname)]
@@ -116,7 +120,7 @@ class CallGraph:
                 return self._methods(alike, site.method)
         if site.method in _TOO_COMMON or site.method.startswith("__") or len(classes) > 3:
             return []
-        return self._methods(list(classes), site.method)
+        return self._methods(classes, site.method)
 
     def _knows(self, module: str, other: str) -> bool:
         """Does one of two modules import from the other?"""
@@ -134,6 +138,37 @@ class CallGraph:
             if function is not None:
                 found.append(function)
         return found
+
+
+class Programs:
+    """Which modules belong together: those that import one another, however indirectly. Scripts that
+    merely lie in one folder are programs of their own."""
+
+    def __init__(self, index: Index) -> None:
+        self._leader: dict[str, str] = {}
+        for module in index.modules.values():
+            for target in (*module.imports.values(), *module.star_imports):
+                imported = self._imported(target, module.module, index)
+                if imported is not None:
+                    self._leader[self.of(module.module)] = self.of(imported)
+
+    def of(self, module: str) -> str:
+        """The name of the program that a module belongs to."""
+        leader = module
+        while (above := self._leader.get(leader, leader)) != leader:
+            leader = above
+        if leader != module:
+            self._leader[module] = leader
+        return leader
+
+    @staticmethod
+    def _imported(target: str, importer: str, index: Index) -> str | None:
+        parts = target.split(".")
+        for cut in range(len(parts), 0, -1):
+            found = index.module(".".join(parts[:cut]), importer)
+            if found is not None:
+                return found.module
+        return None
 
 
 def _alike(receiver: str, class_name: str) -> bool:

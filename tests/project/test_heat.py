@@ -112,6 +112,20 @@ def test_roles_and_drivers(program: str, heat: Heat) -> None:
 
 def test_tests_heat_nothing() -> None:
     """A training loop in a test is no training."""
-    sites = build({"tests/test_agent.py": "def test_it(env):\n    while True:\n        env.step(0)\n        work()\n"})
+    sites = build(
+        {"tests/test_agent.py": "def test_it(env):\n    while True:\n        env.step(0)\n        work()\n"}
+    )
     site = sites["tests/test_agent.py"]
     assert site.heat_of(expression(site, "work()")).level is Heat.COLD
+
+
+def test_a_script_is_not_heated_by_another_that_lies_beside_it() -> None:
+    """Programs that do not import one another say nothing about each other's methods."""
+    loop = "def main(env, agent):\n    while True:\n        env.step(0)\n        agent.checkpointing()\n"
+    agent = "class Agent:\n    def checkpointing(self):\n        work()\n"
+    apart = build({"one.py": loop, "two.py": agent})
+    together = build({"one.py": f"import two\n{loop}", "two.py": agent})
+    heats = [
+        sites["two.py"].heat_of(expression(sites["two.py"], "work()")).level for sites in (apart, together)
+    ]
+    assert heats == [Heat.COLD, Heat.HOT]
