@@ -121,8 +121,8 @@ def test_tests_heat_nothing() -> None:
 
 def test_a_script_is_not_heated_by_another_that_lies_beside_it() -> None:
     """Programs that do not import one another say nothing about each other's methods."""
-    loop = "def main(env, agent):\n    while True:\n        env.step(0)\n        agent.checkpointing()\n"
-    agent = "class Agent:\n    def checkpointing(self):\n        work()\n"
+    loop = "def main(env, agent):\n    while True:\n        env.step(0)\n        agent.improve_now()\n"
+    agent = "class Agent:\n    def improve_now(self):\n        work()\n"
     apart = build({"one.py": loop, "two.py": agent})
     together = build({"one.py": f"import two\n{loop}", "two.py": agent})
     heats = [
