@@ -274,6 +274,7 @@ class HeatMap:
 _LIBRARY_ROLES = {
     (Tag.MODULE, "forward"): "runs in each forward pass",
     (Tag.ENVIRONMENT, "step"): "runs once per environment step",
+    (Tag.ENVIRONMENT, "step_wait"): "runs once per environment step",
     (Tag.ENVIRONMENT, "observation"): "runs once per environment step",
     (Tag.ENVIRONMENT, "reward"): "runs once per environment step",
     (Tag.ENVIRONMENT, "action"): "runs once per environment step",

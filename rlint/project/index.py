@@ -29,6 +29,11 @@ Symbol = ModuleSummary | ClassSummary | FunctionSummary | Kind | _LibraryMethod
 
 _BASE_TAGS = {
     "torch.nn.Module": Tag.MODULE, "gymnasium.Env": Tag.ENVIRONMENT, "gymnasium.Wrapper": Tag.ENVIRONMENT,
+    "stable_baselines3.common.vec_env.VecEnv": Tag.ENVIRONMENT,
+    "stable_baselines3.common.vec_env.VecEnvWrapper": Tag.ENVIRONMENT,
+    "stable_baselines3.common.vec_env.base_vec_env.VecEnv": Tag.ENVIRONMENT,
+    "stable_baselines3.common.vec_env.base_vec_env.VecEnvWrapper": Tag.ENVIRONMENT,
+    "baselines.common.vec_env.VecEnv": Tag.ENVIRONMENT, "baselines.common.vec_env.VecEnvWrapper": Tag.ENVIRONMENT,
     "gymnasium.vector.VectorEnv": Tag.ENVIRONMENT, "torch.optim.Optimizer": Tag.OPTIMIZER,
     "torch.utils.data.Dataset": Tag.DATASET, "torch.utils.data.IterableDataset": Tag.DATASET,
     "threading.Thread": Tag.THREAD, "multiprocessing.Process": Tag.PROCESS,
@@ -355,6 +360,9 @@ class Index:
         for returned in function.returns:
             if not returned and returned.of:
                 returned = self.resolve(returned.of, function.module)
+            item = returned.item
+            if item is not None and not item and item.of:
+                returned = replace(returned, item=self.resolve(item.of, function.module) or None)
             kind = returned if kind is None else kind.joined(returned)
         return kind or UNKNOWN
 

@@ -36,7 +36,6 @@ _ITERATES = frozenset(
 _SAME_ITEMS = _ITERATES | {"builtins.sorted", "builtins.list", "tqdm.rich.tqdm", "rich.progress.track"}
 _WRAPS_ITERABLES = _SAME_ITEMS | {"builtins.enumerate", "builtins.zip"}
 _MOVED_WITH_ITS_MODULE = frozenset({"torch.nn.Parameter", "torch.nn.Buffer"})
-_HANDED_IN = re.compile(r"@\w+$")
 _LOADER = re.compile(r"loader$|dataloader")
 _DEPTH = 40
 
@@ -244,13 +243,30 @@ class Kinds:
                 if isinstance(value, ast.Call) and self.names.qualified(value.func) in _WRAPS_ITERABLES:
                     return self._iterated(value, path)
         kind = self.kind_of(iterable)
-        if not kind and self.project is not None and self._is_called_loader(iterable, kind):
+        if self.project is not None and self._is_called_loader(iterable, kind):
             return _along(batches.BATCH_ON_HOST, path)
+        if kind.tag in (Tag.INSTANCE, Tag.DATASET, Tag.REPLAY_BUFFER) and kind.of:
+            kind = self._resolved(Kind(of=f"{kind.of}().__iter__()"))
         return _along(item_of(kind), path)
 
     def _is_called_loader(self, iterable: ast.expr, kind: Kind) -> bool:
         """Is this a parameter, or an attribute that holds one, whose name says that it is a loader?"""
-        return bool(_HANDED_IN.search(kind.of) and _LOADER.search((last_name(iterable) or "").lower()))
+        if kind or not _LOADER.search((last_name(iterable) or "").lower()):
+            return False
+        if isinstance(iterable, ast.Attribute):
+            stored = [
+                parent.value
+                for store in self.tree.of_type(ast.Attribute)
+                if store.attr == iterable.attr
+                and isinstance(store.ctx, ast.Store)
+                and isinstance(parent := self.tree.parents[store], (ast.Assign, ast.AnnAssign))
+            ]
+            return bool(stored) and all(value is not None and self._is_parameter(value) for value in stored)
+        return self._is_parameter(iterable)
+
+    def _is_parameter(self, expression: ast.expr) -> bool:
+        made = self.flow.reaching(expression) if isinstance(expression, ast.Name) else []
+        return bool(made) and all(binding.how is How.PARAMETER for binding in made)
 
     # -- attributes and calls ------------------------------------------------------------------
 
@@ -568,7 +584,7 @@ def indexed(owner: Kind, step: str) -> Kind:
         if owner.tag in (Tag.LIST, Tag.TUPLE):
             return replace(owner, fresh=True)
         return Kind(Tag.NDARRAY) if owner.tag is Tag.NDARRAY else _deferred(owner, step)
-    if owner.tag in (Tag.LIST, Tag.TUPLE, Tag.DEQUE):
+    if owner.tag in (Tag.LIST, Tag.TUPLE, Tag.DEQUE, Tag.ITERATOR, Tag.LOADER, Tag.PARAMETERS):
         return item_of(owner)
     return _deferred(owner, step)
 

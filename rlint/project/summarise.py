@@ -10,12 +10,12 @@ from rlint.project import facts
 from rlint.project.annotations import annotation_kind
 from rlint.project.guards import coldest, last_name
 from rlint.project.kind import UNKNOWN, Kind, Tag
-from rlint.project.kinds import is_property, is_staticmethod
+from rlint.project.kinds import is_property, is_staticmethod, item_of
 from rlint.project.knowledge import Knowledge
 from rlint.project.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.project.work import does_work, watches_others
 from rlint.syntax.scopes import How
-from rlint.syntax.tree import FUNCTIONS, Function
+from rlint.syntax.tree import FUNCTIONS, Function, Tree
 
 _TEST_FILE = re.compile(r"(^|/)(tests?|testing|unit_tests?|test_[^/]*|[^/]*_test|conftest|docs?)(/|\.py$)")
 _NOT_PROJECT = frozenset({Tag.TENSOR, Tag.NDARRAY, Tag.STR, Tag.LIST, Tag.DICT, Tag.TUPLE, Tag.SET, Tag.INT,
@@ -30,7 +30,9 @@ _RUNS_LATER = frozenset({"target", "fn", "func", "function", "worker_fn"})
 def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
     """Build the summary of a file. `path` is the file as it is shown to the user."""
     tree = knowledge.tree
-    summary = ModuleSummary(knowledge.name, path, tree.package, is_test_path(_inside_project(path, knowledge.name)))
+    summary = ModuleSummary(
+        knowledge.name, path, tree.package, is_test_path(_inside_project(path, knowledge.name))
+    )
     root = tree.scopes[tree.module]
     for name, bindings in root.bindings.items():
         imports = [binding.target for binding in bindings if binding.how is How.IMPORT]
@@ -110,6 +112,9 @@ def _returns(node: Function, knowledge: Knowledge) -> tuple[Kind, ...]:
         kind = annotation_kind(node.returns, knowledge.names)
         if kind:
             return (kind,)
+    yields = _yields_of(node, knowledge.tree)
+    if yields:
+        return () if node.decorator_list else (_iterator(yields, knowledge),)
     found: list[Kind] = []
     stack: list[ast.AST] = list(node.body)
     while stack:
@@ -124,6 +129,28 @@ def _returns(node: Function, knowledge: Knowledge) -> tuple[Kind, ...]:
         elif isinstance(child, ast.stmt) or hasattr(child, "body"):
             stack.extend(ast.iter_child_nodes(child))
     return tuple(dict.fromkeys(found))
+
+
+def _yields_of(function: Function, tree: Tree) -> list[ast.Yield | ast.YieldFrom]:
+    """The `yield`s that make a function a generator."""
+    every: list[ast.Yield | ast.YieldFrom] = [*tree.of_type(ast.Yield), *tree.of_type(ast.YieldFrom)]
+    return [node for node in every if tree.function(node) is function]
+
+
+def _iterator(yields: list[ast.Yield | ast.YieldFrom], knowledge: Knowledge) -> Kind:
+    """What a generator returns, with the kind of what it yields if that is always the same."""
+    kinds = [
+        knowledge.kinds.kind_of(node.value).aged() if node.value is not None else Kind(Tag.NONE)
+        for node in yields
+    ]
+    kinds = [
+        item_of(kind) if isinstance(node, ast.YieldFrom) else kind
+        for node, kind in zip(yields, kinds, strict=True)
+    ]
+    item = kinds[0]
+    for kind in kinds[1:]:
+        item = item.joined(kind)
+    return Kind(Tag.ITERATOR, item=item if item or item.of else None, fresh=True)
 
 
 def _calls_by_function(knowledge: Knowledge) -> dict[ast.AST | None, list[CallSite]]:
