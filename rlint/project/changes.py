@@ -10,6 +10,7 @@ from rlint.project.effect import Level
 from rlint.project.kind import Tag
 from rlint.project.kinds import is_immutable
 from rlint.project.knowledge import Knowledge
+from rlint.project.loops import ENVIRONMENT_STEP, MESSAGE
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS
 
@@ -24,6 +25,9 @@ _HARMLESS = (
     "reads or writes a file",
     "draws a frame",
 )
+# while these wait, other threads and processes go on
+_WAITS = ("waits", "sleeps", "takes the lock", "changes the queue", "receives a message")
+_OTHERS = (ENVIRONMENT_STEP, MESSAGE)
 
 
 class Changes:
@@ -55,6 +59,8 @@ class Changes:
         watched = _Watched(expression, self.knowledge)
         doubts = []
         for node in nodes:
+            if watched.lets_others_change(node):
+                return None
             if watched.may_alias(node):
                 doubts.append(node)
             elif watched.changed_by(node):
@@ -104,6 +110,7 @@ class _Watched:
         self.mutable: set[str] = set()
         self.reads_state = False  # it calls functions of the project that look at more than their arguments
         self.globals = False
+        self.shared = False  # a mutable value in it was not made in this function
         unread: set[ast.AST] = set()
         bound_inside = {
             name
@@ -126,13 +133,14 @@ class _Watched:
                 self.globals = self.globals or (scope is not None and scope.parent is None)
                 if not is_immutable(kind) and node not in unread:
                     self.mutable.add(node.id)
-            elif isinstance(node, ast.Attribute) and knowledge.names.qualified(node) is None:
-                if not self._is_called(node):
-                    self.attributes.add(node.attr)
+                    self.shared = self.shared or not knowledge.effects.is_made_here(node)
+            elif isinstance(node, ast.Attribute) and self._is_read(node):
+                self.attributes.add(node.attr)
 
-    def _is_called(self, node: ast.Attribute) -> bool:
+    def _is_read(self, node: ast.Attribute) -> bool:
         parent = self.knowledge.tree.parents.get(node)
-        return isinstance(parent, ast.Call) and parent.func is node
+        is_called = isinstance(parent, ast.Call) and parent.func is node
+        return not is_called and self.knowledge.names.qualified(node) is None
 
     def changed_by(self, node: ast.AST) -> bool:
         """May running this node (its children left out) change the value?"""
@@ -176,6 +184,15 @@ class _Watched:
         _, bindings = self.knowledge.names.bindings(node.func)
         return not any(b.how is How.FUNCTION and self.knowledge.tree.function(b.node) for b in bindings)
 
+    def lets_others_change(self, node: ast.AST) -> bool:
+        """Is the value one that others may hold, and does the node wait for others, or step an environment,
+        which writes to arrays that it handed out before?
+        """
+        if not isinstance(node, ast.Call) or not (self.shared or self.attributes):
+            return False
+        reason = self.knowledge.effects.call_effect(node).reason
+        return reason.startswith(_WAITS) or self.knowledge.loops.driver_of(node) in _OTHERS
+
     def may_alias(self, node: ast.AST) -> bool:
         """Does this change something that is not the value by name, but might be by another name?"""
         match node:
@@ -197,6 +214,8 @@ class _Watched:
             return False
         if isinstance(node, ast.AugAssign) and is_immutable(self.knowledge.kinds.kind_of(owner)):
             return False
+        if isinstance(node, ast.Attribute) and not self.reads_state:
+            return False  # an attribute of another name is another attribute
         return not self.knowledge.effects.is_made_here(owner)
 
     def _is_ours(self, call: ast.Call) -> bool:
@@ -243,9 +262,8 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
             yield node
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             continue
-        for child in ast.iter_child_nodes(node):
-            if not isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
-                stack.append(child)
+        blocks = (ast.stmt, ast.ExceptHandler, ast.match_case)
+        stack += [child for child in ast.iter_child_nodes(node) if not isinstance(child, blocks)]
 
 
 def _targets(statement: ast.stmt) -> Iterator[ast.AST]:

@@ -147,12 +147,15 @@ class Loops:
             )
         return False
 
+    def driver_of(self, call: ast.Call) -> str | None:
+        """What a call drives: a step of an environment or an optimiser, the arrival of a message."""
+        return self._driver(call, call.func) if isinstance(call.func, ast.Attribute) else None
+
     def _find_drivers(self) -> None:
         for call in self.tree.of_type(ast.Call):
-            if isinstance(call.func, ast.Attribute):
-                driver = self._driver(call, call.func)
-                if driver is not None:
-                    self._record(call, driver)
+            driver = self.driver_of(call)
+            if driver is not None:
+                self._record(call, driver)
         for loop in (*self.tree.of_type(ast.For), *self.tree.of_type(ast.AsyncFor)):
             if isinstance(loop, (ast.For, ast.AsyncFor)) and self._is_loader(loop.iter):
                 self._drivers.setdefault(loop, set()).add(BATCH)

@@ -41,6 +41,7 @@ class Repeats:
         self._buckets: dict[tuple[object, ...], list[ast.expr]] | None = None
         self._shapes: dict[ast.AST, _Shape] = {}
         self._found: dict[ast.AST, Repetition] = {}
+        self._repeated: dict[ast.AST, Repetition] = {}
         self._done: set[ast.AST] = set()
 
     def equal_to(self, node: ast.expr) -> list[ast.expr]:
@@ -58,11 +59,22 @@ class Repeats:
 
     def repetition(self, node: ast.expr) -> Repetition | None:
         """The repetition that `node` is the first evaluation of."""
-        if node not in self._done:
-            group = self.equal_to(node)
-            self._done.update(group)
-            self._group(group)
+        self._look_at(node)
         return self._found.get(node)
+
+    def repeated(self, node: ast.expr) -> Repetition | None:
+        """The repetition that `node` is a later evaluation of."""
+        self._look_at(node)
+        return self._repeated.get(node)
+
+    def _look_at(self, node: ast.expr) -> None:
+        if node in self._done:
+            return
+        group = self.equal_to(node)
+        self._done.update(group)
+        self._group(group)
+        for found in [self._found[first] for first in group if first in self._found]:
+            self._repeated.update(dict.fromkeys(found.again, found))
 
     def _group(self, group: list[ast.expr]) -> None:
         """Give each expression to the latest first one whose value it surely or very likely repeats."""

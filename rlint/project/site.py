@@ -116,13 +116,13 @@ class Site(TopLevel):
             return bool(targets) and not any(self._work.does_work(target) for target in targets)
         return cheap
 
-    def answers_alike(self, call: ast.Call) -> bool:
-        """Does calling it again, with nothing done in between, surely give an equal value? Not so for what
-        draws, changes something or is unknown, nor for what other threads, processes or files decide.
+    def answers_alike(self, expression: ast.expr) -> bool:
+        """Does evaluating it again, with nothing done in between, surely give an equal value? Not so for
+        what draws, changes something or is unknown, nor for what other threads, processes or files decide.
         """
-        if not self.effect_of(call).quiet:
+        if not self.effect_of(expression).quiet:
             return False
-        for node in ast.walk(call):
+        for node in ast.walk(expression):
             if work.looks_outside(node, self.knowledge):
                 return False
             if isinstance(node, ast.Call) and any(map(self._work.watches_others, self.callables(node))):
@@ -142,6 +142,10 @@ class Site(TopLevel):
     def scope(self, node: ast.AST) -> Scope:
         """The scope in which a node is evaluated."""
         return self.tree.scope(node)
+
+    def bindings_before(self, name: str, node: ast.AST, scope: Scope) -> list[Binding]:
+        """The bindings of the variable `name` of `scope` that may hold when the statement of `node` begins."""
+        return self.knowledge.flow.before(name, self.tree.statement(node), scope)
 
     def uses(self, name: str, scope: Scope) -> list[ast.Name]:
         """All nodes that read, bind or delete the variable `name` of `scope`, nested functions included."""
@@ -192,6 +196,10 @@ class Site(TopLevel):
         it with the same arguments, and only when it was evaluated; None where there are none.
         """
         return self._repeats.repetition(expression)
+
+    def repeated(self, expression: ast.expr) -> Repetition | None:
+        """The repetition that has this expression among the later evaluations."""
+        return self._repeats.repeated(expression)
 
     def use_of(self, expression: ast.expr) -> Use:
         """What becomes of an expression's value: looked at, kept or changed, and computed with or not."""

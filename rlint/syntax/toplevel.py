@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import itertools
+import keyword
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -13,6 +16,7 @@ from rlint.syntax.edits import Edits
 from rlint.syntax.tree import FUNCTIONS, Tree
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_NOT_FREE = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 
@@ -23,6 +27,7 @@ class TopLevel(Edits):
     def __init__(self, tree: Tree) -> None:
         super().__init__(tree)
         self._reserved: dict[str, str] = {}
+        self._locals: dict[ast.AST, dict[str, str]] = {}
 
     def free_name(self, wanted: str, key: str = "") -> str:
         """A name like `wanted` that nothing in the file uses. The same `key` gets the same name again,
@@ -38,6 +43,31 @@ class TopLevel(Edits):
             name, number = f"{wanted}_{number}", number + 1
         self._reserved[key] = name
         return name
+
+    def free_local(self, wanted: Sequence[str], node: ast.AST, key: str) -> str:
+        """The first name of `wanted` that a new variable may have in the function around `node`, else
+        the first of them with a number. What only other functions use is free; builtins are not.
+        """
+        scope = self.tree.scope(node).function
+        if scope.parent is None:
+            names = dict.fromkeys(wanted)
+            free = [
+                name for name in names if name not in self._words | _NOT_FREE | {*self._reserved.values()}
+            ]
+            return self.free_name((free or [*names])[0], key)
+        reserved = self._locals.setdefault(scope.node, {})
+        if key not in reserved:
+            taken = {
+                *_WORD.findall(self.tree.text[slice(*self.span(scope.node))]),
+                *reserved.values(),
+            } | _NOT_FREE
+            numbered = (f"{wanted[0]}_{number}" for number in itertools.count(2))
+            reserved[key] = next(
+                name
+                for name in itertools.chain(wanted, numbered)
+                if name not in taken and scope.lookup(name) is None and name.isidentifier()
+            )
+        return reserved[key]
 
     @cached_property
     def _words(self) -> set[str]:

@@ -19,7 +19,6 @@ PURE = [
     "import re\ndef f(text):\n    return m.group(1) if (m := re.search('a', text)) else None",
     "def f(text):\n    return text.split('#')[-1].strip()[:10]",
     "import re\ndef f(text):\n    return re.sub('a', '', text)",
-    "def f(x, y):\n    return max(x, y)",
     "def f(x):\n    total = 0.0\n    total += 2 * x\n    return total",
 ]
 NOT_QUIET = [

@@ -102,6 +102,10 @@ def test_heat_is_inherited_through_calls_across_files() -> None:
          "        loss.backward()\n        work()", Heat.WARM),
         ("def main(env):\n    while True:\n        env.step(0)\n        if broken:\n            work()\n"
          "            break", Heat.COLD),
+        ("def act(x):\n    if bad(x):\n        raise ValueError(work())\n    return x", Heat.COLD),
+        ("def act(x):\n    if bad(x):\n        text = work()\n        raise ValueError(text)", Heat.COLD),
+        ("def act(x):\n    assert x > 0, work()", Heat.COLD),
+        ("def act(x):\n    assert work()", Heat.HOT),
     ],
 )  # fmt: skip
 def test_roles_and_drivers(program: str, heat: Heat) -> None:
