@@ -51,10 +51,8 @@ class Pacing:
                 if child not in self._known:
                     self._known[child] = self._statement(child, parent)
                 return self._known[child]
-            if isinstance(parent, (ast.IfExp, ast.BoolOp, ast.ExceptHandler, ast.match_case)):
+            if isinstance(parent, (ast.IfExp, ast.BoolOp, ast.Lambda)):
                 return False
-            if isinstance(parent, (ast.Lambda, ast.comprehension)):
-                return None
             child = parent
         return None
 

@@ -339,6 +339,9 @@ def _stored_kind(attribute: ast.Attribute, knowledge: Knowledge) -> Kind | None:
         return value if value and value.tag is not Tag.NONE else kind or value
     if isinstance(parent, ast.AugAssign):
         return None  # keeps its kind
+    match parent, knowledge.tree.parents[parent]:
+        case ast.Tuple(elts=targets), ast.Assign(value=ast.Tuple(elts=values)) if len(targets) == len(values):
+            return knowledge.kinds.kind_of(values[targets.index(attribute)]).aged()
     return UNKNOWN
 
 

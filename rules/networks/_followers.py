@@ -71,10 +71,15 @@ def exists_before(target: ast.expr, statement: ast.stmt, site: Site) -> bool:
             cls = site.class_of(target)
             made = site.method(cls, "__init__") if cls is not None else None
             return made is not site.function(target) and any(
-                isinstance(use.ctx, ast.Store) and site.function(use) is made and is_network(use, site)
+                site.function(use) is made and assigns_network(site.parent(use), site)
                 for use in site.attribute_uses(attribute)
             )
     return False
+
+
+def assigns_network(statement: ast.AST | None, site: Site) -> bool:
+    """`self.target = Network()`."""
+    return isinstance(statement, ast.Assign) and is_network(statement.value, site)
 
 
 def paired_parameters(loop: ast.For, site: Site) -> tuple[ast.expr, ast.expr] | None:

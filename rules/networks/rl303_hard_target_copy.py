@@ -45,8 +45,8 @@ class Agent:
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
-        for old, new in zip(self.target.state_dict().values(), self.online.state_dict().values()):
-            old.copy_(new)
+        for stale, fresh in zip(self.target.state_dict().values(), self.online.state_dict().values()):
+            stale.copy_(fresh)
 ```
 
 ## Fix safety
@@ -154,9 +154,8 @@ class HardTargetCopy(Rule):
         target, source = pair
         if not is_follower(target, source, site) or not is_per_step(loop, site):
             return
-        message = (
-            f"`{target}` takes over all weights of `{source}` on each update, in a walk over both networks"
-        )
+        old, new = site.text(target), site.text(source)
+        message = f"`{old}` takes over all weights of `{new}` on each update, in a walk over both networks"
         yield self.finding(site, loop, message, advice=KEEP_PAIRS)
 
 
@@ -168,24 +167,23 @@ def is_per_step(node: ast.AST, site: Site) -> bool:
 def copy_fix(call: ast.Call, target: ast.expr, source: ast.expr, tensors: str, site: Site) -> Fix | None:
     """Copy tensor by tensor, in place of the statement that is made of the call."""
     statement = site.tree.statement(call)
-    if not isinstance(statement, ast.Assign) and not (
-        isinstance(statement, ast.Expr) and statement.value is call
-    ):
+    assigned = isinstance(statement, ast.Assign) and statement.targets == [target]
+    if not assigned and not (isinstance(statement, ast.Expr) and statement.value is call):
         return None
     start, end = site.span(statement)
     if site.has_comment(start, end) or not (is_access(target) and is_access(source)):
         return None
-    old, new = site.free_name("old"), site.free_name("new")
+    stale, fresh = site.free_name("stale"), site.free_name("fresh")
     indent = "\t" if site.indentation(statement).startswith("\t") else "    "
     edit = site.replace_statement(
         statement,
-        f"for {old}, {new} in zip({site.text(target)}.state_dict().values(), {tensors}.values()):",
-        f"{indent}{old}.copy_({new})",
+        f"for {stale}, {fresh} in zip({site.text(target)}.state_dict().values(), {tensors}.values()):",
+        f"{indent}{stale}.copy_({fresh})",
     )
     if edit is None:
         return None
     ours, theirs = site.text(target), site.text(source)
     reason = f"`{ours}` and `{theirs}` must be built alike: keys and shapes are not compared any more"
-    if isinstance(statement, ast.Assign):
+    if assigned:
         reason = f"`{ours}` must be built like `{theirs}`, and stays the same object, with its own gradients"
     return Fix("Copy the tensors in place", Safety.UNSAFE, (edit,), reason)
