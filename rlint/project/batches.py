@@ -101,6 +101,14 @@ def part_of(batch: Kind) -> Kind:
     return Kind(Tag.TENSOR, of=batch.of, device=batch.device)
 
 
+def joined(first: Kind, second: Kind) -> Kind:
+    """What is known of a value that is either of the two; a batch may itself be one tensor."""
+    if {first.tag, second.tag} == {Tag.BATCH, Tag.TENSOR} and first.device is second.device:
+        of = first.of if first.of == second.of else ""
+        return Kind(Tag.BATCH, of=of, device=first.device, optional=first.optional or second.optional)
+    return first.joined(second)
+
+
 def attribute_of(batch: Kind, name: str) -> Kind:
     """The kind of an attribute of a batch: a part of it, unless every tensor has such an attribute."""
     if name in _OWN:

@@ -73,7 +73,10 @@ class CallGraph:
                     for site in function.calls:
                         if site.path and site.arguments:
                             for target in self.index.callables(site.path, module.module):
-                                found.extend(self._arguments(site, target, module.module))
+                                passed = self._arguments(site, target, module.module)
+                                # what a function passes on to itself is part of what it was given
+                                recursive = target is function
+                                found.extend(entry for entry in passed if entry[2] or not recursive)
             self.index.forget_arguments()
             for target, parameter, kind in found:
                 self.index.note_argument(target, parameter, kind)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from rlint.project import facts
+from rlint.project import batches, facts
 from rlint.project.effect import PURE, Effect, Level
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.kinds import indexed, is_immutable
@@ -418,4 +418,4 @@ class Index:
         """Remember the kind that a caller passes for a parameter without annotation."""
         key = f"{function.path}@{parameter}"
         known = self._arguments.get(key)
-        self._arguments[key] = kind if known is None else known.joined(kind)
+        self._arguments[key] = kind if known is None else batches.joined(known, kind)

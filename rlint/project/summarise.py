@@ -9,8 +9,10 @@ from rlint.findings import Heat
 from rlint.project import facts
 from rlint.project.annotations import annotation_kind
 from rlint.project.guards import coldest, last_name
+from rlint.project.index import Index
+from rlint.project.items import applications
 from rlint.project.kind import UNKNOWN, Kind, Tag
-from rlint.project.kinds import is_property, is_staticmethod, item_of
+from rlint.project.kinds import Kinds, is_property, is_staticmethod, item_of
 from rlint.project.knowledge import Knowledge
 from rlint.project.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.project.work import does_work, watches_others
@@ -24,6 +26,7 @@ _NOT_PROJECT = frozenset({Tag.TENSOR, Tag.NDARRAY, Tag.STR, Tag.LIST, Tag.DICT, 
 _RARELY_CALLED = re.compile(
     r"(.*\.)?_*(save|load|checkpoint|evaluat|eval_|plot|dump|restore|export|close|setup|build|make_|create_|seed)"
 )
+_CONTAINERS = frozenset({Tag.TUPLE, Tag.LIST, Tag.DICT, Tag.ITERATOR})
 _RUNS_LATER = frozenset({"target", "fn", "func", "function", "worker_fn"})
 
 
@@ -60,6 +63,7 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
         described = _class(node, knowledge)
         summary.classes[described.qualname] = described
     _add_attributes(summary, knowledge)
+    _look_into_containers(summary, knowledge)
     return summary
 
 
@@ -92,7 +96,7 @@ def _function(node: Function, knowledge: Knowledge, calls: list[CallSite]) -> Fu
         node.lineno,
         tuple(parameter.arg for parameter in every),
         kinds,
-        _returns(node, knowledge),
+        _returns(node, knowledge.kinds),
         effect,
         paths,
         tuple(calls),
@@ -103,18 +107,32 @@ def _function(node: Function, knowledge: Knowledge, calls: list[CallSite]) -> Fu
         is_staticmethod(node),
         effect.quiet and does_work(node, knowledge),
         effect.quiet and watches_others(node, knowledge),
+        tuple(dict.fromkeys(applications(node, knowledge))),
     )
 
 
-def _returns(node: Function, knowledge: Knowledge) -> tuple[Kind, ...]:
+def _look_into_containers(summary: ModuleSummary, knowledge: Knowledge) -> None:
+    """Find out what the containers hold that functions return: `return self.states[i], self.actions[i]`.
+    What the attributes are was not known before all methods of the file had been read.
+    """
+    kinds: Kinds | None = None
+    for node in (*knowledge.tree.of_type(ast.FunctionDef), *knowledge.tree.of_type(ast.AsyncFunctionDef)):
+        assert isinstance(node, FUNCTIONS)
+        function = summary.functions[knowledge.tree.qualname(node)]
+        if any(kind.tag in _CONTAINERS and kind.item is None for kind in function.returns):
+            kinds = kinds or Kinds(knowledge.tree, knowledge.names, knowledge.flow, Index([summary]))
+            function.returns = _returns(node, kinds)
+
+
+def _returns(node: Function, kinds: Kinds) -> tuple[Kind, ...]:
     """The kinds of all returned values, the annotation's where it says something."""
     if node.returns is not None:
-        kind = annotation_kind(node.returns, knowledge.names)
+        kind = annotation_kind(node.returns, kinds.names)
         if kind:
             return (kind,)
-    yields = _yields_of(node, knowledge.tree)
+    yields = _yields_of(node, kinds.tree)
     if yields:
-        return () if node.decorator_list else (_iterator(yields, knowledge),)
+        return () if node.decorator_list else (_iterator(yields, kinds),)
     found: list[Kind] = []
     stack: list[ast.AST] = list(node.body)
     while stack:
@@ -122,7 +140,7 @@ def _returns(node: Function, knowledge: Knowledge) -> tuple[Kind, ...]:
         if isinstance(child, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
             continue
         if isinstance(child, ast.Return):
-            kind = knowledge.kinds.kind_of(child.value) if child.value is not None else Kind(Tag.NONE)
+            kind = kinds.kind_of(child.value) if child.value is not None else Kind(Tag.NONE)
             if not kind and not kind.of:
                 return ()
             found.append(kind)
@@ -137,18 +155,17 @@ def _yields_of(function: Function, tree: Tree) -> list[ast.Yield | ast.YieldFrom
     return [node for node in every if tree.function(node) is function]
 
 
-def _iterator(yields: list[ast.Yield | ast.YieldFrom], knowledge: Knowledge) -> Kind:
+def _iterator(yields: list[ast.Yield | ast.YieldFrom], kinds: Kinds) -> Kind:
     """What a generator returns, with the kind of what it yields if that is always the same."""
-    kinds = [
-        knowledge.kinds.kind_of(node.value).aged() if node.value is not None else Kind(Tag.NONE)
-        for node in yields
+    given = [
+        kinds.kind_of(node.value).aged() if node.value is not None else Kind(Tag.NONE) for node in yields
     ]
-    kinds = [
+    given = [
         item_of(kind) if isinstance(node, ast.YieldFrom) else kind
-        for node, kind in zip(yields, kinds, strict=True)
+        for node, kind in zip(yields, given, strict=True)
     ]
-    item = kinds[0]
-    for kind in kinds[1:]:
+    item = given[0]
+    for kind in given[1:]:
         item = item.joined(kind)
     return Kind(Tag.ITERATOR, item=item if item or item.of else None, fresh=True)
 
