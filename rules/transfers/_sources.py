@@ -11,10 +11,10 @@ from rlint.syntax.scopes import Binding, How
 
 CONSTRUCTORS = frozenset(
     f"torch.{name}"
-    for name in """arange as_tensor asarray empty empty_like eye full full_like linspace logspace ones ones_like rand
-    rand_like randint randint_like randn randn_like randperm scalar_tensor tensor zeros zeros_like Tensor
-    BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor
-    ShortTensor""".split()
+    for name in """arange as_tensor asarray empty empty_like eye full full_like linspace logspace ones
+    ones_like rand rand_like randint randint_like randn randn_like randperm scalar_tensor tensor zeros
+    zeros_like Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor
+    LongTensor ShortTensor""".split()
 )
 """Made by these and moved at once is a pattern of its own."""
 
@@ -26,7 +26,9 @@ _DEPTH = 6
 
 def is_made_here(source: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
     """Does a constructor make the tensor in this expression, or in the lines before that run as often?"""
-    root = root_of(source)
+    root = root_of(source, site)
+    if isinstance(root, ast.BinOp):
+        return is_made_here(root.left, site, depth - 1) or is_made_here(root.right, site, depth - 1)
     if isinstance(root, ast.Call):
         return site.qualified(root.func) in CONSTRUCTORS
     if not isinstance(root, ast.Name) or depth <= 0:
@@ -40,17 +42,13 @@ def is_made_here(source: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
     )
 
 
-def root_of(expression: ast.expr) -> ast.expr:
-    """What an expression starts from: `x` of `x.float().unsqueeze(0)` and of `x[None] / 255`."""
+def root_of(expression: ast.expr, site: Site) -> ast.expr:
+    """What an expression starts from: `x` of `x.float().unsqueeze(0)` and of `x[None]`."""
     while True:
         match expression:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="torch" | "th" | "np"))):
-                return expression
-            case ast.Call(func=ast.Attribute(value=owner)):
+            case ast.Call(func=ast.Attribute(value=owner) as method) if site.qualified(method) is None:
                 expression = owner
             case ast.Subscript(value=owner, slice=ast.Constant() | ast.Tuple(elts=[ast.Constant(), *_])):
-                expression = owner
-            case ast.BinOp(left=owner, right=ast.Constant()):
                 expression = owner
             case _:
                 return expression
@@ -61,13 +59,21 @@ def is_used_as_mapping(source: ast.expr, site: Site) -> bool:
     if not isinstance(source, ast.Name):
         return False
     scope = site.scope(source).lookup(source.id)
-    for use in site.reads(source.id, scope) if scope is not None else ():
-        match site.parent(use):
+    parents = [site.parent(use) for use in site.reads(source.id, scope)] if scope is not None else []
+    if any(isinstance(parent, ast.Call) and is_type_test(parent, site) for parent in parents):
+        return False  # the program itself looks what it is
+    for parent in parents:
+        match parent:
             case ast.keyword(arg=None) | ast.Attribute(attr="items" | "keys" | "input_ids"):
                 return True
-            case ast.Subscript(value=value, slice=ast.Constant(value=str())) if value is use:
+            case ast.Subscript(slice=ast.Constant(value=str())):
                 return True
     return False
+
+
+def is_type_test(call: ast.Call, site: Site) -> bool:
+    """`isinstance(batch, torch.Tensor)` and kin."""
+    return site.qualified(call.func) in ("builtins.isinstance", "torch.is_tensor")
 
 
 def is_never_written(source: ast.expr, site: Site) -> bool:
@@ -112,7 +118,7 @@ def _is_only_moved(name: ast.Name, site: Site) -> bool:
 
 
 def _taken_from(binding: Binding, site: Site) -> list[ast.Name] | None:
-    """The name that a binding takes a batch or a part of it from; none if the loader makes it in each pass."""
+    """The name that a binding takes a batch or a part of one from; none where the loader makes it."""
     value = binding.value
     if value is None:
         return None

@@ -1,17 +1,17 @@
 """A copy from host memory to the device that the program waits for in each step.
 
 ## What it does
-Flags `.to(device)` and `.cuda()` without `non_blocking=True` in hot code, where the tensor is known to lie in
-host memory: the batches of a `DataLoader`, `torch.from_numpy(...)`, what a function or buffer of the project
-returns from there. A tensor that is made and moved in one expression is the affair of `create-then-move`.
+Flags `.to(device)` and `.cuda()` without `non_blocking=True` in hot code, where the tensor is known to lie
+in host memory: the batches of a `DataLoader`, `torch.from_numpy(...)`, what a function or a buffer of the
+project returns from there. What a constructor makes and moves at once is the affair of `create-then-move`.
 
 ## Why is it slow
-After it has started the copy, `.to(device)` waits until the device has done everything that was asked of it so
-far, the copy included. The Python program cannot prepare the next kernels meanwhile, and the device runs idle
-after the copy until they come. With `non_blocking=True` the program goes on at once; whatever uses the tensor
-on the device still runs behind the copy. From pinned memory (`DataLoader(..., pin_memory=True)`) the copy itself
-also runs beside the program. Without pinning the gain is small, since the driver first copies the tensor to
-memory of its own. Pinning each tensor on the spot costs more than it saves.
+`.to(device)` waits until the device has done everything that was asked of it so far, the copy included. The
+program cannot prepare the next kernels meanwhile, and the device idles after the copy until they come. With
+`non_blocking=True` the program goes on at once; what uses the tensor on the device still runs behind the
+copy. From pinned memory (`DataLoader(..., pin_memory=True)`) the copy itself runs beside the program, too.
+Without pinning the gain is small, since the driver first copies the tensor to memory of its own. Pinning
+each tensor on the spot does not help: it takes as long as the copy.
 
 ## Example
 ```python
@@ -49,15 +49,15 @@ def train(network, optimizer, dataset, device):
 ```
 
 ## Fix safety
-Safe where the target is a CUDA device for certain (`.cuda()`, `"cuda:0"`), and nothing can write to the source
-before the copy is done: an array made in the expression itself and wrapped by `from_numpy`, or the batch that a
-loader without pinning made for this pass, used for nothing but such copies. Unsafe otherwise. On the CPU
-`non_blocking=True` changes nothing and gains nothing; on other devices than CUDA the source may have to stay
-alive and unchanged until the copy is done, and so must pinned memory anywhere.
+Safe where the target is a CUDA device for certain (`.cuda()`, `"cuda:0"`) and nothing can write to the
+source before the copy is done: an array that the expression makes and `from_numpy` wraps, or a batch that a
+loader without pinning stacks for this pass and that is only moved in it. Unsafe otherwise: pinned memory is
+read while the program goes on, so a write to it may reach the device, and so may one to any memory on
+devices other than CUDA. On the CPU the argument neither changes nor gains anything.
 
-Not flagged: copies to the host (`.cpu()`, `.to("cpu")`), where `non_blocking=True` would let the program read
-before the data has arrived; modules; changes of the data type; `non_blocking=False`; tensors of which it is not
-known that they lie on the host.
+Left alone are copies to the host (`.cpu()`, `.to("cpu")`), where `non_blocking=True` would let the program
+read before the data has arrived; modules; changes of the data type; `non_blocking=False`; and tensors that
+may lie on the device already.
 
 ## References
 - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
@@ -176,12 +176,14 @@ def build_fix(call: ast.Call, source: ast.expr, target: Device, site: Site) -> F
 def doubt(call: ast.Call, source: ast.expr, target: Device, site: Site) -> str | None:
     """What a reader has to agree to; None where there is nothing."""
     kind = site.kind_of(source)
-    if target is not Device.CUDA:
-        named = next((keyword.value for keyword in call.keywords if keyword.arg == "device"), None)
-        device = site.text(named or call.args[0])
-        return f"`{device}` must be the CPU or a CUDA device: others may read the source after this line"
     if batches.is_pinned(kind):
-        return "Nothing may write to the source before the copy is done, since it is pinned"
-    if not is_never_written(source, site):
-        return "If the source is pinned, nothing may write to it before the copy is done"
-    return None
+        condition = "nothing may write to the source before the copy is done, since it is pinned"
+    elif not is_never_written(source, site):
+        condition = "nothing may write to the source before the copy is done if it is pinned"
+    else:
+        condition = ""
+    if target is Device.CUDA:
+        return condition.capitalize() or None
+    named = next((keyword.value for keyword in call.keywords if keyword.arg == "device"), None)
+    device = f"`{site.text(named or call.args[0])}` must be the CPU or a CUDA device"
+    return f"{device}, and {condition}" if condition else f"{device}: others may read the source later"
