@@ -58,6 +58,10 @@ class Effects:
         found = self.project.effect_at(path, self.names.module) if self.project is not None else None
         return found if found is not None else effect
 
+    def path_of(self, call: ast.Call) -> str | None:
+        """The access path of what a call runs, where that may be a function of the project."""
+        return self._call(call)[1]
+
     def function_effect(self, function: Function) -> tuple[Effect, tuple[tuple[str, Effect], ...]]:
         """The effect of calling a function of this file, as far as the file tells, and the access
         paths of the calls in it that others have to judge, each with what to think of it where they

@@ -17,6 +17,7 @@ from rlint.project.fate import Use, Uses
 from rlint.project.guards import Interval, coldest, intervals_around
 from rlint.project.heat import COLD, HeatAt, HeatMap
 from rlint.project.index import Index
+from rlint.project.items import Place, maker_of, place_of
 from rlint.project.kind import Device, Kind
 from rlint.project.kinds import is_immutable
 from rlint.project.knowledge import Knowledge
@@ -96,6 +97,18 @@ class Site(TopLevel):
             path = self.kind_of(call.func).of
         return self.index.callables(path, self.knowledge.name) if path else []
 
+    def calls_named(self, name: str, function: Function | None) -> list[ast.Call]:
+        """The calls in a function (or at module level) of what bears this name or is a method of it."""
+        return [call for call in self._calls.get(name, ()) if self.tree.function(call) is function]
+
+    def place_of(self, expression: ast.expr) -> Place | None:
+        """What a variable stands for: itself, or an item of a list that a loop runs over."""
+        return place_of(expression, self.knowledge)
+
+    def maker_of(self, expression: ast.expr, *, items: bool) -> ast.expr | None:
+        """The call that a value (or each of its items) was got from, or the function that was mapped."""
+        return maker_of(expression, int(items), self.knowledge)
+
     # -- what things do ------------------------------------------------------------------------
 
     def effect_of(self, expression: ast.expr) -> Effect:
@@ -129,6 +142,14 @@ class Site(TopLevel):
                 return False
         return True
 
+    def is_pure_work(self, function: FunctionSummary) -> bool:
+        """Does calling a function of the project twice cost something and give the same twice?"""
+        return (
+            self.index.effect_of(function).quiet
+            and self._work.does_work(function)
+            and not self._work.watches_others(function)
+        )
+
     # -- what flows where ----------------------------------------------------------------------
 
     def definitions(self, name: ast.Name) -> list[Binding]:
@@ -144,7 +165,7 @@ class Site(TopLevel):
         return self.tree.scope(node)
 
     def bindings_before(self, name: str, node: ast.AST, scope: Scope) -> list[Binding]:
-        """The bindings of the variable `name` of `scope` that may hold when the statement of `node` begins."""
+        """The bindings of a variable that may hold when the statement of `node` begins."""
         return self.knowledge.flow.before(name, self.tree.statement(node), scope)
 
     def uses(self, name: str, scope: Scope) -> list[ast.Name]:
@@ -314,6 +335,15 @@ class Site(TopLevel):
         found: dict[str, list[ast.Name]] = {}
         for node in self.tree.of_type(ast.Name):
             found.setdefault(node.id, []).append(node)
+        return found
+
+    @cached_property
+    def _calls(self) -> dict[str, list[ast.Call]]:
+        found: dict[str, list[ast.Call]] = {}
+        for node in self.tree.of_type(ast.Call):
+            match node.func:
+                case ast.Name(id=name) | ast.Attribute(attr=name):
+                    found.setdefault(name, []).append(node)
         return found
 
     @cached_property

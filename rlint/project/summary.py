@@ -42,6 +42,17 @@ class CallSite:
     each_pass: bool | None = None  # is the call made in each pass of what holds it (see pacing.py)?
 
 
+@dataclass(frozen=True, slots=True)
+class Application:
+    """A function hands its `parameter` (or each item of it) to what stands at the access path `path`, and
+    nothing else with it.
+    """
+
+    path: str
+    parameter: str
+    items: bool
+
+
 @dataclass(slots=True)
 class FunctionSummary:
     """A def: how it is called, what it gives and does, and what it calls."""
@@ -62,6 +73,7 @@ class FunctionSummary:
     is_static: bool = False
     works: bool = False  # of a quiet function: its own body does more than look things up
     watches_others: bool = False  # of a quiet function: its own body reads what others change
+    applications: tuple[Application, ...] = ()
 
     @property
     def name(self) -> str:
