@@ -13,7 +13,7 @@ from rlint.project.site import Site
 from rlint.rule import Edit
 from rlint.syntax.scopes import Binding, How
 
-_WIDE = 100
+_WIDE = 80
 Display = ast.List | ast.Tuple | ast.Dict
 _ONLY_READ_BY = frozenset(
     {"builtins.len", "builtins.enumerate", "builtins.tuple", "builtins.list", "builtins.zip"}
@@ -192,7 +192,6 @@ def _moved_display(patterns: PatternList, alias: str, flags: str, site: Site) ->
         return None
     start, _ = site.span(patterns.display)
     text = site.text(patterns.display)
-    compiled: list[str] = []
     for element, pattern in reversed(list(zip(patterns.elements, patterns.patterns, strict=True))):
         written = pattern.pattern.text
         if written is None:
@@ -200,18 +199,31 @@ def _moved_display(patterns: PatternList, alias: str, flags: str, site: Site) ->
         first, behind = (offset - start for offset in site.span(element))
         call = f"{alias}.compile({written}, {flags})" if flags else f"{alias}.compile({written})"
         text = text[:first] + call + text[behind:]
-        compiled.insert(0, call)
     outdented = _outdented(text, site.indentation(site.tree.statement(patterns.display)))
-    if outdented is None or isinstance(patterns.display, ast.Dict):
-        return outdented
-    text = outdented
-    inside = text[1:-1] if text[:1] in ("[", "(") and text[-1:] in ("]", ")") else text
-    if "\n" not in text and patterns.plain and len(text) > _WIDE - 20:
-        return "".join(["(\n", *(f"    {call},\n" for call in compiled), ")"])
+    if outdented is None:
+        return None
+    long = "\n" not in outdented and len(outdented) > _WIDE
+    if isinstance(patterns.display, ast.Dict):
+        return _one_per_line(outdented, "{}") if long else outdented
+    inside = outdented[1:-1] if outdented[:1] in ("[", "(") and outdented[-1:] in ("]", ")") else outdented
     tuple_text = f"({inside})"
     if not isinstance(ast.parse(tuple_text, mode="eval").body, ast.Tuple):
         tuple_text = f"({inside},)"
-    return tuple_text
+    return _one_per_line(tuple_text, "()") if long else tuple_text
+
+
+def _one_per_line(display: str, brackets: str) -> str:
+    """The text of a display on one line, its items on lines of their own."""
+    node = ast.parse(display, mode="eval").body
+    items: list[str | None] = []
+    if isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            written = ast.get_source_segment(display, value)
+            items.append(f"{ast.get_source_segment(display, key)}: {written}" if key is not None else None)
+    elif isinstance(node, ast.Tuple):
+        items = [ast.get_source_segment(display, item) for item in node.elts]
+    lines = [f"    {item},\n" for item in items if item is not None]
+    return "".join([brackets[0], "\n", *lines, brackets[1]]) if len(lines) == len(items) else display
 
 
 def _is_constant_but_for(patterns: PatternList) -> bool:

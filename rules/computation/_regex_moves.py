@@ -89,4 +89,11 @@ def _renamed(use: Use, name: str, site: Site) -> list[Edit] | None:
         for read in reads
     ):
         return None
-    return [deleted, *(site.replace(read, name) for read in reads)]
+    edits = [deleted]
+    for read in reads:
+        again = _regex.use_of(site.parent(read) or read, site)
+        called = None
+        if again is not None and again.pattern is read and again.flag_argument is None:
+            called = _regex.called_on(again, name, site)  # `re.sub(compiled, ...)`
+        edits += called or [site.replace(read, name)]
+    return edits

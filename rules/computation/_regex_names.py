@@ -18,13 +18,14 @@ _VERBS = frozenset(
     evaluate count to fix convert match search validate verify grade try maybe split tokenize format process
     preprocess postprocess read score last first""".split()
 )
-_FILLERS = frozenset("the and for from with not text string response output fn func str".split())
+_FILLERS = frozenset("the and for from with not string response output fn func str".split())
 _KNOWN = {
     r"\s+": "WHITESPACE", r"\s": "WHITESPACE", r"\s*": "WHITESPACE", r"[ \t]+": "WHITESPACE", ",": "COMMA",
     r"\n+": "NEWLINE", r"\n": "NEWLINE", r"\n\n+": "PARAGRAPH", r"\n\n": "PARAGRAPH", "%": "PERCENT",
     r"[^\w\s]": "PUNCTUATION", r"\b(a|an|the)\b": "ARTICLE", r"\$": "DOLLAR",
 }  # fmt: skip
 _NUMBER = re.compile(r"\\d|0-9")
+_LETTERS = re.compile(r"[aA]-[zZ]|\\w|\[[^\]]*\\s")
 _NOT_WORDS = re.compile(r"\\\\|\\.|\[\^?\]?[^\]]*\]|\(\?P[=<]|\(\?[a-zA-Z]+[:)]", re.DOTALL)
 _SHORTEST_WORD = 3
 _MOST_WORDS = 2
@@ -48,13 +49,17 @@ def constant_name(variable: str, target: str, pattern: str | bytes, function: st
 
 
 def _words(name: str) -> list[str]:
-    """`answerRegex2` → answer, regex."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
-    return [word.rstrip("0123456789").lower() for word in spaced.split("_") if word.rstrip("0123456789")]
+    """`answerRegex2` → answer, regex2."""
+    return [word.lower() for word in re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).split("_") if word]
+
+
+def _says_something(word: str) -> bool:
+    plain = word.rstrip("0123456789")
+    return plain not in _SAYS_NOTHING and len(plain) > 1
 
 
 def _telling(name: str) -> list[str]:
-    words = [word for word in _words(name) if word not in _SAYS_NOTHING and len(word) > 1]
+    words = [word for word in _words(name) if _says_something(word)]
     return [*words[:-1], _singular(words[-1])] if words else []
 
 
@@ -79,8 +84,10 @@ def _words_of_pattern(pattern: str | bytes) -> list[str]:
             found.append(lowered)
     if found:
         return found[:_MOST_WORDS]
-    return ["number"] if _NUMBER.search(text) else []
+    return ["number"] if _NUMBER.search(text) and not _LETTERS.search(text) else []
 
 
 def _singular(word: str) -> str:
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
     return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word

@@ -84,6 +84,8 @@ class RegexPerCall(Rule):
         level = site.heat_of(use.call).level
         if level < (Heat.WARM if use.function == "compile" else Heat.HOT) or _is_done_once(use, site):
             return
+        if _reads_an_error(use, site):
+            return
         move = _regex_moves.move_of(use, site)
         if move is None:
             return
@@ -113,9 +115,22 @@ def _is_done_once(use: _regex.Use, site: Site) -> bool:
     return False
 
 
+def _reads_an_error(use: _regex.Use, site: Site) -> bool:
+    """Is the text that is searched the message of a caught exception? Errors are no hot path."""
+    errors = {
+        ancestor.name
+        for ancestor in site.ancestors(use.call)
+        if isinstance(ancestor, ast.ExceptHandler) and ancestor.name
+    }
+    return any(isinstance(node, ast.Name) and node.id in errors for node in ast.walk(use.call))
+
+
 def _message(use: _regex.Use, move: _regex.Move, site: Site) -> str:
-    function = site.function(use.call)
-    each = f"on each call of `{function.name}`" if function is not None else "in each pass of the loop"
+    loops, function = site.loops(use.call), site.function(use.call)
+    if loops and not move.many:
+        each = f"in each pass of `{site.knowledge.loops.header(loops[0])}`"
+    else:
+        each = f"on each call of `{function.name}`" if function is not None else "in each pass"
     if use.function == "compile":
         return f"`re.compile` is given {'constant patterns' if move.many else 'a constant pattern'} {each}"
     what = "the patterns of a constant list" if move.many else "a constant pattern"
