@@ -1,0 +1,109 @@
+"""How often a loop goes round: a constant number of times, once per part of something, or nobody knows."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from rlint.project.guards import last_name
+from rlint.project.numbers import number_of
+from rlint.syntax.tree import LOOPS
+
+if TYPE_CHECKING:
+    from rlint.project.site import Site
+
+_PARTS = re.compile(
+    r"(^|_)(layer|block|key|name|module|head|agent|player|critic|network|net|model|rank|device|gpu|param"
+    r"|parameter|sensor|feature|camera|space|field|dim|axis|axes|channel|frame|stack|joint|leg|robot|worker"
+    r"|shard|modalit|ensemble|quantile|fold|optimizer|group|column|argument|arg|option)"
+    r"(s|es|y|ies|_names?|_list)?$"
+)
+_COUNTS = re.compile(r"^(n|num|number_of|nb|max|total)_|(_count|_num)$|^n(?=[a-z]+s$)")
+_DEPTHS = re.compile(r"(^|_)(depth|order|k)$")
+_DICT_VIEWS = ("keys", "values", "items")
+_WRAPPERS = frozenset({"builtins.enumerate", "builtins.zip", "builtins.reversed", "builtins.sorted", "builtins.list",
+                       "builtins.tuple", "builtins.iter"})  # fmt: skip
+
+
+def passes(loop: ast.AST, site: Site) -> int | None:
+    """The number of passes at most, where constants alone tell it."""
+    if not isinstance(loop, LOOPS) or isinstance(loop, ast.While):
+        return None
+    return _length(loop.iter, site)
+
+
+def over_components(loop: ast.AST, site: Site) -> bool:
+    """Does a loop go over the parts that something is made of (the layers of a network, the entries of a
+    dict, the agents of a team), of which there are few and always as many?
+    """
+    return isinstance(loop, (ast.For, ast.AsyncFor)) and _components(loop.iter, site)
+
+
+def whole_number(expression: ast.expr | None, site: Site) -> int | None:
+    """The value of an expression that is known to be a number, cut to a whole one; for a parameter its
+    default, as what it usually is.
+    """
+    number = number_of(expression, site) if expression is not None else None
+    return int(number.value) if number is not None and abs(number.value) < float("inf") else None
+
+
+def _length(iterable: ast.expr, site: Site) -> int | None:
+    if isinstance(iterable, (ast.Tuple, ast.List, ast.Set)):
+        starred = any(isinstance(element, ast.Starred) for element in iterable.elts)
+        return None if starred else len(iterable.elts)
+    if isinstance(iterable, ast.Name):
+        bindings = site.bindings(iterable)
+        if (
+            len(bindings) == 1
+            and isinstance(bindings[0].value, (ast.Tuple, ast.List))
+            and not bindings[0].path
+        ):
+            return _length(bindings[0].value, site) if isinstance(bindings[0].value, ast.Tuple) else None
+        return None
+    if not isinstance(iterable, ast.Call) or not iterable.args:
+        return None
+    callee = site.qualified(iterable.func) or ""
+    if callee == "builtins.range":
+        numbers = [whole_number(argument, site) for argument in iterable.args]
+        known = [number for number in numbers if number is not None]
+        try:
+            return len(range(*known)) if len(known) == len(numbers) else None
+        except (TypeError, ValueError, OverflowError):
+            return None
+    if callee in _WRAPPERS or callee.startswith("tqdm"):
+        lengths = [_length(argument, site) for argument in iterable.args]
+        found = [length for length in lengths if length is not None]
+        return min(found) if found and callee != "builtins.list" else None
+    return None
+
+
+def _components(iterable: ast.expr, site: Site) -> bool:
+    match iterable:
+        case ast.Call(func=ast.Attribute(attr=method), args=[]) if method in _DICT_VIEWS:
+            return True
+        case ast.Call(func=ast.Attribute(attr="named_parameters" | "parameters" | "children" | "modules")):
+            return True
+        case ast.Call(func=func, args=[first, *rest]):
+            callee = site.qualified(func) or ""
+            if callee in _WRAPPERS or callee.startswith("tqdm"):
+                return any(_components(argument, site) for argument in iterable.args)
+            if callee == "builtins.range":
+                return _is_count(rest[0] if rest else first, site)
+            return False
+    name = last_name(iterable)
+    return name is not None and not isinstance(iterable, ast.Call) and bool(_PARTS.search(name.lower()))
+
+
+def _is_count(end: ast.expr, site: Site) -> bool:
+    """`n_layers`, `self.num_agents`, `len(self.layers)`, `num_frames - 1`."""
+    match end:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=ast.Constant()):
+            return _is_count(left, site)
+        case ast.Call(func=func, args=[argument]) if site.qualified(func) == "builtins.len":
+            return _components(argument, site)
+        case ast.Subscript(value=ast.Attribute(attr="shape"), slice=ast.UnaryOp() | ast.Constant(value=1)):
+            return True  # the features of a batch
+    name = (last_name(end) or "").lower()
+    bare = _COUNTS.sub("", name)
+    return bool(bare != name and _PARTS.search(bare)) or bool(_DEPTHS.search(name))

@@ -1,0 +1,122 @@
+"""Does an array grow so far, and so often, that copying it each time costs?"""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.project import lengths
+from rlint.project.accumulation import Carried, carried_by_calls, reads_in
+from rlint.project.growth import Growth, same_place
+from rlint.project.site import Site
+from rlint.rule import Heat
+
+FEW_ROWS = 64
+"""So many rows in all are copied in no time."""
+FEW_TENSORS = 256
+"""For tensors, a list and a join pay later."""
+
+SET_UP = frozenset(
+    """plot draw render visualize visualise visualization show save load export report init setup build
+    make create config configure parse read write download summary summarize print display figure""".split()
+)
+
+
+def grows_long(growth: Growth, carried: Carried, site: Site) -> bool:
+    """Does the array grow by many parts in its loops, and is that growth what costs in them?"""
+    few = FEW_TENSORS if growth.join.function.startswith("torch.") else FEW_ROWS
+    total = 1
+    for loop in carried.loops:
+        count = lengths.passes(loop, site)
+        if count is not None:
+            total *= count
+        elif not lengths.over_components(loop, site):
+            total = few
+            break
+    if total < few or reads_in(growth, carried.loops[-1], site).whole:
+        return False
+    if site.heat_of(growth.statement).level > Heat.COLD:
+        return True
+    return isinstance(growth.target, ast.Name) and not is_set_up(growth, carried, site)
+
+
+def grows_by_call(growth: Growth, site: Site) -> bool:
+    """Does an attribute, an entry or a global grow with each call of a function that is called often?"""
+    function = site.function(growth.statement)
+    if function is None or site.heat_of(growth.statement).level is Heat.COLD:
+        return False
+    if not carried_by_calls(growth, site) or reads_in(growth, function, site).whole:
+        return False
+    if any(same_place(node, growth.target) for new in growth.new for node in ast.walk(new)):
+        return False  # new room, as much as there is already
+    return not is_trimmed(growth, site) or is_sampled(growth, site)
+
+
+def is_set_up(growth: Growth, carried: Carried, site: Site) -> bool:
+    """Code that runs once: set-up, plots, files."""
+    function = site.function(growth.statement)
+    if function is not None and SET_UP & set(function.name.strip("_").lower().split("_")):
+        return True
+    calls = (node for node in ast.walk(carried.loops[-1]) if isinstance(node, ast.Call))
+    return any("file" in site.call_effect(call).reason for call in calls)
+
+
+def is_short_window(growth: Growth, site: Site) -> bool:
+    """A window of constant length (`np.concatenate((frames[1:], frame))`) or of few rows."""
+    cuts = [*growth.bounds, *trims(growth, site)]
+    return any(is_short(cut) for cut in growth.bounds) or any(is_few(cut, site) for cut in cuts)
+
+
+def is_short(cut: ast.Slice) -> bool:
+    """`[1:]`, `[:-1]`, `[len(new):]`: as much goes as comes; not `[-capacity:]` or `[:capacity]`."""
+    if cut.lower is not None and cut.upper is None:
+        return not isinstance(cut.lower, ast.UnaryOp)
+    return isinstance(cut.upper, ast.UnaryOp)
+
+
+def is_few(cut: ast.Slice, site: Site) -> bool:
+    """`[-4:]`, `[:n_frames]` with a small constant: what is kept is little."""
+    kept = lengths.whole_number(cut.lower or cut.upper, site)
+    if kept is None or (kept > 0) is (cut.lower is not None):
+        return False
+    return abs(kept) <= FEW_ROWS
+
+
+def trims(growth: Growth, site: Site) -> list[ast.Slice]:
+    """The slices by which other statements of the class or scope cut the growing value to length."""
+    target = growth.target
+    region = site.class_of(growth.statement) if isinstance(target, ast.Attribute) else None
+    if region is None or not isinstance(target, ast.Attribute):
+        return []
+    found = []
+    for node in site.attribute_uses(target.attr):
+        match site.parent(node):
+            case ast.Subscript(slice=ast.Slice() as cut) as part if same_place(node, target):
+                statement = site.parent(part)
+                if isinstance(statement, ast.Assign) and any(
+                    same_place(t, target) for t in statement.targets
+                ):
+                    found.append(cut)
+    return found
+
+
+def is_trimmed(growth: Growth, site: Site) -> bool:
+    """Is the value cut to a length, here or elsewhere?"""
+    return bool(growth.bounds or trims(growth, site))
+
+
+def is_sampled(growth: Growth, site: Site) -> bool:
+    """Are rows picked from the growing value, as from a replay buffer, rather than all of it used?"""
+    root = growth.target
+    while isinstance(root, ast.Subscript):
+        root = root.value
+    if not isinstance(root, ast.Attribute):
+        return False
+    whole = (ast.Slice, ast.Constant, ast.UnaryOp, ast.Tuple, ast.Attribute)
+    for node in site.attribute_uses(root.attr):
+        parent = site.parent(node)
+        if isinstance(parent, ast.Subscript) and parent.value is node and not isinstance(parent.slice, whole):
+            return True
+    cls = site.class_of(growth.statement)
+    if any(isinstance(cut.lower, (ast.Name, ast.Attribute)) for cut in trims(growth, site)):
+        return False  # a queue that is drained from the front
+    return cls is not None and any("sample" in n.name for n in cls.body if isinstance(n, ast.FunctionDef))

@@ -1,0 +1,195 @@
+"""The fix for an array that grows in one loop: a list of the parts, joined once behind the loop."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.project.accumulation import Carried
+from rlint.project.growth import Growth
+from rlint.project.kind import Tag
+from rlint.project.loops import AnyLoop
+from rlint.project.site import Site
+from rlint.rule import Edit, Fix, Safety
+from rlint.syntax.scopes import How, Scope
+from rlint.syntax.tree import FUNCTIONS, LOOPS
+
+TITLE = "Collect the parts in a list and join them once"
+AT_MODULE_LEVEL = (
+    "`{name}` is a global: whoever looks at it while the loop runs, or after an error, finds it as it began"
+)
+NO_PARTS = "where the passes bring no parts at all, `{name}` is the very array that it was, not a copy of it"
+
+NUMBERS = frozenset({Tag.FLOAT, Tag.INT, Tag.BOOL, Tag.NUMPY_SCALAR})
+
+
+def build(growth: Growth, carried: Carried, site: Site) -> Fix | None:
+    """The fix, or None where something else could see the difference or the code cannot be edited."""
+    loop, target, statement = carried.loops[-1], growth.target, growth.statement
+    if (
+        not isinstance(loop, LOOPS)
+        or not isinstance(target, ast.Name)
+        or not isinstance(statement, ast.Assign)
+    ):
+        return None
+    scope = site.scope(statement).lookup(target.id)
+    if scope is None or carried.restarts or not growth.direct or not growth.in_place or growth.bounds:
+        return None
+    if not growth.join.plain or not is_constant(growth.join.axis) or (growth.front and len(growth.new) > 1):
+        return None
+    if site.has_comment(*site.span(statement)) or not is_unseen(target.id, growth, loop, scope, site):
+        return None
+    if not starts_before(carried, loop, site):
+        return None
+    name = site.free_name(f"{target.id}_parts")
+    rows = [copied(part, growth, site) for part in growth.new]
+    joined = join(target.id, name, growth, site)
+    if joined is None or any(row is None for row in rows):
+        return None
+    unit = site.indentation(loop.body[0])[len(site.indentation(loop)) :]
+    edits = (
+        site.insert_before(loop, f"{name} = []"),
+        site.replace_statement(statement, put(name, [row or "" for row in rows])),
+        site.insert_after(loop, f"if {name}:", f"{unit}{target.id} = {joined}"),
+    )
+    if any(edit is None for edit in edits):
+        return None
+    made: tuple[Edit, ...] = tuple(edit for edit in edits if edit is not None)
+    if not scope.is_function:
+        return Fix(TITLE, Safety.UNSAFE, made, AT_MODULE_LEVEL.format(name=target.id))
+    if any(isinstance(part, ast.Starred) for part in growth.new):
+        return Fix(TITLE, Safety.UNSAFE, made, NO_PARTS.format(name=target.id))
+    return Fix(TITLE, Safety.SAFE, made)
+
+
+def is_unseen(name: str, growth: Growth, loop: AnyLoop, scope: Scope, site: Site) -> bool:
+    """Can nobody tell that the variable gets its new value behind the loop only?"""
+    if site.captured(name, scope) or name in scope.globals | scope.nonlocals or scope.is_class:
+        return False
+    inside = set(ast.walk(loop))
+    uses = [node for node in site.uses(name, scope) if node in inside]
+    if len(uses) != 2 or any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in inside):
+        return False  # the assignment itself has two
+    for parent in site.ancestors(growth.statement):
+        if parent is loop:
+            break
+        if isinstance(parent, (ast.Try, ast.With, ast.AsyncWith)) or type(parent).__name__ == "TryStar":
+            return False  # it may swallow the join's error, or change what the join does
+    child: ast.AST = loop
+    for parent in site.ancestors(loop):
+        if isinstance(parent, (*FUNCTIONS, ast.Lambda)):
+            break
+        guarded = isinstance(parent, ast.Try) or type(parent).__name__ == "TryStar"
+        if (guarded and child in getattr(parent, "body", ())) or isinstance(
+            parent, (ast.With, ast.AsyncWith)
+        ):
+            block = {part for statement in parent.body for part in ast.walk(statement)}  # type: ignore[attr-defined]
+            if any(node not in block for node in site.reads(name, scope)) and may_swallow(parent, site):
+                return False
+        child = parent
+    return True
+
+
+def may_swallow(statement: ast.AST, site: Site) -> bool:
+    """May an error in the statement's block be seen by code in it or behind it?"""
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        calls = [item.context_expr for item in statement.items if isinstance(item.context_expr, ast.Call)]
+        names = [site.qualified(call.func) or "" for call in calls]
+        return any("suppress" in name or "raises" in name for name in names)
+    return True
+
+
+def starts_before(carried: Carried, loop: AnyLoop, site: Site) -> bool:
+    """Is the variable surely bound before the loop?"""
+    around = [loop, *site.ancestors(loop)]
+    for binding in carried.starts:
+        if binding.how is How.PARAMETER:
+            return True
+        if isinstance(binding.value, ast.Constant):
+            return False  # None: what the first join does with it is another matter
+        if binding.how is How.ASSIGN and site.parent(binding.statement) in [
+            site.parent(node) for node in around
+        ]:
+            return True
+    return False
+
+
+def copied(part: ast.expr, growth: Growth, site: Site) -> str | None:
+    """The text of a part as the list must hold it: its own memory, even if it is written to later."""
+    if not site.can_be_moved(part):
+        return None
+    function = growth.join.function
+    starred = isinstance(part, ast.Starred)
+    value = part.value if isinstance(part, ast.Starred) else part
+    kind = site.kind_of(value)
+    if function.startswith("torch."):
+        if starred:
+            return f"*(part.clone() for part in {site.operand(value)})"
+        fresh = kind.fresh and kind.tag is Tag.TENSOR
+        return site.text(value) if fresh else f"{site.operand(value)}.clone()"
+    module = numpy_name(growth, site)
+    if starred:
+        return f"*({module}.array(part) for part in {site.operand(value)})" if module else None
+    if kind.tag in NUMBERS and function in ("numpy.append", "numpy.r_"):
+        return site.text(value) if growth.join.axis is None else None
+    if function == "numpy.r_" and kind.tag is not Tag.NDARRAY and not isinstance(value, ast.List):
+        return None  # numbers promote in another way than arrays of one
+    fresh = kind.fresh and kind.tag is Tag.NDARRAY
+    if not fresh and module is None:
+        return None
+    if function == "numpy.append" and growth.join.axis is None:
+        return f"{site.operand(value) if fresh else f'{module}.array({site.text(value)})'}.ravel()"
+    return site.text(value) if fresh else f"{module}.array({site.text(value)})"
+
+
+def put(name: str, rows: list[str]) -> str:
+    """The statement that puts the parts of one pass into the list."""
+    if len(rows) == 1 and not rows[0].startswith("*"):
+        return f"{name}.append({rows[0]})"
+    if len(rows) == 1:
+        return f"{name}.extend({rows[0].removeprefix('*').removeprefix('(').removesuffix(')')})"
+    return f"{name}.extend([{', '.join(rows)}])"
+
+
+def join(target: str, parts: str, growth: Growth, site: Site) -> str | None:
+    """The one join behind the loop."""
+    found = growth.join
+    every = f"*reversed({parts}), {target}" if growth.front else f"{target}, *{parts}"
+    if isinstance(found.node, ast.Subscript):
+        return f"{site.text(found.node.value)}[({every})]"
+    function = site.text(found.node.func)
+    axis = ""
+    if found.axis is not None:
+        named = next((k.arg for k in found.node.keywords if k.value is found.axis), None)
+        axis = f", {named}={site.text(found.axis)}" if named else f", {site.text(found.axis)}"
+    if found.function == "numpy.append":
+        if growth.front:
+            return None
+        if found.axis is None and site.kind_of(growth.new[0]).tag in NUMBERS:
+            return f"{function}({target}, {parts})"
+        module = numpy_name(growth, site)
+        return f"{function}({target}, {module}.concatenate({parts}{axis}){axis})" if module else None
+    if found.literal is None:
+        return None
+    first, last = ("[", "]") if isinstance(found.literal, ast.List) else ("(", ")")
+    return f"{function}({first}{every}{last}{axis})"
+
+
+def numpy_name(growth: Growth, site: Site) -> str | None:
+    """How the file calls numpy where the join stands."""
+    node = growth.join.node
+    func = node.func if isinstance(node, ast.Call) else node.value
+    if isinstance(func, ast.Attribute):
+        return site.text(func.value)
+    bound = site.scope(site.tree.module).bindings
+    return next(
+        (name for name, every in bound.items() if len(every) == 1 and every[0].target == "numpy"), None
+    )
+
+
+def is_constant(axis: ast.expr | None) -> bool:
+    """No axis, or a number."""
+    return (
+        axis is None
+        or isinstance(axis, ast.Constant)
+        or (isinstance(axis, ast.UnaryOp) and isinstance(axis.operand, ast.Constant))
+    )
