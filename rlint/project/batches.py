@@ -54,10 +54,9 @@ def batch_of_loader(call: ast.Call, kind_of: KindOf) -> Kind:
     if None in given or len(call.args) > _MOST_POSITIONAL:
         return _where_dataset_lies(call, given, BATCH_ON_HOST, kind_of)
     pinned = _constant(given.get("pin_memory", _FALSE)) is not False
-    collated = _constant(given.get("collate_fn", _NONE)) is None and not (
-        "batch_size" in given and _constant(given["batch_size"]) is None
-    )
-    of = (COLLATED_AND_PINNED if collated else PINNED) if pinned else (COLLATED if collated else "")
+    size = call.args[1] if len(call.args) > 1 else given.get("batch_size", _FALSE)
+    plain = _constant(given.get("collate_fn", _NONE)) is None and _constant(size) is not None
+    of = (COLLATED_AND_PINNED if plain else PINNED) if pinned else (COLLATED if plain else "")
     return _where_dataset_lies(call, given, replace(BATCH_ON_HOST, of=of), kind_of)
 
 
@@ -83,6 +82,13 @@ def _where_dataset_lies(
 
 def _constant(value: ast.expr) -> object:
     return value.value if isinstance(value, ast.Constant) else value
+
+
+def collated(item: Kind) -> Kind:
+    """The kind of what `default_collate` makes of such items."""
+    if item.tag is Tag.TENSOR and item.device is not Device.HOST:
+        return Kind(Tag.BATCH, device=item.device)
+    return replace(BATCH_ON_HOST, of=COLLATED)
 
 
 def item_of_tensors(arguments: list[Kind]) -> Kind | None:

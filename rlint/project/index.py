@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from rlint.project import batches, facts
 from rlint.project.effect import PURE, Effect, Level
 from rlint.project.kind import UNKNOWN, Kind, Tag
-from rlint.project.kinds import indexed, is_immutable
+from rlint.project.kinds import indexed, is_immutable, refines
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
 
 _STEP = re.compile(r"\(\)|\[[:?]?\]|@\w+|\.\w+")
@@ -284,9 +284,9 @@ class Index:
             elif step.startswith("@"):
                 if not isinstance(value, FunctionSummary):
                     return None, None
-                value = value.parameter_kinds.get(step[1:]) or self._arguments.get(
-                    f"{value.path}{step}", UNKNOWN
-                )
+                promised = value.parameter_kinds.get(step[1:], UNKNOWN)
+                passed = self._arguments.get(f"{value.path}{step}", UNKNOWN)
+                value = passed if not promised or refines(passed, promised) else promised
             else:
                 called = position + 1 < len(steps) and steps[position + 1] == "()"
                 value, owner = self._get(value, step[1:], called)

@@ -16,7 +16,7 @@ from rlint.project.guards import last_name
 from rlint.project.kind import UNKNOWN, Device, Kind, Tag
 from rlint.project.names import Names
 from rlint.syntax.scopes import Binding, How, Scope
-from rlint.syntax.tree import FUNCTIONS, Tree
+from rlint.syntax.tree import FUNCTIONS, Function, Tree
 
 _IMMUTABLE = frozenset({Tag.NONE, Tag.BOOL, Tag.INT, Tag.FLOAT, Tag.STR, Tag.BYTES, Tag.DEVICE, Tag.DTYPE,
                         Tag.NUMPY_SCALAR, Tag.RANGE, Tag.PATTERN, Tag.FUNCTION, Tag.CLASS})  # fmt: skip
@@ -200,8 +200,14 @@ class Kinds:
             return Kind(Tag.DICT)
         if parameter.annotation is not None:
             kind = annotation_kind(parameter.annotation, self.names)
+            if kind.tag in (Tag.LOADER, Tag.TENSOR):
+                passed = self._resolved(self._passed(parameter, function))
+                return passed if refines(passed, kind) else kind
             if kind or kind.of:
                 return kind
+        return self._passed(parameter, function)
+
+    def _passed(self, parameter: ast.arg, function: Function) -> Kind:
         return Kind(of=f"{self.names.module}.{self.tree.qualname(function)}@{parameter.arg}")
 
     def receiver_class(self, parameter: ast.arg, function: ast.AST) -> ast.ClassDef | None:
@@ -379,6 +385,8 @@ class Kinds:
         if qualified == "builtins.next" and node.args:
             iterator = self.kind_of(node.args[0])
             return item_of(iterator).aged() if iterator.tag is Tag.ITERATOR else result
+        if qualified == batches.COLLATED and node.args:
+            return batches.collated(item_of(self.kind_of(node.args[0])))
         if qualified == "torch.load":
             return batches.loaded(node, self.kind_of, self.device_of)
         if qualified in (
@@ -568,6 +576,15 @@ def item_of(kind: Kind) -> Kind:
     if kind.item is not None:
         return kind.item
     return Kind(of=f"{kind.of}[]") if not kind and kind.of else UNKNOWN
+
+
+def refines(found: Kind, promised: Kind) -> bool:
+    """Does what was found say the same as an annotation, and perhaps more?"""
+    if found.tag is not promised.tag or found.optional is not promised.optional:
+        return False
+    if promised.item is None:
+        return True
+    return found.item is not None and refines(found.item, promised.item)
 
 
 def indexed(owner: Kind, step: str) -> Kind:

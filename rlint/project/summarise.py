@@ -11,8 +11,8 @@ from rlint.project.annotations import annotation_kind
 from rlint.project.guards import coldest, last_name
 from rlint.project.index import Index
 from rlint.project.items import applications
-from rlint.project.kind import UNKNOWN, Kind, Tag
-from rlint.project.kinds import Kinds, is_property, is_staticmethod, item_of
+from rlint.project.kind import UNKNOWN, Device, Kind, Tag
+from rlint.project.kinds import Kinds, is_property, is_staticmethod, item_of, refines
 from rlint.project.knowledge import Knowledge
 from rlint.project.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.project.work import does_work, watches_others
@@ -119,17 +119,31 @@ def _look_into_containers(summary: ModuleSummary, knowledge: Knowledge) -> None:
     for node in (*knowledge.tree.of_type(ast.FunctionDef), *knowledge.tree.of_type(ast.AsyncFunctionDef)):
         assert isinstance(node, FUNCTIONS)
         function = summary.functions[knowledge.tree.qualname(node)]
-        if any(kind.tag in _CONTAINERS and kind.item is None for kind in function.returns):
+        if any(_is_vague(kind) for kind in function.returns):
             kinds = kinds or Kinds(knowledge.tree, knowledge.names, knowledge.flow, Index([summary]))
             function.returns = _returns(node, kinds)
 
 
+def _is_vague(kind: Kind) -> bool:
+    """A container of nobody knows what, or a tensor that may lie anywhere."""
+    if kind.tag in _CONTAINERS:
+        return kind.item is None or _is_vague(kind.item)
+    return kind.tag is Tag.TENSOR and kind.device is Device.UNKNOWN
+
+
 def _returns(node: Function, kinds: Kinds) -> tuple[Kind, ...]:
-    """The kinds of all returned values, the annotation's where it says something."""
-    if node.returns is not None:
-        kind = annotation_kind(node.returns, kinds.names)
-        if kind:
-            return (kind,)
+    """The kinds of all returned values, or the annotation's where it says more."""
+    annotated = annotation_kind(node.returns, kinds.names) if node.returns is not None else UNKNOWN
+    if annotated and not _is_vague(annotated):
+        return (annotated,)
+    found = _returned(node, kinds)
+    if annotated and not (found and all(refines(kind, annotated) for kind in found)):
+        return (annotated,)
+    return found
+
+
+def _returned(node: Function, kinds: Kinds) -> tuple[Kind, ...]:
+    """The kinds of all returned values; empty where one of them is unknown."""
     yields = _yields_of(node, kinds.tree)
     if yields:
         return () if node.decorator_list else (_iterator(yields, kinds),)
@@ -220,6 +234,7 @@ def _call_site(call: ast.Call, knowledge: Knowledge) -> CallSite | None:
         min(coldest(call, knowledge.tree), Heat.WARM if _RARELY_CALLED.match(method or path) else Heat.HOT),
         receiver,
         knowledge.loops.pacing.each_pass(call),
+        tuple((name, called) for name, value in values if (called := last_name(value))),
     )
 
 
