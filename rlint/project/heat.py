@@ -153,6 +153,20 @@ class HeatMap:
             if self.inside(edge.caller, around, edge.site.cap).level >= level
         )
 
+    def passed_names(self, function: FunctionSummary, parameter: str) -> list[str]:
+        """The last names in what calls that are not cold hand to a parameter; "" where it has none."""
+        parameters = function.parameters
+        if function.is_method and not function.is_static:
+            parameters = parameters[1:]
+        found = []
+        for edge in self.graph.callers(function.path):
+            around = _enclosing(edge.caller, edge.site.loop)
+            if self.inside(edge.caller, around, edge.site.cap).level > Heat.COLD:
+                names = dict(edge.site.names)
+                position = str(parameters.index(parameter)) if parameter in parameters else ""
+                found.append(names.get(parameter) or names.get(position) or "")
+        return found
+
     def _find_drivers(self) -> None:
         """What each function does once per call, and what it does in loops, through the calls it makes."""
         once = {f.path: set(f.drivers) for f in self._functions}

@@ -25,7 +25,7 @@ from rlint.project.loops import AnyLoop
 from rlint.project.order import Order
 from rlint.project.repeats import Repeats, Repetition
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
-from rlint.syntax.scopes import Binding, Scope
+from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.toplevel import TopLevel
 from rlint.syntax.tree import FUNCTIONS, Function
 
@@ -266,6 +266,17 @@ class Site(TopLevel):
         loops = self.knowledge.loops
         around = [loops.index[loop] for loop in loops.around(node)]
         return self._heat.each_pass(summary, around, level, own=loops.pacing.each_pass(node))
+
+    def passed_names(self, name: ast.Name) -> list[str]:
+        """What the arguments are called that calls in hot and warm code hand to the parameter `name`, one
+        for each such call ("" for what has no name); empty for what is no parameter.
+        """
+        bindings = self.definitions(name)
+        function = self.tree.function(name)
+        if function is None or [binding.how for binding in bindings] != [How.PARAMETER]:
+            return []
+        summary = self.module.functions.get(self.tree.qualname(function))
+        return self._heat.passed_names(summary, name.id) if summary is not None else []
 
     def loops(self, node: ast.AST) -> list[AnyLoop]:
         """The loops and comprehensions of the same function that repeat a node, innermost first. A loop

@@ -221,16 +221,14 @@ def _call_site(call: ast.Call, knowledge: Knowledge) -> CallSite | None:
     if not path and not method:
         return None
     loop = knowledge.loops.innermost(call)
-    arguments = [(str(position), knowledge.kinds.kind_of(value)) for position, value in enumerate(call.args)]
-    arguments += [
-        (keyword.arg, knowledge.kinds.kind_of(keyword.value)) for keyword in call.keywords if keyword.arg
-    ]
+    values = [(str(position), value) for position, value in enumerate(call.args)]
+    values += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
     return CallSite(
         path,
         method,
         call.lineno,
         knowledge.loops.index[loop] if loop is not None else -1,
-        tuple((name, kind.aged()) for name, kind in arguments),
+        tuple((name, knowledge.kinds.kind_of(value).aged()) for name, value in values),
         min(coldest(call, knowledge.tree), Heat.WARM if _RARELY_CALLED.match(method or path) else Heat.HOT),
         receiver,
         knowledge.loops.pacing.each_pass(call),

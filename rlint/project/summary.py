@@ -40,6 +40,7 @@ class CallSite:
     cap: Heat = Heat.HOT  # the hottest that the conditions around it allow
     receiver: str = ""  # the last name of what the method is called on
     each_pass: bool | None = None  # is the call made in each pass of what holds it (see pacing.py)?
+    names: tuple[tuple[str, str], ...] = ()  # position or keyword, with the last name in the argument
 
 
 @dataclass(frozen=True, slots=True)

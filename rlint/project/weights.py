@@ -251,6 +251,12 @@ def is_follower(target: ast.expr, source: ast.expr, site: Site) -> bool:
         return False
     if words_of(source, site) & (_FOLLOWER | _NO_FOLLOWER):
         return False
+    if isinstance(target, ast.Name) and isinstance(source, ast.Name):
+        given = site.passed_names(target) + site.passed_names(source)
+        if any(not set(_split(name)) & _FOLLOWER for name in site.passed_names(target)) or any(
+            set(_split(name)) & _NO_FOLLOWER for name in given
+        ):
+            return False  # a helper that copies all sorts of networks
     shape = ast.dump(target)
     return not any(
         ast.dump(use.value).replace("Store()", "Load()") == shape

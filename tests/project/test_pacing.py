@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from project_builder import build, expression, site_of
@@ -97,3 +99,28 @@ def test_who_calls_a_function_must_be_known() -> None:
     """A method whose name alone says that it is hot may be called every thousand steps."""
     site = site_of("class Agent:\n    def update_target_network(self):\n        overwrite()\n")
     assert not site.runs_each_pass(expression(site, "overwrite()"))
+
+
+def test_helpers_are_judged_by_what_they_are_given() -> None:
+    """What hot calls hand to a parameter has names; what is handed over while setting up does not count."""
+    sites = build(
+        {
+            "tools.py": "def overwrite(into, source):\n    into.load(source)\n",
+            "main.py": """
+                import gymnasium
+                from tools import overwrite
+                env = gymnasium.make("CartPole-v1")
+                overwrite(first, net)
+                while True:
+                    env.step(0)
+                    overwrite(agent.target_net, source=nets[0])
+                    overwrite(1, net)
+                """,
+        }
+    )
+    site = sites["tools.py"]
+    into, source = expression(site, "into"), expression(site, "source")
+    assert isinstance(into, ast.Name)
+    assert isinstance(source, ast.Name)
+    assert site.passed_names(into) == ["target_net", ""]
+    assert site.passed_names(source) == ["nets", "net"]
