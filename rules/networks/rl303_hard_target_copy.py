@@ -173,6 +173,9 @@ def copy_fix(call: ast.Call, target: ast.expr, source: ast.expr, tensors: str, s
     start, end = site.span(statement)
     if site.has_comment(start, end) or not (is_access(target) and is_access(source)):
         return None
+    classes = {site.kind_of(network).of for network in (target, source)} - {""}
+    if not assigned and len(classes) == 2:
+        return None  # built otherwise: the tensors may not pair up
     stale, fresh = site.free_name("stale"), site.free_name("fresh")
     indent = "\t" if site.indentation(statement).startswith("\t") else "    "
     edit = site.replace_statement(
