@@ -177,12 +177,24 @@ class _Watched:
             return False
         if (self.reads_state or self.globals) and not self._is_library(node) and self._is_ours(node):
             return False
-        if any(isinstance(child, ast.Name) and child.id in self.names for child in ast.walk(node)):
+        if any(isinstance(child, ast.Name) and child.id in self.mutable for child in self._handed(node)):
             return False
         if not isinstance(node.func, ast.Name):
             return True
         _, bindings = self.knowledge.names.bindings(node.func)
         return not any(b.how is How.FUNCTION and self.knowledge.tree.function(b.node) for b in bindings)
+
+    def _handed(self, call: ast.Call) -> Iterator[ast.AST]:
+        """The parts of a call whose values the callee can get hold of: not what new values are made from."""
+        stack: list[ast.AST] = [call.func, *call.args, *(keyword.value for keyword in call.keywords)]
+        while stack:
+            node = stack.pop()
+            yield node
+            if isinstance(node, ast.Call):
+                kind = self.knowledge.kinds.kind_of(node)
+                if kind.fresh or is_immutable(kind):
+                    continue
+            stack.extend(ast.iter_child_nodes(node))
 
     def lets_others_change(self, node: ast.AST) -> bool:
         """Is the value one that others may hold, and does the node wait for others, or step an environment,

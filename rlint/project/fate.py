@@ -35,14 +35,17 @@ class Fate(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """The fate of a value, and whether it goes into further computation (which a gradient would retrace)."""
+    """The fate of a value, whether it goes into further computation (which a gradient would retrace), and
+    whether a variable holds it for a while.
+    """
 
     fate: Fate
     computes: bool = False
+    held: bool = False
 
     def worst(self, other: Use) -> Use:
         """The fate of a value that both happens to."""
-        return Use(max(self.fate, other.fate), self.computes or other.computes)
+        return Use(max(self.fate, other.fate), self.computes or other.computes, held=self.held or other.held)
 
 
 _LOOKED_AT = Use(Fate.READ)
@@ -134,7 +137,7 @@ class Uses:
         if is_immutable(kind):
             return _LOOKED_AT if kind.tag in _PLAIN else _COMPUTED
         use = self._of(part, depth - 1)
-        return Use(Fate.READ, use.computes) if kind.fresh else use
+        return Use(Fate.READ, use.computes, held=use.held) if kind.fresh else use
 
     def _argument(self, call: ast.AST, depth: int) -> Use:
         if not isinstance(call, ast.Call):
@@ -171,7 +174,7 @@ class Uses:
             return _KEPT
         if is_immutable(self.knowledge.kinds.kind_of(name)):
             return _COMPUTED
-        found = _LOOKED_AT
+        found = Use(Fate.READ, held=True)
         for read in self._named(name.id):
             if self.tree.scope(read).lookup(read.id) is not scope:
                 continue

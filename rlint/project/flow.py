@@ -128,17 +128,20 @@ class Flow:
         ):
             return None
         between: list[ast.AST] = []
-        if isinstance(first_statement, (*LOOPS, ast.If, ast.With, ast.Try)) and (
-            below is not first_statement or isinstance(first_statement, LOOPS)
-        ):
+        in_its_block = below is first_statement and not isinstance(first_statement, (ast.For, ast.AsyncFor))
+        if isinstance(first_statement, (*LOOPS, ast.If, ast.With, ast.Try)) and not in_its_block:
             between.append(first_statement)
         between += block[_index(block, first_statement) + 1 : _index(block, below)]
         for step in range(chain.index(home) - 1, 0, -1):
             outer, inner = chain[step], chain[step - 1]
-            if isinstance(outer, LOOPS):
-                between.append(outer)
-                continue
             inner_block = _block_with(outer, inner)
+            if isinstance(outer, LOOPS):
+                # the test of a `while` is evaluated again before each pass
+                if outer is first_statement and isinstance(outer, ast.While) and inner_block is outer.body:
+                    between += inner_block[: _index(inner_block, inner)]
+                else:
+                    between.append(outer)
+                continue
             between += _header(outer)
             if isinstance(outer, ast.Try) and inner_block is not outer.body:
                 between += outer.body

@@ -71,6 +71,8 @@ def maker_of(expression: ast.expr, depth: int, knowledge: Knowledge) -> ast.expr
     """The call that a value (or, with `depth` 1, each item of it) was got from: `f(y)` of `x = f(y)`, of
     `x = [f(y) for y in z]` or of `x.append(f(y))`, and `f` of `x = list(map(f, z))`; else None.
     """
+    if isinstance(expression, ast.Call) and not depth:
+        return expression
     place = place_of(expression, knowledge)
     if place is None or not isinstance(place.root, ast.Name) or place.depth + depth > 1:
         return None

@@ -38,6 +38,7 @@ UNCHANGED = [
     "if f(x):\n    b = f(x)\n    x = 2",
     "if f(x):\n    x = 1\nelif f(x):\n    pass",
     "x = f(x) + f(x)",
+    "while f(x):\n    a = f(x)\n    x = 1",
     "mystery(f(x) or f(x))",
 ]
 CHANGED = [
@@ -55,6 +56,8 @@ CHANGED = [
     "a = f(x)\ndel x\nb = f(x)",
     "while c:\n    a = f(x)\n    x = 1\nb = f(x)",
     "a = f(x)\nfor i in y:\n    x = f(x)",
+    "while f(x):\n    x = 1\n    a = f(x)",
+    "while f(x):\n    x = 1\na = f(x)",
     "a = f(x)\nb = [mystery(f(x)) for i in y]",
     "a = f(x)\nwhile c:\n    mystery(f(x))",
 ]

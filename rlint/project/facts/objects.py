@@ -238,4 +238,7 @@ METHODS: dict[Tag, Table] = {
     Tag.DATAFRAME: _DATAFRAME,
 }
 
-BY_COUNT: dict[tuple[Tag, str, int], Fact] = {(Tag.MATCH, "group", 0): Fact(PURE, STR)}
+BY_COUNT: dict[tuple[Tag, str, int], Fact] = {
+    (Tag.MATCH, "group", 0): Fact(PURE, STR),
+    (Tag.MATCH, "group", 1): Fact(PURE, Kind(Tag.STR, optional=True)),
+}
