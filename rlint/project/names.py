@@ -45,6 +45,21 @@ class Names:
             return None, []
         return scope, scope.bindings[name.id]
 
+    def spelled(self, qualified: str, at: ast.AST) -> str | None:
+        """How a library's function is written at a place, by what is imported there: `t.sleep` for
+        `time.sleep` below `import time as t`; None where no import leads to it.
+        """
+        here = self.tree.scope(at)
+        scope: Scope | None = here
+        while scope is not None:
+            for name, bindings in scope.bindings.items():
+                target = bindings[0].target if len(bindings) == 1 else ""
+                rest = qualified.removeprefix(target)
+                if target and here.lookup(name) is scope and rest != qualified and (not rest or rest[0] == "."):
+                    return f"{name}{rest}"
+            scope = scope.parent
+        return None
+
     def _resolve(self, expression: ast.expr, depth: int) -> str | None:
         if isinstance(expression, ast.Attribute):
             base = self._resolve(expression.value, depth)

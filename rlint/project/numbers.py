@@ -1,0 +1,108 @@
+"""The numbers that expressions stand for: literals, named constants, defaults."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rlint.syntax.scopes import How
+from rlint.syntax.tree import FUNCTIONS
+
+if TYPE_CHECKING:
+    from rlint.project.site import Site
+
+_DEPTH = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """The value of an expression. `fixed` is False for a default: a caller may give another value."""
+
+    value: float
+    fixed: bool = True
+
+
+def number_of(expression: ast.expr, site: Site, depth: int = _DEPTH) -> Number | None:
+    """The number that an expression is: a literal, arithmetic on numbers, a name bound once to one, the
+    default of a parameter, an attribute of `self` that this file sets to constants only (the largest counts).
+    """
+    if depth <= 0:
+        return None
+    match expression:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return Number(float(value))
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            found = number_of(operand, site, depth - 1)
+            return Number(-found.value, found.fixed) if found is not None else None
+        case ast.BinOp(left=left, op=op, right=right):
+            return _computed(number_of(left, site, depth - 1), op, number_of(right, site, depth - 1))
+        case ast.Name():
+            return _named(expression, site, depth)
+        case ast.Attribute(value=ast.Name(id="self" | "cls")):
+            return _stored(expression, site, depth)
+    return None
+
+
+def _computed(left: Number | None, op: ast.operator, right: Number | None) -> Number | None:
+    if left is None or right is None:
+        return None
+    value: float
+    match op:
+        case ast.Add():
+            value = left.value + right.value
+        case ast.Sub():
+            value = left.value - right.value
+        case ast.Mult():
+            value = left.value * right.value
+        case ast.Div() if right.value:
+            value = left.value / right.value
+        case _:
+            return None
+    return Number(value, left.fixed and right.fixed)
+
+
+def _named(name: ast.Name, site: Site, depth: int) -> Number | None:
+    definitions = site.definitions(name)
+    if len(definitions) != 1:
+        return None
+    (binding,) = definitions
+    if binding.how is How.PARAMETER:
+        default = _default(binding.statement, name.id)
+        found = number_of(default, site, depth - 1) if default is not None else None
+        return Number(found.value, fixed=False) if found is not None else None
+    if binding.how is not How.ASSIGN or binding.value is None or binding.path:
+        return None
+    return number_of(binding.value, site, depth - 1)
+
+
+def _default(function: ast.AST, parameter: str) -> ast.expr | None:
+    if not isinstance(function, FUNCTIONS):
+        return None
+    arguments = function.args
+    placed = [*arguments.posonlyargs, *arguments.args]
+    required = len(placed) - len(arguments.defaults)
+    for argument, value in zip(placed[required:], arguments.defaults, strict=True):
+        if argument.arg == parameter:
+            return value
+    for argument, given in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if argument.arg == parameter:
+            return given
+    return None
+
+
+def _stored(attribute: ast.Attribute, site: Site, depth: int) -> Number | None:
+    """What the class body or `self.x =` anywhere in this file stores in the attribute."""
+    owner = site.class_of(attribute)
+    values: list[ast.expr | None] = []
+    if owner is not None:
+        values += [binding.value for binding in site.tree.scopes[owner].bindings.get(attribute.attr, ())]
+    for use in site.attribute_uses(attribute.attr):
+        if isinstance(use.ctx, ast.Store):
+            parent = site.parent(use)
+            values.append(parent.value if isinstance(parent, (ast.Assign, ast.AnnAssign)) else None)
+    numbers = [number_of(value, site, depth - 1) if value is not None else None for value in values]
+    known = [number for number in numbers if number is not None]
+    if not known or len(known) != len(numbers):
+        return None
+    return Number(max(number.value for number in known), fixed=False)
