@@ -379,7 +379,8 @@ class Kinds:
         if result.tag is Tag.LOADER:
             return replace(result, item=batches.batch_of_loader(node, self.kind_of))
         if qualified == "torch.utils.data.TensorDataset":
-            return replace(result, item=batches.item_of_tensors([self.kind_of(value) for value in node.args]))
+            held = [Kind(Tag.TENSOR) if self._is_moved(value) else self.kind_of(value) for value in node.args]
+            return replace(result, item=batches.item_of_tensors(held))
         if qualified in _ITERATES and node.args:
             return replace(result, item=self._iterated(node.args[0], ()) or None)
         if qualified == "builtins.next" and node.args:
@@ -416,6 +417,22 @@ class Kinds:
             if any(keyword.arg == "pin_memory" and not _is_false(keyword.value) for keyword in node.keywords):
                 return replace(result, of=batches.PINNED)
         return result
+
+    def _is_moved(self, expression: ast.expr) -> bool:
+        """Does an expression, or the variable that it is, come from a `.to(…)` or `.cuda()`?"""
+        if isinstance(expression, ast.Name):
+            return any(
+                binding.how is How.ASSIGN
+                and isinstance(binding.value, ast.Call)
+                and self._is_moved(binding.value)
+                for binding in self.flow.reaching(expression)
+            )
+        return (
+            isinstance(expression, ast.Call)
+            and isinstance(expression.func, ast.Attribute)
+            and expression.func.attr in ("to", "cuda")
+            and not self.kind_of(expression)
+        )
 
     def _moved(self, node: ast.Call, method: str, owner: Kind) -> Kind:
         if method == "cpu":
@@ -566,7 +583,7 @@ def item_of(kind: Kind) -> Kind:
     if kind.tag is Tag.BATCH:
         return batches.part_of(kind)
     if kind.tag is Tag.TENSOR:
-        return Kind(Tag.TENSOR, device=kind.device)
+        return Kind(Tag.TENSOR, of=kind.of, device=kind.device)
     if kind.tag in (Tag.PARAMETERS, Tag.STATE_DICT):
         return Kind(Tag.TENSOR)
     if kind.tag is Tag.RANGE:
