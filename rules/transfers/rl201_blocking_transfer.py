@@ -167,7 +167,8 @@ def advice(kind: Kind) -> str:
 def build_fix(call: ast.Call, source: ast.expr, target: Device, site: Site) -> Fix | None:
     """Add the keyword."""
     edit = site.with_keyword(call, "non_blocking", "True")
-    if edit is None or not site.can_be_moved(call):
+    in_text = any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call))
+    if edit is None or (in_text and not site.can_be_moved(call)):
         return None
     reason = doubt(call, source, target, site)
     return Fix("Pass `non_blocking=True`", Safety.UNSAFE if reason else Safety.SAFE, (edit,), reason)
