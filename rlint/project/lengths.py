@@ -22,8 +22,7 @@ _PARTS = re.compile(
 _COUNTS = re.compile(r"^(n|num|number_of|nb|max|total)_|(_count|_num)$|^n(?=[a-z]+s$)")
 _DEPTHS = re.compile(r"(^|_)(depth|order|k)$")
 _DICT_VIEWS = ("keys", "values", "items")
-_WRAPPERS = frozenset({"builtins.enumerate", "builtins.zip", "builtins.reversed", "builtins.sorted", "builtins.list",
-                       "builtins.tuple", "builtins.iter"})  # fmt: skip
+_WRAPPERS = frozenset(f"builtins.{name}" for name in "enumerate zip reversed sorted list tuple iter".split())
 
 
 def passes(loop: ast.AST, site: Site) -> int | None:

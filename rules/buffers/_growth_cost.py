@@ -32,7 +32,7 @@ def grows_long(growth: Growth, carried: Carried, site: Site) -> bool:
         elif not lengths.over_components(loop, site):
             total = few
             break
-    if total < few or reads_in(growth, carried.loops[-1], site).whole:
+    if total < few or reads_in(growth, carried.loops[-1], site).whole or is_drained_early(carried, site):
         return False
     if site.heat_of(growth.statement).level > Heat.COLD:
         return True
@@ -49,6 +49,17 @@ def grows_by_call(growth: Growth, site: Site) -> bool:
     if any(same_place(node, growth.target) for new in growth.new for node in ast.walk(new)):
         return False  # new room, as much as there is already
     return not is_trimmed(growth, site) or is_sampled(growth, site)
+
+
+def is_drained_early(carried: Carried, site: Site) -> bool:
+    """Does the array begin anew when it holds few rows (`if len(batch) >= 32:`)?"""
+    for binding in carried.restarts:
+        parent = site.parent(binding.statement)
+        if isinstance(parent, ast.If) and isinstance(parent.test, ast.Compare):
+            limit = lengths.whole_number(parent.test.comparators[-1], site)
+            if limit is not None and 1 < limit <= FEW_ROWS:
+                return True
+    return False
 
 
 def is_set_up(growth: Growth, carried: Carried, site: Site) -> bool:

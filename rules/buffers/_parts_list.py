@@ -61,14 +61,16 @@ def build(growth: Growth, carried: Carried, site: Site) -> Fix | None:
     return Fix(TITLE, Safety.SAFE, made)
 
 
-def is_unseen(name: str, growth: Growth, loop: AnyLoop, scope: Scope, site: Site) -> bool:
-    """Can nobody tell that the variable gets its new value behind the loop only?"""
+def is_unseen(name: str, growth: Growth, loop: AnyLoop, scope: Scope, site: Site, uses: int = 2) -> bool:
+    """Can nobody tell that the variable gets its new value behind the loop only? The growth itself names it
+    `uses` times.
+    """
     if site.captured(name, scope) or name in scope.globals | scope.nonlocals or scope.is_class:
         return False
     inside = set(ast.walk(loop))
-    uses = [node for node in site.uses(name, scope) if node in inside]
-    if len(uses) != 2 or any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in inside):
-        return False  # the assignment itself has two
+    named = [node for node in site.uses(name, scope) if node in inside]
+    if len(named) != uses or any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in inside):
+        return False
     for parent in site.ancestors(growth.statement):
         if parent is loop:
             break
@@ -150,8 +152,8 @@ def put(name: str, rows: list[str]) -> str:
     return f"{name}.extend([{', '.join(rows)}])"
 
 
-def join(target: str, parts: str, growth: Growth, site: Site) -> str | None:
-    """The one join behind the loop."""
+def join(target: str | None, parts: str, growth: Growth, site: Site) -> str | None:
+    """The one join behind the loop: of what was there before it, if anything, and the parts."""
     found = growth.join
     every = f"*reversed({parts}), {target}" if growth.front else f"{target}, *{parts}"
     if isinstance(found.node, ast.Subscript):
@@ -170,6 +172,8 @@ def join(target: str, parts: str, growth: Growth, site: Site) -> str | None:
         return f"{function}({target}, {module}.concatenate({parts}{axis}){axis})" if module else None
     if found.literal is None:
         return None
+    if target is None:
+        return f"{function}({parts}{axis})"
     first, last = ("[", "]") if isinstance(found.literal, ast.List) else ("(", ")")
     return f"{function}({first}{every}{last}{axis})"
 

@@ -47,13 +47,11 @@ def build(growth: Growth, site: Site) -> Fix | None:
     cls = site.class_of(growth.statement)
     if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name) or cls is None:
         return None
-    if (
-        not isinstance(node, ast.Call)
-        or not isinstance(node.func, ast.Attribute)
-        or site.has_comment(*site.span(node))
-    ):
+    if target.value.id != first_parameter(growth.statement, site) or site.has_comment(*site.span(node)):
         return None
-    if len(growth.new) != 1 or growth.front or not growth.in_place or not growth.join.plain:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not growth.join.plain:
+        return None
+    if len(growth.new) != 1 or growth.front or not growth.in_place:
         return None
     start = initial(cls, target, site)
     new = added(growth, start, site) if start is not None else None
@@ -64,16 +62,15 @@ def build(growth: Growth, site: Site) -> Fix | None:
     known = existing(site)
     name = known or site.free_name("RowStore")
     store = site.free_name(f"_{target.attr.lstrip('_')}_store", f"{site.tree.qualname(cls)}.{target.attr}")
-    owner = target.value.id
     edits: list[Edit | None] = [
         site.insert_after(start, f"{first_parameter(start, site)}.{store} = {name}()"),
-        site.replace(node, f"{owner}.{store}.add({new})"),
+        site.replace(node, f"{target.value.id}.{store}.add({new})"),
     ]
     if known is None:
         edits.append(definition(cls, name, numpy, unit, site))
-    if any(edit is None for edit in edits):
-        return None
     made = tuple(edit for edit in edits if edit is not None)
+    if len(made) < len(edits):
+        return None
     return Fix(TITLE, Safety.UNSAFE, made, REASON.format(name=site.text(target)))
 
 
@@ -170,10 +167,10 @@ def has_slots(cls: ast.ClassDef) -> bool:
     )
 
 
-def first_parameter(statement: ast.stmt, site: Site) -> str:
-    """How the method around a statement calls its instance."""
-    function = site.function(statement)
-    return function.args.args[0].arg if function is not None and function.args.args else "self"
+def first_parameter(node: ast.AST, site: Site) -> str:
+    """How the method around a node calls its instance."""
+    function = site.function(node)
+    return function.args.args[0].arg if function is not None and function.args.args else ""
 
 
 def existing(site: Site) -> str | None:

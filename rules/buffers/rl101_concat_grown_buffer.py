@@ -78,7 +78,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rules.buffers import _growth_cost, _parts_list, _row_store
+from rlint.rules.buffers import _first_part, _growth_cost, _parts_list, _row_store
 
 from rlint.project.accumulation import Carried, carried_by_loops, reads_in
 from rlint.project.growth import Growth, growth_of
@@ -131,6 +131,7 @@ def in_loop(growth: Growth, carried: Carried, site: Site) -> tuple[Fix | None, s
     """What to do about an array that grows in a loop."""
     if not isinstance(growth.target, ast.Name):
         return _row_store.build(growth, site), LIST
-    if reads_in(growth, carried.loops[-1], site):
+    fix = _first_part.build(growth, carried, site)
+    if fix is None and reads_in(growth, carried.loops[-1], site):
         return None, ROWS
-    return _parts_list.build(growth, carried, site), LIST
+    return fix or _parts_list.build(growth, carried, site), LIST
