@@ -198,6 +198,18 @@ class Site(TopLevel):
         """All nodes of this file that read, set or delete an attribute of this name, on any object."""
         return self._attributes.get(attribute, [])
 
+    def is_attribute_read(self, attribute: str) -> bool:
+        """Does any file of the project read an attribute of this name, on any object?"""
+        return any(attribute in module.attributes_read for module in self.index.modules.values())
+
+    def is_imported(self, name: str) -> bool:
+        """Does another file of the project import a name of this module, or all of its names?"""
+        here = self.module.module
+        return any(
+            f"{here}.{name}" in module.imports.values() or here in module.star_imports
+            for module in self.index.modules.values()
+        )
+
     def between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
         """The statements and expressions that may run after `first` and before `second`; None where
         `first` does not always run before `second`.

@@ -322,6 +322,17 @@ def _class(node: ast.ClassDef, knowledge: Knowledge) -> ClassSummary:
     return ClassSummary(knowledge.name, knowledge.tree.qualname(node), tuple(bases), methods)
 
 
+def _attributes_read(knowledge: Knowledge) -> frozenset[str]:
+    """The attributes that a file reads, those looked up by name (`getattr(agent, "steps")`) included."""
+    tree = knowledge.tree
+    read = {node.attr for node in tree.of_type(ast.Attribute) if isinstance(node.ctx, ast.Load)}
+    for call in tree.of_type(ast.Call):
+        if last_name(call.func) in ("getattr", "hasattr", "attrgetter"):
+            names = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
+            read.update(part for name in names if isinstance(name, str) for part in name.split("."))
+    return frozenset(read)
+
+
 def _add_attributes(summary: ModuleSummary, knowledge: Knowledge) -> None:
     """The kinds of what a class stores in its attributes, in its body and through `self` in its methods."""
     tree = knowledge.tree

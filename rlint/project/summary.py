@@ -115,4 +115,5 @@ class ModuleSummary:
     classes: dict[str, ClassSummary] = field(default_factory=dict)
     imports: dict[str, str] = field(default_factory=dict)
     star_imports: tuple[str, ...] = ()
+    attributes_read: frozenset[str] = frozenset()  # the names of all attributes that the file reads
     constants: dict[str, Kind] = field(default_factory=dict)

@@ -141,7 +141,7 @@ def _over_module_list(patterns: PatternList, alias: str, flags: str, site: Site)
     if source is None or not patterns.plain:
         return None
     scope = site.scope(source.node)
-    if len(scope.bindings[source.name]) != 1 or _is_imported(source.name, site):
+    if len(scope.bindings[source.name]) != 1 or site.is_imported(source.name):
         return None
     if not isinstance(patterns.display, ast.Tuple) and not all(
         _only_reads(read, site) for read in site.reads(source.name, scope)
@@ -149,15 +149,6 @@ def _over_module_list(patterns: PatternList, alias: str, flags: str, site: Site)
         return None
     compiled = f"{alias}.compile(pattern, {flags})" if flags else f"{alias}.compile(pattern)"
     return f"tuple({compiled} for pattern in {source.name})"
-
-
-def _is_imported(name: str, site: Site) -> bool:
-    """Does another file of the project import the name, and could change the list?"""
-    target = f"{site.module.module}.{name}"
-    return any(
-        target in module.imports.values() or site.module.module in module.star_imports
-        for module in site.index.modules.values()
-    )
 
 
 def _only_reads(read: ast.Name, site: Site) -> bool:
