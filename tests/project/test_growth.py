@@ -145,8 +145,7 @@ def test_reads_of_a_growing_array_are_told_apart(line: str, sort: str) -> None:
 )
 def test_the_length_of_a_loop(iterable: str, count: int | None, components: bool) -> None:
     """Constants tell the number of passes, names that a loop goes over the parts of something."""
-    site = site_of(
-        f"N = 300\ndef f(self, steps, env, obs_keys, n_steps, few=7):\n    for i in {iterable}:\n        g(i)\n"
-    )
+    head = "N = 300\ndef f(self, steps, env, obs_keys, n_steps, few=7):\n"
+    site = site_of(f"{head}    for i in {iterable}:\n        g(i)\n")
     [loop] = site.tree.of_type(ast.For)
     assert (passes(loop, site), over_components(loop, site)) == (count, components)
