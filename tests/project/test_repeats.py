@@ -73,7 +73,8 @@ def test_what_is_evaluated_again(body: str) -> None:
 def test_all_repetitions_of_one_value_are_one() -> None:
     """Three equal calls are one repetition; a change between them begins another."""
     site = site_of(
-        "def f(x):\n    return x\ndef g(x: int):\n    f(x)\n    f(x)\n    f(x)\n    x = 2\n    f(x)\n    f(x)\n"
+        "def f(x):\n    return x\n"
+        "def g(x: int):\n    f(x)\n    f(x)\n    f(x)\n    x = 2\n    f(x)\n    f(x)\n"
     )
     found = [again for call in calls(site) if (again := site.repetition(call)) is not None]
     assert [[node.lineno for node in repetition.all] for repetition in found] == [[4, 5, 6], [8, 9]]

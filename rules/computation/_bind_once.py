@@ -1,0 +1,138 @@
+"""Fixes that evaluate an expression once, give the result a name and use the name elsewhere."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from rlint.rules.computation import _names
+
+from rlint.project.repeats import Repetition
+from rlint.project.site import Site
+from rlint.rule import Edit
+from rlint.syntax.scopes import Binding, How
+
+# what fails for no argument, and so may as well be evaluated later
+_SIMPLE = (
+    ast.Name,
+    ast.Constant,
+    ast.Attribute,
+    ast.Tuple,
+    ast.List,
+    ast.keyword,
+    ast.expr_context,
+    ast.operator,
+    ast.unaryop,
+    ast.boolop,
+    ast.cmpop,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The edits that leave one evaluation. `reused` is the variable that had the value already."""
+
+    edits: tuple[Edit, ...]
+    name: str
+    reused: bool
+
+
+def bind_once(repetition: Repetition, again: list[ast.expr], site: Site) -> Bound | None:
+    """Evaluate `repetition.first` alone and put a variable in the places of `again`; None where the text
+    does not allow it.
+    """
+    first = repetition.first
+    if not all(_can_be_replaced(node, site) for node in again):
+        return None
+    holder = _holder(first, again, site)
+    if holder is not None:
+        return Bound(tuple(site.replace(node, holder) for node in again), holder, reused=True)
+    if site.scope(first).function.is_class or not site.can_be_moved(first):
+        return None
+    name = site.free_local(_names.of_result(first), first, f"bind {site.span(first)[0]}")
+    statement = site.tree.statement(first)
+    edit = None
+    if _can_stand_before(first, statement, site) and _can_be_replaced(first, site):
+        edit = site.insert_before(statement, f"{name} = {site.operand(first)}")
+    if edit is not None:
+        return Bound((edit, *(site.replace(node, name) for node in (first, *again))), name, reused=False)
+    if not _takes_walrus(first, site):
+        return None
+    walrus = site.replace(first, f"({name} := {site.text(first)})")
+    return Bound((walrus, *(site.replace(node, name) for node in again)), name, reused=False)
+
+
+def _can_be_replaced(node: ast.expr, site: Site) -> bool:
+    """No comment would be lost, no word would grow together with its neighbour, the place is known."""
+    start, end = site.span(node)
+    text = site.tree.text
+    around = text[start - 1 : start] + text[end : end + 1]
+    return site.can_be_moved(node) and not any(char.isalnum() or char == "_" for char in around)
+
+
+def _holder(first: ast.expr, again: list[ast.expr], site: Site) -> str | None:
+    """A variable that has the value of `first` and still has it in all the places of `again`."""
+    parent = site.parent(first)
+    targets: list[ast.expr] = []
+    if isinstance(parent, ast.Assign):
+        targets = parent.targets
+    elif isinstance(parent, (ast.AnnAssign, ast.NamedExpr)):
+        targets = [parent.target]
+    for target in targets:
+        if isinstance(target, ast.Name) and _holds(target, again, site):
+            return target.id
+    return None
+
+
+def _holds(target: ast.Name, again: list[ast.expr], site: Site) -> bool:
+    scope = site.scope(target).lookup(target.id)
+    if scope is None or scope.is_class:
+        return False
+    if any(target.id in inner.globals | inner.nonlocals for inner in site.tree.scopes.values()):
+        return False
+    every = [binding for binding in scope.bindings[target.id] if binding.how is not How.ANNOTATE]
+    for node in again:
+        if site.scope(node).lookup(target.id) is not scope:
+            return False
+        if len(every) > 1 and not _reaches_alone(target, every, node, site):
+            return False
+    return True
+
+
+def _reaches_alone(target: ast.Name, every: list[Binding], node: ast.expr, site: Site) -> bool:
+    """Does, of all that bind the variable, only `target` reach `node`?"""
+    statement = site.tree.statement(node)
+    here = [binding for binding in every if site.tree.statement(binding.node) is statement]
+    if any(binding.how is How.WALRUS or binding.node is target for binding in here):
+        return False
+    scope = site.scope(target).lookup(target.id)
+    assert scope is not None
+    before = site.bindings_before(target.id, node, scope)
+    return [binding.node for binding in before] == [target]
+
+
+def _can_stand_before(first: ast.expr, statement: ast.stmt, site: Site) -> bool:
+    """Would evaluating `first` just before its statement change nothing, not even which error comes first?"""
+    if isinstance(statement, (ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return False
+    if not site.order.always_within(first, statement):
+        return False
+    return all(
+        isinstance(node, _SIMPLE) for part in site.order.earlier(first, statement) for node in ast.walk(part)
+    )
+
+
+def _takes_walrus(first: ast.expr, site: Site) -> bool:
+    """May `:=` stand here? Not in what a comprehension iterates over, and not in what `python -O` drops."""
+    child: ast.AST = first
+    for parent in site.ancestors(first):
+        if isinstance(parent, ast.comprehension) and child is parent.iter:
+            return False
+        if isinstance(
+            parent, (ast.JoinedStr, ast.Assert, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+        ):
+            return False
+        if isinstance(parent, ast.stmt):
+            return True
+        child = parent
+    return False

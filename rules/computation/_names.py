@@ -1,0 +1,80 @@
+"""What to call the result of a call, so that a reader knows it again."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.syntax.tree import COMPREHENSIONS
+
+_VERBS = frozenset(
+    """build calc calculate check compute convert count create decode detect encode estimate eval evaluate
+    extract fetch find format gather generate get has is load look make measure normalise normalize parse
+    prepare process read retrieve select split strip to tokenise tokenize try""".split()
+)
+_DONE = {
+    "decode": "decoded",
+    "encode": "encoded",
+    "extract": "extracted",
+    "findall": "matches",
+    "finditer": "matches",
+    "fullmatch": "match",
+    "literal_eval": "parsed",
+    "loads": "loaded",
+    "match": "match",
+    "normalise": "normalised",
+    "normalize": "normalized",
+    "parse": "parsed",
+    "search": "match",
+    "sorted": "ordered",
+    "split": "parts",
+    "tokenise": "tokens",
+    "tokenize": "tokens",
+    "tolist": "values",
+}
+
+
+def of_result(expression: ast.expr) -> list[str]:
+    """`answer`, `extracted_answer` for `extract_answer(r)`; plurals for a comprehension of such calls."""
+    if isinstance(expression, COMPREHENSIONS):
+        item = expression.value if isinstance(expression, ast.DictComp) else expression.elt
+        calls = [node for node in ast.walk(item) if isinstance(node, ast.Call)]
+        names = of_result(calls[0]) if calls else []
+        return [_plural(name) for name in names] or ["values"]
+    assert isinstance(expression, ast.Call)
+    match expression.func:
+        case ast.Name(id=called) | ast.Attribute(attr=called):
+            pass
+        case _:
+            return ["result"]
+    verb, _, noun = called.strip("_").lower().partition("_")
+    subject = _subject(expression)
+    found: list[str] = []
+    if verb in _VERBS and noun:
+        found = [noun]
+        found += [f"{_DONE[verb]}_{noun}"] if verb in _DONE else []
+        found += [f"{subject}_{noun}"] if subject else []
+    elif called in _DONE:
+        found = [_DONE[called]]
+        found += [f"{subject}_{_DONE[called]}"] if subject else []
+    elif subject:
+        found = [f"{subject}_{called.strip('_')}"]
+    return [*found, f"{called.strip('_')}_result"]
+
+
+def _plural(name: str) -> str:
+    if name.endswith("ed"):
+        return f"all_{name}"
+    return name if name.endswith("s") else f"{name}s"
+
+
+def _subject(call: ast.Call) -> str | None:
+    """What the call is about: its first argument, or the variable that the method is called on."""
+    match call:
+        case (
+            ast.Call(args=[ast.Name(id=name), *_])
+            | ast.Call(func=ast.Attribute(value=ast.Name(id=name)), args=[])
+        ):
+            return name.strip("_") if name not in ("self", "cls") else None
+        case ast.Call(args=[ast.Attribute(attr=name), *_]):
+            return name.strip("_")
+    return None

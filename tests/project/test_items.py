@@ -1,0 +1,86 @@
+"""Where values come from: items of lists, results of calls."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from project_builder import build, expression, site_of
+
+PLACES = {
+    "use(xs)": ("xs", 0),
+    "for x in xs:\n    use(x)": ("xs", 1),
+    "for i, x in enumerate(xs):\n    use(x)": ("xs", 1),
+    "for x, y in zip(xs, ys):\n    use(y)": ("ys", 1),
+    "for i, (x, y) in enumerate(zip(xs, ys)):\n    use(y)": ("ys", 1),
+    "[use(x) for x in xs]": ("xs", 1),
+    "for x in xs:\n    for y in x:\n        use(y)": ("xs", 2),
+    "for x in list(self.xs):\n    use(x)": ("self.xs", 1),
+    "for a, b in xs:\n    use(a)": None,
+    "for x in xs.items():\n    use(x)": None,
+}
+
+
+@pytest.mark.parametrize("body", PLACES)
+def test_a_loop_variable_is_an_item_of_a_list(body: str) -> None:
+    """The list behind a loop variable is found through `zip`, `enumerate` and nested loops."""
+    site = site_of(f"def f(self, xs, ys):\n{textwrap.indent(body, '    ')}\n")
+    call = next(node for node in site.tree.of_type(ast.Call) if site.text(node.func) == "use")
+    place = site.place_of(call.args[0])
+    assert (place and (site.text(place.root), place.depth)) == PLACES[body]
+
+
+MAKERS = {
+    "x = g(1)\nuse(x)": ("g(1)", False),
+    "use(g(1))": ("g(1)", False),
+    "x = [g(y) for y in ys]\nuse(x)": ("g(y)", True),
+    "x = list(map(g, ys))\nuse(x)": ("g", True),
+    "x = []\nfor y in ys:\n    x.append(g(y))\nuse(x)": ("g(y)", True),
+    "x = [g(y) for y in ys]\nfor z in x:\n    use(z)": ("g(y)", False),
+    "x = g(1)\nif ys:\n    x = 2\nuse(x)": None,
+    "x, y = g(1)\nuse(x)": None,
+}
+
+
+@pytest.mark.parametrize("body", MAKERS)
+def test_what_made_a_value(body: str) -> None:
+    """A value, or each item of a list, is followed back to the call that gave it."""
+    expected = MAKERS[body]
+    site = site_of(f"def f(ys):\n{textwrap.indent(body, '    ')}\n")
+    call = next(node for node in site.tree.of_type(ast.Call) if site.text(node.func) == "use")
+    maker = site.maker_of(call.args[0], items=expected is not None and expected[1])
+    assert (maker and site.text(maker)) == (expected and expected[0])
+
+
+def test_what_a_function_applies_to_its_parameters() -> None:
+    """A helper that hands its parameter, or each item of it, to another function is known by that."""
+    sites = build(
+        {
+            "scoring.py": """
+                from parsing import extract
+
+                def score(text, gold):
+                    text = extract(text)
+                    return text == gold
+
+                def scores(texts, golds):
+                    return [extract(text) == gold for text, gold in zip(texts, golds)]
+
+                def other(text, gold):
+                    text = text + gold
+                    return extract(text)
+                """,
+            "parsing.py": "def extract(text):\n    return text.split()[-1]\n",
+            "train.py": "from scoring import score, scores, other\nscore(a, b), scores(a, b), other(a, b)\n",
+        }
+    )
+    site = sites["train.py"]
+    found = []
+    for text in ("score(a, b)", "scores(a, b)", "other(a, b)"):
+        call = expression(site, text)
+        assert isinstance(call, ast.Call)
+        (target,) = site.callables(call)
+        found.append([(a.path, a.parameter, a.items) for a in target.applications])
+    assert found == [[("parsing.extract", "text", False)], [("parsing.extract", "texts", True)], []]
