@@ -460,10 +460,6 @@ class Kinds:
         kind = self.kind_of(expression)
         if kind.tag in (Tag.DEVICE, Tag.STR):
             return kind.device
-        if isinstance(expression, ast.JoinedStr) and expression.values:
-            head = expression.values[0]
-            if isinstance(head, ast.Constant) and str(head.value).startswith("cuda"):
-                return Device.CUDA
         return Device.UNKNOWN
 
     # -- operators and displays ----------------------------------------------------------------
@@ -507,6 +503,9 @@ class Kinds:
         return Kind(Tag.ITERATOR, item=self.kind_of(node.elt).aged() or None, fresh=True)
 
     def _text(self, node: ast.JoinedStr) -> Kind:
+        match node.values:
+            case [ast.Constant(value=str(head)), *_]:  # f"cuda:{rank}"
+                return Kind(Tag.STR, device=device_named(head))
         return Kind(Tag.STR)
 
     def _binary(self, node: ast.BinOp) -> Kind:

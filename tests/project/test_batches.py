@@ -1,0 +1,174 @@
+"""Loaders, their batches, and where tensors lie."""
+
+from __future__ import annotations
+
+import pytest
+
+from project_builder import build, expression, site_of
+from rlint.project import batches
+from rlint.project.kind import Device, Kind, Tag
+
+_IMPORTS = """
+import io, itertools
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+from tqdm import tqdm
+from transformers import AutoTokenizer
+tokenizer = AutoTokenizer.from_pretrained('x')
+"""
+
+
+def kind_of(program: str, used: str) -> Kind:
+    """The kind of the last `used` in a program."""
+    site = site_of(_IMPORTS + program)
+    return site.kind_of(expression(site, used, last=True))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "pinned", "plain"),
+    [
+        ("data", False, True),
+        ("data, 32, True, pin_memory=False", False, True),
+        ("data, pin_memory=True", True, True),
+        ("data, pin_memory=torch.cuda.is_available()", True, True),
+        ("data, collate_fn=collate", False, False),
+        ("data, pin_memory=True, collate_fn=collate", True, False),
+        ("data, batch_size=None", False, False),
+        ("data, None", False, False),
+        ("data, **settings", False, False),
+    ],
+)
+def test_a_loader_tells_what_its_batches_are(arguments: str, pinned: bool, plain: bool) -> None:
+    """Batches lie on the host, pinned if the loader is told so, and are tensors unless somebody collates."""
+    kind = kind_of(f"for batch in DataLoader({arguments}):\n    print(batch)\n", "batch")
+    assert (kind.tag, kind.device) == (Tag.BATCH, Device.HOST)
+    assert (batches.is_pinned(kind), batches.is_plain(kind)) == (pinned, plain)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "for x, y in DataLoader(data):\n    print(x)",
+        "for i, (x, y) in enumerate(tqdm(DataLoader(data))):\n    print(x)",
+        "bar = tqdm(enumerate(DataLoader(data)))\nfor i, (x, y) in bar:\n    print(x)",
+        "with tqdm(DataLoader(data)) as bar:\n    for x, y in bar:\n        print(x)",
+        "batches = iter(DataLoader(data))\nx, y = next(batches)\nprint(x)",
+        "x = next(iter(DataLoader(data)))['x'].float()\nprint(x)",
+        "for batch in itertools.cycle(DataLoader(data)):\n    x = batch.x\n    print(x)",
+        "for batch in DataLoader(data):\n    for name, x in batch.items():\n        print(x)",
+        "def rows(dl):\n    for row in dl:\n        yield row\nfor x, y in rows(DataLoader(data)):\n    print(x)",
+        "def train(train_loader):\n    for x, y in train_loader:\n        print(x)",
+        "for batch in DataLoader(data, collate_fn=f):\n    x = batch\n    if isinstance(x, torch.Tensor):\n        print(x)",
+        "for batch in DataLoader(TensorDataset(torch.zeros(3))):\n    x = batch[0]\n    print(x)",
+        "x = tokenizer(texts, return_tensors='pt')['input_ids']\nprint(x)",
+        "x = tokenizer.encode(text, return_tensors='pt')\nprint(x)",
+        "x = torch.load(io.BytesIO(message))['x']\nprint(x)",
+        "x = torch.stack([torch.from_numpy(row) for row in rows])\nprint(x)",
+        "x = torch.utils.data.default_collate(rows)[0]\nprint(x)",
+    ],
+)
+def test_parts_of_batches_are_tensors_on_the_host(program: str) -> None:
+    """However a batch is reached, its parts are known."""
+    kind = kind_of(program, "x")
+    assert (kind.tag, kind.device) == (Tag.TENSOR, Device.HOST)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "for batch in DataLoader(data):\n    batch = batch.to(device)\n    x = batch[0]\n    print(x)",
+        "for x, y in DataLoader(TensorDataset(a.to(device), b.cuda())):\n    print(x)",
+        "a = a.cuda()\nfor x, y in DataLoader(TensorDataset(a, b)):\n    print(x)",
+        "for x in DataLoader(data):\n    x = x.cuda()\n    print(x)",
+        "train_loader = accelerator.prepare(DataLoader(data))\nfor x, y in train_loader:\n    print(x)",
+        "x = torch.load(io.BytesIO(message), map_location='cuda')['x']\nprint(x)",
+        "x = torch.load(path)['x']\nprint(x)",
+        "x = tokenizer(texts)['input_ids']\nprint(x)",
+        "x = torch.nn.Parameter(torch.zeros(3))\nprint(x)",
+    ],
+)
+def test_what_may_lie_on_the_device_is_not_called_a_tensor_on_the_host(program: str) -> None:
+    """Moved, prepared or loaded tensors may lie anywhere."""
+    assert kind_of(program, "x").device is not Device.HOST
+
+
+@pytest.mark.parametrize(
+    ("made", "device"),
+    [
+        ("'cpu'", Device.HOST),
+        ("'cuda:1'", Device.CUDA),
+        ("'cuda' if torch.cuda.is_available() else 'cpu'", Device.UNKNOWN),
+        ("torch.device('mps')", Device.OTHER),
+        ("torch.zeros(3).device", Device.HOST),
+        ("f'cuda:{rank}'", Device.CUDA),
+    ],
+)
+def test_devices_are_known_by_their_names(made: str, device: Device) -> None:
+    """A variable that holds the name of a device names that device."""
+    site = site_of(f"{_IMPORTS}device = {made}\nprint(device)\n")
+    used = expression(site, "device", last=True)
+    assert site.device_of(used) is device
+    assert site.is_device(used)
+
+
+@pytest.mark.parametrize(
+    ("used", "named"),
+    [
+        ("args.device", True),
+        ("self.train_device", True),
+        ("config['device']", True),
+        ("local_rank", True),
+        ("gpu_id", True),
+        ("other", False),
+        ("dtype", False),
+        ("args.precision", False),
+        ("*device", False),
+    ],
+)
+def test_what_nothing_is_known_of_is_a_device_if_it_is_called_so(used: str, named: bool) -> None:
+    """`x.to(args.device)` moves, `x.to(other)` may do anything."""
+    site = site_of(
+        f"def move(self, x, args, config, local_rank, gpu_id, other, dtype, device):\n    x.to({used})\n"
+    )
+    assert site.is_device(expression(site, used, last=True)) is named
+
+
+def test_a_helper_knows_what_its_callers_move() -> None:
+    """A function that calls itself for the parts of a batch gets batches and tensors; so says its summary."""
+    sites = build(
+        {
+            "helper.py": """
+                import torch
+                def move(batch, device):
+                    if isinstance(batch, torch.Tensor):
+                        return batch.to(device)
+                    return [move(part, device) for part in batch]
+                """,
+            "buffer.py": """
+                import torch
+                class Rows:
+                    def __init__(self):
+                        self.a = torch.zeros(3)
+                        self.b = torch.zeros(3)
+                    def sample(self, i) -> tuple[torch.Tensor, torch.Tensor]:
+                        return self.a[i], self.b[i]
+                """,
+            "train.py": """
+                from torch.utils.data import DataLoader
+                from helper import move
+                from buffer import Rows
+                def train(data):
+                    for batch in DataLoader(data):
+                        move(batch, 'cuda')
+                a, b = Rows().sample(3)
+                print(b)
+                """,
+        }
+    )
+    moved = sites["helper.py"].kind_of(expression(sites["helper.py"], "batch", last=False))
+    assert moved.tag is Tag.BATCH
+    tensor = sites["helper.py"].kind_of(expression(sites["helper.py"], "batch.to(device)").func.value)  # type: ignore[attr-defined]
+    assert (tensor.tag, tensor.device) == (Tag.TENSOR, Device.HOST)
+    sampled = sites["train.py"].kind_of(expression(sites["train.py"], "b", last=True))
+    assert (sampled.tag, sampled.device) == (Tag.TENSOR, Device.HOST)
