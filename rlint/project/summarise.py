@@ -20,12 +20,16 @@ from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
 
 _TEST_FILE = re.compile(r"(^|/)(tests?|testing|unit_tests?|test_[^/]*|[^/]*_test|conftest|docs?)(/|\.py$)")
-_NOT_PROJECT = frozenset({Tag.TENSOR, Tag.NDARRAY, Tag.STR, Tag.LIST, Tag.DICT, Tag.TUPLE, Tag.SET, Tag.INT,
-                          Tag.FLOAT, Tag.BOOL, Tag.BYTES, Tag.PATTERN, Tag.MATCH, Tag.PATH, Tag.FILE, Tag.DTYPE,
-                          Tag.DEVICE, Tag.STATE_DICT, Tag.PARAMETERS, Tag.DEQUE, Tag.LOCK, Tag.LOGGER})  # fmt: skip
+_NOT_PROJECT = frozenset(
+    Tag[name]
+    for name in """TENSOR NDARRAY STR LIST DICT TUPLE SET INT FLOAT BOOL BYTES PATTERN MATCH PATH FILE DTYPE
+    DEVICE STATE_DICT PARAMETERS DEQUE LOCK LOGGER""".split()
+)
+"""Values whose methods are a library's."""
 _RARELY_CALLED = re.compile(
     r"(.*\.)?_*(save|load|checkpoint|evaluat|eval_|plot|dump|restore|export|close|setup|build|make_|create_|seed)"
 )
+"""Functions that a loop calls every so often, as a rule behind a condition that is not understood."""
 _CONTAINERS = frozenset({Tag.TUPLE, Tag.LIST, Tag.DICT, Tag.ITERATOR})
 _RUNS_LATER = frozenset({"target", "fn", "func", "function", "worker_fn"})
 
@@ -346,6 +350,8 @@ def _add_attributes(summary: ModuleSummary, knowledge: Knowledge) -> None:
                     kind = knowledge.kinds.binding_kind(binding) if binding.how is How.ASSIGN else UNKNOWN
                     if not kind and annotation is not None:
                         kind = annotation_kind(annotation, knowledge.names)
+                    elif kind.tag is Tag.STR and annotation is not None:
+                        kind = Kind(Tag.STR)  # the default of a field: nobody knows what it will name
                     _join_attribute(attributes, name, kind)
         summary.classes[tree.qualname(node)].attributes = attributes
     for attribute in tree.of_type(ast.Attribute):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from project_builder import build, expression, site_of
@@ -57,9 +59,9 @@ def test_a_loader_tells_what_its_batches_are(arguments: str, pinned: bool, plain
         "x = next(iter(DataLoader(data)))['x'].float()\nprint(x)",
         "for batch in itertools.cycle(DataLoader(data)):\n    x = batch.x\n    print(x)",
         "for batch in DataLoader(data):\n    for name, x in batch.items():\n        print(x)",
-        "def rows(dl):\n    for row in dl:\n        yield row\nfor x, y in rows(DataLoader(data)):\n    print(x)",
+        "def rows(dl):\n    yield from dl\nfor x, y in rows(DataLoader(data)):\n    print(x)",
         "def train(train_loader):\n    for x, y in train_loader:\n        print(x)",
-        "for batch in DataLoader(data, collate_fn=f):\n    x = batch\n    if isinstance(x, torch.Tensor):\n        print(x)",
+        "for x in DataLoader(data, collate_fn=f):\n    if isinstance(x, torch.Tensor):\n        print(x)",
         "for batch in DataLoader(TensorDataset(torch.zeros(3))):\n    x = batch[0]\n    print(x)",
         "x = tokenizer(texts, return_tensors='pt')['input_ids']\nprint(x)",
         "x = tokenizer.encode(text, return_tensors='pt')\nprint(x)",
@@ -134,6 +136,15 @@ def test_what_nothing_is_known_of_is_a_device_if_it_is_called_so(used: str, name
     assert site.is_device(expression(site, used, last=True)) is named
 
 
+def test_the_default_of_a_field_is_no_certain_device() -> None:
+    """A dataclass is made with other values than its defaults."""
+    site = site_of(
+        "class Config:\n    device: str = 'cuda'\ndef move(x, config: Config):\n    x.to(config.device)\n"
+    )
+    used = expression(site, "config.device")
+    assert (site.device_of(used), site.is_device(used)) == (Device.UNKNOWN, True)
+
+
 def test_a_helper_knows_what_its_callers_move() -> None:
     """A function that calls itself for the parts of a batch gets batches and tensors; so says its summary."""
     sites = build(
@@ -168,7 +179,10 @@ def test_a_helper_knows_what_its_callers_move() -> None:
     )
     moved = sites["helper.py"].kind_of(expression(sites["helper.py"], "batch", last=False))
     assert moved.tag is Tag.BATCH
-    tensor = sites["helper.py"].kind_of(expression(sites["helper.py"], "batch.to(device)").func.value)  # type: ignore[attr-defined]
+    call = expression(sites["helper.py"], "batch.to(device)")
+    assert isinstance(call, ast.Call)
+    assert isinstance(call.func, ast.Attribute)
+    tensor = sites["helper.py"].kind_of(call.func.value)
     assert (tensor.tag, tensor.device) == (Tag.TENSOR, Device.HOST)
     sampled = sites["train.py"].kind_of(expression(sites["train.py"], "b", last=True))
     assert (sampled.tag, sampled.device) == (Tag.TENSOR, Device.HOST)
