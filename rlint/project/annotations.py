@@ -9,27 +9,49 @@ from rlint.project import facts
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.names import Names
 
-_PLAIN = {
-    "builtins.int": Tag.INT, "builtins.float": Tag.FLOAT, "builtins.str": Tag.STR, "builtins.bytes": Tag.BYTES,
-    "builtins.bool": Tag.BOOL, "torch.Tensor": Tag.TENSOR, "torch.FloatTensor": Tag.TENSOR,
-    "torch.LongTensor": Tag.TENSOR, "numpy.ndarray": Tag.NDARRAY, "numpy.typing.NDArray": Tag.NDARRAY,
-    "torch.device": Tag.DEVICE, "torch.dtype": Tag.DTYPE, "torch.nn.Module": Tag.MODULE,
-    "torch.optim.Optimizer": Tag.OPTIMIZER, "torch.utils.data.DataLoader": Tag.LOADER,
-    "torch.utils.data.Dataset": Tag.DATASET, "gymnasium.Env": Tag.ENVIRONMENT,
-    "gymnasium.vector.VectorEnv": Tag.ENVIRONMENT, "gymnasium.Space": Tag.SPACE, "gymnasium.spaces.Space": Tag.SPACE,
-    "threading.Event": Tag.EVENT, "threading.Thread": Tag.THREAD, "multiprocessing.Process": Tag.PROCESS,
-    "queue.Queue": Tag.QUEUE, "multiprocessing.Queue": Tag.QUEUE, "multiprocessing.queues.Queue": Tag.QUEUE,
-    "collections.deque": Tag.DEQUE, "typing.Deque": Tag.DEQUE, "pathlib.Path": Tag.PATH, "re.Pattern": Tag.PATTERN,
-    "re.Match": Tag.MATCH, "numpy.random.Generator": Tag.RANDOM_GENERATOR, "logging.Logger": Tag.LOGGER,
-    "multiprocessing.synchronize.Event": Tag.EVENT, "multiprocessing.Event": Tag.EVENT,
-    "torch.nn.Parameter": Tag.TENSOR, "torch.distributions.Distribution": Tag.DISTRIBUTION,
-}  # fmt: skip
-_CONTAINERS = {
-    "builtins.list": Tag.LIST, "typing.List": Tag.LIST, "builtins.tuple": Tag.TUPLE, "typing.Tuple": Tag.TUPLE,
-    "builtins.set": Tag.SET, "typing.Set": Tag.SET, "builtins.dict": Tag.DICT, "typing.Dict": Tag.DICT,
-    "typing.Iterator": Tag.ITERATOR, "typing.Iterable": Tag.UNKNOWN, "collections.deque": Tag.DEQUE,
-    "typing.Deque": Tag.DEQUE, "collections.abc.Iterator": Tag.ITERATOR,
-}  # fmt: skip
+
+def _kinds(**names: str) -> dict[str, Tag]:
+    """From tags, by the names of their members, to the qualified names that have them, turned round."""
+    return {name: Tag[tag] for tag, several in names.items() for name in several.split()}
+
+
+_PLAIN = _kinds(
+    INT="builtins.int",
+    FLOAT="builtins.float",
+    STR="builtins.str",
+    BYTES="builtins.bytes",
+    BOOL="builtins.bool",
+    TENSOR="torch.Tensor torch.FloatTensor torch.LongTensor torch.nn.Parameter",
+    NDARRAY="numpy.ndarray numpy.typing.NDArray",
+    DEVICE="torch.device",
+    DTYPE="torch.dtype",
+    MODULE="torch.nn.Module",
+    OPTIMIZER="torch.optim.Optimizer",
+    LOADER="torch.utils.data.DataLoader",
+    DATASET="torch.utils.data.Dataset",
+    DISTRIBUTION="torch.distributions.Distribution",
+    ENVIRONMENT="gymnasium.Env gymnasium.vector.VectorEnv",
+    SPACE="gymnasium.Space gymnasium.spaces.Space",
+    EVENT="threading.Event multiprocessing.Event multiprocessing.synchronize.Event",
+    THREAD="threading.Thread",
+    PROCESS="multiprocessing.Process",
+    QUEUE="queue.Queue multiprocessing.Queue multiprocessing.queues.Queue",
+    DEQUE="collections.deque typing.Deque",
+    PATH="pathlib.Path",
+    PATTERN="re.Pattern",
+    MATCH="re.Match",
+    RANDOM_GENERATOR="numpy.random.Generator",
+    LOGGER="logging.Logger",
+)
+_CONTAINERS = _kinds(
+    LIST="builtins.list typing.List",
+    TUPLE="builtins.tuple typing.Tuple",
+    SET="builtins.set typing.Set",
+    DICT="builtins.dict typing.Dict",
+    ITERATOR="typing.Iterator collections.abc.Iterator",
+    UNKNOWN="typing.Iterable",
+    DEQUE="collections.deque typing.Deque",
+)
 
 
 def annotation_kind(annotation: ast.expr, names: Names) -> Kind:

@@ -9,10 +9,11 @@ from rlint.project.kind import Kind
 from rlint.project.summary import CallSite, ClassSummary, FunctionSummary
 
 _TOO_COMMON = frozenset(
-    "get put append add update close reset items keys values copy to step run start join save load format write "
-    "read log sample forward __init__ train eval test call build create make init setup set pop clear size process "
-    "execute apply render send recv wait stop shape mean sum predict fit transform encode decode split info debug "
-    "warning error register state_dict load_state_dict parameters backward zero_grad item numpy cpu cuda".split()
+    """get put append add update close reset items keys values copy to step run start join save load format
+    write read log sample forward __init__ train eval test call build create make init setup set pop clear
+    size process execute apply render send recv wait stop shape mean sum predict fit transform encode decode
+    split info debug warning error register state_dict load_state_dict parameters backward zero_grad item
+    numpy cpu cuda""".split()
 )
 _MANY = 12
 """A method name that more classes than this define says nothing about the receiver."""
@@ -88,15 +89,12 @@ class CallGraph:
         if target.is_method and not target.is_static:
             parameters = parameters[1:]
         found = []
-        for name, kind in site.arguments:
-            if not kind and kind.of:
-                kind = self.index.resolve(kind.of, module)
-            if name.isdigit():
-                position = int(name)
-                if position >= len(parameters):
-                    continue
-                name = parameters[position]
+        for place, passed in site.arguments:
+            name = place
+            if place.isdigit():
+                name = parameters[int(place)] if int(place) < len(parameters) else ""
             if name in parameters:
+                kind = passed or (self.index.resolve(passed.of, module) if passed.of else passed)
                 found.append((target, name, kind))
         return found
 
@@ -145,7 +143,8 @@ class CallGraph:
 
 class Programs:
     """Which modules belong together: those that import one another, however indirectly. Scripts that
-    merely lie in one folder are programs of their own."""
+    merely lie in one folder are programs of their own.
+    """
 
     def __init__(self, index: Index) -> None:
         self._leader: dict[str, str] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from dataclasses import dataclass
 
@@ -11,51 +10,12 @@ from rlint.project.calls import CallGraph
 from rlint.project.index import Index
 from rlint.project.kind import Tag
 from rlint.project.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP, MESSAGE
+from rlint.project.roles import role_of
 from rlint.project.summary import FunctionSummary
 
 _ROLLOUT = frozenset({ENVIRONMENT_STEP, GENERATION})
 _CHAIN_LENGTH = 6
 _MANY_CALLERS = 8
-
-_HOT_ROLES = {
-    "act": "acts", "select_action": "acts", "choose_action": "acts", "get_action": "acts", "sample_action": "acts",
-    "take_action": "acts", "pick_action": "acts", "get_actions": "acts", "act_batch": "acts",
-    "get_action_and_value": "acts", "explore": "acts", "policy": "acts", "epsilon_greedy": "acts",
-    "_on_step": "is called by the library on each step", "on_step": "is called on each step",
-    "training_step": "is called on each gradient step", "train_step": "takes a gradient step",
-    "learn": "learns", "optimize_model": "takes a gradient step", "optimize": "takes a gradient step",
-    "update": "takes a gradient step", "learn_step": "takes a gradient step", "compute_loss": "computes a loss",
-    "update_target": "updates the target network", "soft_update": "updates the target network",
-    "hard_update": "updates the target network", "update_target_network": "updates the target network",
-    "update_targets": "updates the target network", "replay": "learns from replayed transitions",
-    "experience_replay": "learns from replayed transitions", "loss_fn": "computes a loss",
-    "collate_fn": "is called per batch", "preprocess_observation": "runs per observation", "preprocess_obs": "runs per observation",
-    "process_observation": "runs per observation", "normalize_obs": "runs per observation",
-}  # fmt: skip
-_BUFFER_ROLES = {
-    "add": "stores a transition", "push": "stores a transition", "store": "stores a transition",
-    "append": "stores a transition", "remember": "stores a transition", "store_transition": "stores a transition",
-    "put": "stores a transition", "sample": "samples a batch", "sample_batch": "samples a batch",
-    "get_batch": "samples a batch", "store_experience": "stores a transition", "add_transition": "stores a transition",
-    "insert": "stores a transition", "record": "stores a transition", "add_experience": "stores a transition",
-    "store_memory": "stores a transition", "sample_buffer": "samples a batch", "sample_memory": "samples a batch",
-    "update_priorities": "runs per sampled batch",
-}  # fmt: skip
-_BUFFER_CLASS = re.compile(
-    r"buffer|memory|replay|storage|rollout|experience|history|trajectory", re.IGNORECASE
-)
-_AGENT_CLASS = re.compile(
-    r"agent|dqn|ddpg|sac|td3|ppo|a2c|a3c|reinforce|actor|critic|policy|trainer|learner|algo", re.IGNORECASE
-)
-_UNMISTAKABLE = frozenset({"remember", "store_transition", "store_experience", "add_transition", "add_experience",
-                           "sample_batch", "store_memory", "sample_memory", "sample_buffer"})  # fmt: skip
-_AGENT_ONLY = frozenset(
-    {"learn", "update", "optimize", "policy", "explore", "replay", "compute_loss", "loss_fn"}
-)
-_REWARD = re.compile(r"(^|_)rewards?($|_)|^compute_score$|^score_response|_score_fn$")
-_NOT_A_REWARD = re.compile(
-    r"plot|print|log|save|load|make|build|create|get_reward_f|init|parse_args|config|register|setup|model"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,51 +209,11 @@ class HeatMap:
         """What the name of a function tells about how often others will call it."""
         if function.path in self._in_tests or not function.qualname:
             return COLD
-        name, owner = function.name, function.qualname.rpartition(".")[0]
+        owner = function.qualname.rpartition(".")[0]
         cls = self.index.modules[function.module].classes.get(owner)
-        many = self._many[function.path]
-        if cls is not None:
-            tag = self.index.class_kind(cls).tag
-            own_role = _LIBRARY_ROLES.get((tag, name))
-            if own_role is not None:
-                return _role_heat(function, Heat.HOT, own_role)
-            if name in _BUFFER_ROLES and (_BUFFER_CLASS.search(cls.qualname) or name in _UNMISTAKABLE):
-                return _role_heat(function, Heat.HOT, _BUFFER_ROLES[name])
-        if _REWARD.search(name) and not _NOT_A_REWARD.search(name):
-            plural = {
-                "completions",
-                "responses",
-                "solutions",
-                "prompts",
-                "predictions",
-                "outputs",
-                "texts",
-                "generations",
-            }
-            level = Heat.WARM if plural & set(function.parameters) else Heat.HOT
-            return _role_heat(
-                function, level, "rewards each " + ("batch" if level is Heat.WARM else "sample")
-            )
-        if name in _HOT_ROLES:
-            if name in _AGENT_ONLY and not (cls is not None and _AGENT_CLASS.search(cls.qualname)):
-                return COLD
-            if many & _ROLLOUT:
-                return COLD  # holds the training loop itself
-            if many & {GRADIENT_STEP, BATCH}:
-                return _role_heat(function, Heat.WARM, "learns from a batch of rollouts")
-            return _role_heat(function, Heat.HOT, _HOT_ROLES[name])
-        return COLD
-
-
-_LIBRARY_ROLES = {
-    (Tag.MODULE, "forward"): "runs in each forward pass",
-    (Tag.ENVIRONMENT, "step"): "runs once per environment step",
-    (Tag.ENVIRONMENT, "step_wait"): "runs once per environment step",
-    (Tag.ENVIRONMENT, "observation"): "runs once per environment step",
-    (Tag.ENVIRONMENT, "reward"): "runs once per environment step",
-    (Tag.ENVIRONMENT, "action"): "runs once per environment step",
-    (Tag.DATASET, "__getitem__"): "loads one sample",
-}
+        tag = self.index.class_kind(cls).tag if cls is not None else Tag.UNKNOWN
+        role = role_of(function, owner if cls is not None else "", tag, self._many[function.path])
+        return HeatAt(role.heat, (f"{function.qualname} ({role.what})",)) if role is not None else COLD
 
 
 def _enclosing(function: FunctionSummary, loop: int) -> list[int]:
@@ -303,10 +223,6 @@ def _enclosing(function: FunctionSummary, loop: int) -> list[int]:
         found.append(loop)
         loop = function.loops[loop].parent
     return found
-
-
-def _role_heat(function: FunctionSummary, level: Heat, what: str) -> HeatAt:
-    return HeatAt(level, (f"{function.qualname} ({what})",))
 
 
 def _loop_level(direct: set[str], nested: set[str]) -> Heat | None:

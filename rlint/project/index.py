@@ -27,19 +27,24 @@ class _LibraryMethod:
 
 Symbol = ModuleSummary | ClassSummary | FunctionSummary | Kind | _LibraryMethod
 
+_VECTORISED = (
+    "stable_baselines3.common.vec_env",
+    "stable_baselines3.common.vec_env.base_vec_env",
+    "baselines.common.vec_env",
+)
 _BASE_TAGS = {
-    "torch.nn.Module": Tag.MODULE, "gymnasium.Env": Tag.ENVIRONMENT, "gymnasium.Wrapper": Tag.ENVIRONMENT,
-    "stable_baselines3.common.vec_env.VecEnv": Tag.ENVIRONMENT,
-    "stable_baselines3.common.vec_env.VecEnvWrapper": Tag.ENVIRONMENT,
-    "stable_baselines3.common.vec_env.base_vec_env.VecEnv": Tag.ENVIRONMENT,
-    "stable_baselines3.common.vec_env.base_vec_env.VecEnvWrapper": Tag.ENVIRONMENT,
-    "baselines.common.vec_env.VecEnv": Tag.ENVIRONMENT, "baselines.common.vec_env.VecEnvWrapper": Tag.ENVIRONMENT,
-    "gymnasium.vector.VectorEnv": Tag.ENVIRONMENT, "torch.optim.Optimizer": Tag.OPTIMIZER,
-    "torch.utils.data.Dataset": Tag.DATASET, "torch.utils.data.IterableDataset": Tag.DATASET,
-    "threading.Thread": Tag.THREAD, "multiprocessing.Process": Tag.PROCESS,
-}  # fmt: skip
-_TAGS_OF_BASES = frozenset({Tag.MODULE, Tag.ENVIRONMENT, Tag.OPTIMIZER, Tag.DATASET, Tag.THREAD, Tag.PROCESS,
-                            Tag.LOADER, Tag.REPLAY_BUFFER})  # fmt: skip
+    "torch.nn.Module": Tag.MODULE,
+    "gymnasium.Env": Tag.ENVIRONMENT,
+    "gymnasium.Wrapper": Tag.ENVIRONMENT,
+    "gymnasium.vector.VectorEnv": Tag.ENVIRONMENT,
+    **{f"{module}.{name}": Tag.ENVIRONMENT for module in _VECTORISED for name in ("VecEnv", "VecEnvWrapper")},
+    "torch.optim.Optimizer": Tag.OPTIMIZER,
+    "torch.utils.data.Dataset": Tag.DATASET,
+    "torch.utils.data.IterableDataset": Tag.DATASET,
+    "threading.Thread": Tag.THREAD,
+    "multiprocessing.Process": Tag.PROCESS,
+}
+_TAGS_OF_BASES = frozenset({*_BASE_TAGS.values(), Tag.LOADER, Tag.REPLAY_BUFFER})
 
 
 class Index:
@@ -78,7 +83,7 @@ class Index:
         return None
 
     def module(self, dotted: str, importer: str) -> ModuleSummary | None:
-        """The module that `import dotted` means: by its full name, beside the importer, or by a unique tail."""
+        """The module that `import dotted` means: the one of that name, beside the importer, or of that tail."""
         found = self.modules.get(dotted)
         if found is not None:
             return found
@@ -289,7 +294,7 @@ class Index:
                 value = passed if not promised or refines(passed, promised) else promised
             else:
                 called = position + 1 < len(steps) and steps[position + 1] == "()"
-                value, owner = self._get(value, step[1:], called)
+                value, owner = self._get(value, step[1:], called=called)
         return value, owner
 
     def _called(self, value: Symbol, owner: ClassSummary | None) -> Symbol | None:
@@ -315,7 +320,7 @@ class Index:
             return known.result if known is not None else None
         return None
 
-    def _get(self, value: Symbol, name: str, called: bool) -> tuple[Symbol | None, ClassSummary | None]:
+    def _get(self, value: Symbol, name: str, *, called: bool) -> tuple[Symbol | None, ClassSummary | None]:
         if isinstance(value, ModuleSummary):
             return self._member(value, [name], set()), None
         if isinstance(value, ClassSummary):
@@ -328,7 +333,7 @@ class Index:
             if method is None and not any(
                 name in o.attributes for o in self.ancestry(cls) if isinstance(o, ClassSummary)
             ):
-                overriding = [m for m in self.implementations(cls, name)]
+                overriding = self.implementations(cls, name)
                 method = overriding[0] if len(overriding) == 1 else None
             if method is not None:
                 return (self.returned(method), None) if method.is_property else (method, cls)
@@ -357,14 +362,16 @@ class Index:
     def returned(self, function: FunctionSummary) -> Kind:
         """The kind of what a function of the project returns."""
         kind: Kind | None = None
-        for returned in function.returns:
-            if not returned and returned.of:
-                returned = self.resolve(returned.of, function.module)
-            item = returned.item
-            if item is not None and not item and item.of:
-                returned = replace(returned, item=self.resolve(item.of, function.module) or None)
+        for value in function.returns:
+            returned = self._known(value, function.module)
+            if returned.item is not None:
+                returned = replace(returned, item=self._known(returned.item, function.module) or None)
             kind = returned if kind is None else kind.joined(returned)
         return kind or UNKNOWN
+
+    def _known(self, kind: Kind, module: str) -> Kind:
+        """The kind itself, or what its access path leads to."""
+        return self.resolve(kind.of, module) if not kind and kind.of else kind
 
     def returns_immutable(self, function: FunctionSummary) -> bool:
         """Is all that a function of the project may return immutable?"""

@@ -83,8 +83,9 @@ class Kind:
     `of` is the qualified name of the class or constructor where it is known: the class of an
     INSTANCE or MODULE, the constructor of a LOCK ("threading.Lock"), the referred function or
     class of a FUNCTION or CLASS. `item` is the kind of the elements, where they are all alike.
-    `device` is where a tensor lies (or which device a DEVICE names). `fresh` says that the value was just made by
-    the expression and nothing else can hold it or its memory. `optional` says it may be None.
+    `device` is where a tensor lies (or which device a DEVICE names). `fresh` says that the value was
+    just made by the expression and nothing else can hold it or its memory. `optional` says it may
+    be None.
     """
 
     tag: Tag = Tag.UNKNOWN

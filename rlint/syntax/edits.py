@@ -14,10 +14,36 @@ from rlint.syntax import rewrite
 from rlint.syntax.arguments import argument_spans
 from rlint.syntax.tree import FUNCTIONS, Tree
 
-_COMPOUND = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.Match, ast.ClassDef,
-             ast.FunctionDef, ast.AsyncFunctionDef, ast.ExceptHandler, ast.match_case)  # fmt: skip
-_OPERATORS = (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Await,
-              ast.Yield, ast.YieldFrom, ast.Starred, ast.Tuple, ast.GeneratorExp)  # fmt: skip
+_COMPOUND = (
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.If,
+    ast.With,
+    ast.AsyncWith,
+    ast.Try,
+    ast.Match,
+    ast.ClassDef,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ExceptHandler,
+    ast.match_case,
+)
+_OPERATORS = (
+    ast.BinOp,
+    ast.BoolOp,
+    ast.UnaryOp,
+    ast.Compare,
+    ast.IfExp,
+    ast.Lambda,
+    ast.NamedExpr,
+    ast.Await,
+    ast.Yield,
+    ast.YieldFrom,
+    ast.Starred,
+    ast.Tuple,
+    ast.GeneratorExp,
+)
 
 
 class Edits:
@@ -80,9 +106,11 @@ class Edits:
             return []
         found = []
         try:
-            for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
-                if token.type == tokenize.COMMENT:
-                    found.append(positions.line_start(token.start[0]) + token.start[1])
+            found.extend(
+                positions.line_start(token.start[0]) + token.start[1]
+                for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline)
+                if token.type == tokenize.COMMENT
+            )
         except (tokenize.TokenError, SyntaxError):
             # the tree parsed, so this is a quirk of the tokeniser: call every `#` a comment
             return [match.start() for match in re.finditer("#", text)]

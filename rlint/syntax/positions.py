@@ -13,9 +13,9 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
 class Positions:
-    """Where things stand in a text. Lines are counted from 1, as the tree counts them.
+    r"""Where things stand in a text. Lines are counted from 1, as the tree counts them.
 
-    Only `\\n`, `\\r\\n` and `\\r` end a line for Python; `str.splitlines` knows more and would
+    Only `\n`, `\r\n` and `\r` end a line for Python; `str.splitlines` knows more and would
     count wrong after a form feed.
     """
 

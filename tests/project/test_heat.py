@@ -133,3 +133,10 @@ def test_a_script_is_not_heated_by_another_that_lies_beside_it() -> None:
         sites["two.py"].heat_of(expression(sites["two.py"], "work()")).level for sites in (apart, together)
     ]
     assert heats == [Heat.COLD, Heat.HOT]
+
+
+@pytest.mark.parametrize("name", ["extract_answer", "extract_boxed_answer", "is_equiv", "verify_solution"])
+def test_helpers_that_look_at_each_answer_are_hot(name: str) -> None:
+    """A file of reward helpers is hot even where the trainer that calls them lies elsewhere."""
+    site = site_of(f"def {name}(text):\n    work()\n")
+    assert site.heat_of(expression(site, "work()")).level is Heat.HOT
