@@ -1,0 +1,200 @@
+"""A copy of network weights that nothing reads, or that only a log message compares.
+
+## What it does
+Flags a clone or another copy of weights (`weight.data.clone()`, `.detach().cpu()`, `copy.deepcopy` of a
+network or of its `state_dict()`, a list or dict of cloned parameters) in code that runs again and again, if
+nothing reads the copy, or if all that is made of it is a comparison that ends in a print or a log.
+
+## Why is it slow
+Such a line is left over from debugging. It still copies all elements of the tensor on each update or
+synchronisation, and holds the memory of the copy. On an accelerator, `.cpu()` and `.item()` also make the
+program wait until the device has finished everything that was queued before.
+
+## Example
+```python
+import torch
+from torch import nn
+
+model = nn.Linear(4, 2)
+optimizer = torch.optim.Adam(model.parameters())
+
+
+def train(batches):
+    for observations, targets in batches:
+        weight_before = model.weight.data.clone()
+        loss = nn.functional.mse_loss(model(observations), targets)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        change = (model.weight.data - weight_before).abs().mean().item()
+        print(f"loss {loss.item():.3f}, change {change:.6f}")
+```
+Use instead:
+```python
+import torch
+from torch import nn
+
+model = nn.Linear(4, 2)
+optimizer = torch.optim.Adam(model.parameters())
+
+
+def train(batches):
+    for observations, targets in batches:
+        loss = nn.functional.mse_loss(model(observations), targets)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        print(f"loss {loss.item():.3f}")
+```
+
+## Fix safety
+Safe where nothing reads the variable (no nested function, `locals()` or import from elsewhere either) and
+the copy is made by reading attributes and calling methods of tensors and networks alone. Unsafe where
+evaluating the copy might run other code, as `copy.deepcopy` does, where an attribute is removed, which
+code outside of the project may read, and where the comparison and the message about it go, too. A
+message that tells other things as well loses only its part about the comparison; where that cannot be
+told apart, or where the message is a warning, there is advice only.
+
+## References
+- https://docs.pytorch.org/docs/stable/generated/torch.clone.html
+- https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from rlint.rules.debugging import _copies, _removal, _traces
+
+from rlint.project.kind import Tag
+from rlint.project.site import Site
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.syntax.scopes import Binding
+
+# copies that are made to be kept, whoever will read them
+_KEPT = re.compile(r"(^|_)(best|checkpoint|ckpt|backup|saved|restored?)(_|$)")
+_KEPT_BY_OBJECT = re.compile(
+    r"(^|_)(best|checkpoint|ckpt|backup|saved|restored?|targets?|ema|averaged?|swa|shadow|snapshots?|reference|"
+    r"ref|teacher|anchor|frozen|initial|init|old_policy)(_|$)"
+)
+_LONGEST = 60
+
+
+class DebugWeightClone(Rule):
+    """See the page above."""
+
+    code = "RL701"
+    name = "debug-weight-clone"
+    seeds = ("S2.1", "S2.2")
+    claims = ("time", "mem")
+    heat = Heat.WARM
+    visits = (ast.Assign, ast.AnnAssign, ast.Expr)
+    triggers = ("clone", "deepcopy", ".cpu(", "copy(", "parameters_to_vector")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for a statement that copies weights for nothing or for a log alone."""
+        match node:
+            case ast.Expr(value=value):
+                copy = _copies.copy_of(value, site) if isinstance(value, ast.Call) else None
+                if copy is not None:
+                    message = f"nothing uses this copy of the weights `{_shown(copy.source, site)}`"
+                    yield self._unread(node, [node], copy, message, site)
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ):
+                copy = _copies.copy_of(value, site)
+                if copy is not None and not _KEPT.search(name.lower()):
+                    yield from self._bound(node, name, copy, site)
+            case ast.Assign(targets=[ast.Attribute() as target], value=value):
+                copy = _copies.copy_of(value, site)
+                if copy is not None and not _KEPT_BY_OBJECT.search(target.attr.lower()):
+                    yield from self._stored(node, target, copy, site)
+
+    def _unread(
+        self, node: ast.stmt, gone: list[ast.stmt], copy: _copies.WeightCopy, message: str, site: Site
+    ) -> Finding:
+        edits = _removal.removed(gone, site)
+        fix = None
+        if edits is not None:
+            safety = Safety.UNSAFE if copy.doubt else Safety.SAFE
+            fix = Fix("Remove the copy", safety, tuple(edits), reason=copy.doubt or None)
+        return self.finding(site, node, message, fix=fix, advice="remove the copy")
+
+    def _bound(self, node: ast.stmt, name: str, copy: _copies.WeightCopy, site: Site) -> Iterator[Finding]:
+        binding = _binding_of(node, name, site)
+        if binding is None or site.is_imported(name):
+            return
+        reads = [read for read in site.reads(name, site.scope(node)) if binding in site.definitions(read)]
+        trace = _traces.Trace(binding, site)
+        if trace.escapes:
+            return
+        source = _shown(copy.source, site)
+        if not reads:
+            message = f"nothing reads `{name}`, a copy of the weights `{source}`"
+            deleted = [each for each in trace.statements if isinstance(each, ast.Delete)]
+            yield self._unread(node, [node, *deleted], copy, message, site)
+        elif trace.compared:
+            ends = "only a log message compares" if trace.logs else "nothing uses what is computed from"
+            yield self.finding(
+                site,
+                node,
+                f"{ends} `{name}`, a copy of the weights `{source}`",
+                fix=_without_comparison(trace, site),
+                advice="remove the comparison, or make it only when debugging, every so many updates",
+            )
+
+    def _stored(
+        self, node: ast.stmt, target: ast.Attribute, copy: _copies.WeightCopy, site: Site
+    ) -> Iterator[Finding]:
+        owner = target.value
+        if (
+            not isinstance(owner, ast.Name)
+            or site.class_of(node) is None
+            or site.is_attribute_read(target.attr)
+        ):
+            return
+        if site.kind_of(owner).tag is Tag.MODULE and site.kind_of(copy.node).tag is Tag.MODULE:
+            return  # a part of the network: its parameters are trained and saved with it
+        edits = _removal.removed([node], site)
+        fix = None
+        if edits is not None:
+            reason = f"code outside of this project may read `{target.attr}`"
+            fix = Fix("Remove the copy", Safety.UNSAFE, tuple(edits), reason=reason)
+        message = f"nothing reads `{site.text(target)}`, a copy of the weights `{_shown(copy.source, site)}`"
+        yield self.finding(site, node, message, fix=fix, advice="remove the copy")
+
+
+def _without_comparison(trace: _traces.Trace, site: Site) -> Fix | None:
+    if trace.checked or trace.tangled:
+        return None
+    gone, shorter = _removal.removed(trace.statements, site), _removal.trimmed(trace.parts, site)
+    if gone is None or shorter is None:
+        return None
+    lines = sorted({log.lineno for log in trace.logs})
+    told = f"the log no longer tells of the comparison (line {', '.join(map(str, lines))})"
+    reason = told if lines else "the comparison is removed, too"
+    title = (
+        "Remove the copy, the comparison and its part of the log"
+        if lines
+        else "Remove the copy and the comparison"
+    )
+    return Fix(title, Safety.UNSAFE, (*gone, *shorter), reason=reason)
+
+
+def _binding_of(node: ast.stmt, name: str, site: Site) -> Binding | None:
+    scope = site.scope(node).lookup(name)
+    bindings = scope.bindings[name] if scope is not None else []
+    return next((binding for binding in bindings if binding.statement is node), None)
+
+
+def _shown(source: ast.expr, site: Site) -> str:
+    """The weights as they are written, shortened to their last part."""
+    text = " ".join(site.text(source).split())
+    return (
+        text
+        if len(text) <= _LONGEST
+        else f"…{text[-_LONGEST:].partition('.')[1]}{text[-_LONGEST:].partition('.')[2]}"
+    )
