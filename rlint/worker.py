@@ -148,14 +148,11 @@ class Worker:
         if wanted:
             site = Site(job.name, knowledge.linked(index), index, heat)
             for rule in wanted:
-                try:
-                    found += _run_rule(rule, site)
-                except RecursionError:
-                    problems.append(
-                        Problem(job.name, f"{rule.code}: expressions are nested too deeply to be checked")
-                    )
-                except Exception:  # noqa: BLE001 - one rule's bug must not silence the others
-                    problems.append(_bug(job.name, f"checking {rule.code}"))
+                seen = _run_rule(rule, site)
+                if isinstance(seen, Problem):
+                    problems.append(seen)
+                else:
+                    found += seen
         if not ignore_suppressions:
             found = [finding for finding in found if not comments.hides(finding)]
             known = {entry.code: entry.name for entry in registry.catalogue()}
@@ -168,7 +165,16 @@ def _triggered(rule: Rule, text: str) -> bool:
     return not rule.triggers or any(word in text for word in rule.triggers)
 
 
-def _run_rule(rule: Rule, site: Site) -> list[Finding]:
+def _run_rule(rule: Rule, site: Site) -> list[Finding] | Problem:
+    try:
+        return _findings(rule, site)
+    except RecursionError:
+        return Problem(site.path, f"{rule.code}: expressions are nested too deeply to be checked")
+    except Exception:  # noqa: BLE001 - one rule's bug must not silence the others
+        return _bug(site.path, f"checking {rule.code}")
+
+
+def _findings(rule: Rule, site: Site) -> list[Finding]:
     nodes: list[ast.AST] = [node for kind in rule.visits for node in site.tree.of_type(kind)]
     found: dict[tuple[object, ...], Finding] = {}
     for node in nodes:

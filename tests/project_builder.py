@@ -44,7 +44,7 @@ def find(site: Site, source: str, *, last: bool = False) -> ast.AST:
         if isinstance(node, (ast.expr, ast.stmt)) and site.text(node) == source
     ]
     assert found, f"no node reads {source!r}"
-    found.sort(key=lambda node: site.span(node))
+    found.sort(key=site.span)
     return found[-1 if last else 0]
 
 

@@ -205,9 +205,18 @@ class _Variable:
 
 _ASSIGNING = (How.ASSIGN, How.AUGMENT, How.FOR, How.WITH)
 _SIMPLE = (
-    ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef,
-    ast.ClassDef, ast.Delete, ast.Expr, ast.Return,
-)  # fmt: skip
+    ast.Assign,
+    ast.AnnAssign,
+    ast.AugAssign,
+    ast.Import,
+    ast.ImportFrom,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Delete,
+    ast.Expr,
+    ast.Return,
+)
 
 
 def _leaves(block: list[ast.stmt]) -> bool:

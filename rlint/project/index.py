@@ -83,7 +83,7 @@ class Index:
         return None
 
     def module(self, dotted: str, importer: str) -> ModuleSummary | None:
-        """The module that `import dotted` means: the one of that name, beside the importer, or of that tail."""
+        """The module that `import dotted` means: of that name, beside the importer, or of that tail."""
         found = self.modules.get(dotted)
         if found is not None:
             return found

@@ -55,7 +55,8 @@ class Names:
             for name, bindings in scope.bindings.items():
                 target = bindings[0].target if len(bindings) == 1 else ""
                 rest = qualified.removeprefix(target)
-                if target and here.lookup(name) is scope and rest != qualified and (not rest or rest[0] == "."):
+                leads_there = bool(target) and rest != qualified and rest[:1] in ("", ".")
+                if leads_there and here.lookup(name) is scope:
                     return f"{name}{rest}"
             scope = scope.parent
         return None

@@ -59,7 +59,7 @@ class Site(TopLevel):
         return self.knowledge.names.qualified(expression)
 
     def spelled(self, qualified: str, at: ast.AST) -> str | None:
-        """How something of a library is written at a place, by what is imported there; None without import."""
+        """How a thing of a library is written at a place, by what is imported there; None without import."""
         return self.knowledge.names.spelled(qualified, at)
 
     def kind_of(self, expression: ast.expr) -> Kind:

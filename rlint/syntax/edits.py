@@ -104,7 +104,7 @@ class Edits:
         text, positions = self.tree.text, self.tree.positions
         if "#" not in text:
             return []
-        found = []
+        found: list[int] = []
         try:
             found.extend(
                 positions.line_start(token.start[0]) + token.start[1]

@@ -90,7 +90,8 @@ def main() -> int:
         )
         missed = missed or (command is not own and ratio < TARGET_RATIO)
     print(
-        f"\ntargets: {TARGET_RATIO} times faster than each, under {TARGET_MEMORY} MB a process: {'missed' if missed else 'met'}"
+        f"\ntargets: {TARGET_RATIO} times faster than each, under {TARGET_MEMORY} MB a process: "
+        f"{'missed' if missed else 'met'}"
     )
     return 1 if missed else 0
 

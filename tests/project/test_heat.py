@@ -94,20 +94,31 @@ def test_heat_is_inherited_through_calls_across_files() -> None:
         ("def load_config(path):\n    work()", Heat.COLD),
         ("class Parser:\n    def add(self, x):\n        work()", Heat.COLD),
         ("for name in names:\n    work()", Heat.COLD),
-        ("import threading\ndef main():\n    for i in range(4):\n        threading.Thread(target=run).start()\n"
-         "def run():\n    work()", Heat.COLD),
+        (
+            "import threading\n"
+            "def main():\n    for i in range(4):\n        threading.Thread(target=run).start()\n"
+            "def run():\n    work()",
+            Heat.COLD,
+        ),
         ("def main(q):\n    while True:\n        item = queue.get()\n        work()", Heat.HOT),
         ("def main(loader):\n    for batch in loader:\n        work()", Heat.HOT),
-        ("def main(env):\n    for it in range(9):\n        for t in range(128):\n            env.step(0)\n"
-         "        loss.backward()\n        work()", Heat.WARM),
-        ("def main(env):\n    while True:\n        env.step(0)\n        if broken:\n            work()\n"
-         "            break", Heat.COLD),
+        (
+            "def main(env):\n    for it in range(9):\n"
+            "        for t in range(128):\n            env.step(0)\n"
+            "        loss.backward()\n        work()",
+            Heat.WARM,
+        ),
+        (
+            "def main(env):\n    while True:\n        env.step(0)\n"
+            "        if broken:\n            work()\n            break",
+            Heat.COLD,
+        ),
         ("def act(x):\n    if bad(x):\n        raise ValueError(work())\n    return x", Heat.COLD),
         ("def act(x):\n    if bad(x):\n        text = work()\n        raise ValueError(text)", Heat.COLD),
         ("def act(x):\n    assert x > 0, work()", Heat.COLD),
         ("def act(x):\n    assert work()", Heat.HOT),
     ],
-)  # fmt: skip
+)
 def test_roles_and_drivers(program: str, heat: Heat) -> None:
     """Where no caller is known, names that the field agrees on tell; what they do not tell is cold."""
     site = site_of(program)
