@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rules.buffers import _parts_list
+from rlint.rules.buffers import _parts_list, _unseen
 
 from rlint.project.accumulation import Carried
 from rlint.project.growth import Growth, same_place
@@ -32,7 +32,7 @@ def build(growth: Growth, carried: Carried, site: Site) -> Fix | None:
         for binding in outside
     ):
         return None
-    if site.has_comment(*site.span(statement)) or not _parts_list.is_unseen(
+    if site.has_comment(*site.span(statement)) or not _unseen.is_unseen(
         target.id, growth, loop, scope, site, uses
     ):
         return None
@@ -41,15 +41,9 @@ def build(growth: Growth, carried: Carried, site: Site) -> Fix | None:
     joined = _parts_list.join(None, name, growth, site)
     if row is None or joined is None:
         return None
-    unit = site.indentation(loop.body[0])[len(site.indentation(loop)) :]
-    edits = (
-        site.insert_before(loop, f"{name} = []"),
-        site.replace_statement(statement, _parts_list.put(name, [row])),
-        site.insert_after(loop, f"if {name}:", f"{unit}{target.id} = {joined}"),
-    )
-    if any(edit is None for edit in edits):
+    made = _parts_list.edits(growth, loop, statement, name, [row], joined, site)
+    if made is None:
         return None
-    made = tuple(edit for edit in edits if edit is not None)
     return Fix(_parts_list.TITLE, Safety.UNSAFE, made, REASON.format(name=target.id))
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 
+from rlint.rules.buffers import _numpy_name, _unseen
+
 from rlint.project.accumulation import Carried
 from rlint.project.growth import Growth
 from rlint.project.kind import Tag
 from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
-from rlint.syntax.scopes import How, Scope
-from rlint.syntax.tree import FUNCTIONS, LOOPS
+from rlint.syntax.scopes import How
+from rlint.syntax.tree import LOOPS
 
 TITLE = "Collect the parts in a list and join them once"
 AT_MODULE_LEVEL = (
@@ -36,7 +38,7 @@ def build(growth: Growth, carried: Carried, site: Site) -> Fix | None:
         return None
     if not growth.join.plain or not is_constant(growth.join.axis) or (growth.front and len(growth.new) > 1):
         return None
-    if site.has_comment(*site.span(statement)) or not is_unseen(target.id, growth, loop, scope, site):
+    if site.has_comment(*site.span(statement)) or not _unseen.is_unseen(target.id, growth, loop, scope, site):
         return None
     if not starts_before(carried, loop, site):
         return None
@@ -45,15 +47,9 @@ def build(growth: Growth, carried: Carried, site: Site) -> Fix | None:
     joined = join(target.id, name, growth, site)
     if joined is None or any(row is None for row in rows):
         return None
-    unit = site.indentation(loop.body[0])[len(site.indentation(loop)) :]
-    edits = (
-        site.insert_before(loop, f"{name} = []"),
-        site.replace_statement(statement, put(name, [row or "" for row in rows])),
-        site.insert_after(loop, f"if {name}:", f"{unit}{target.id} = {joined}"),
-    )
-    if any(edit is None for edit in edits):
+    made = edits(growth, loop, statement, name, [row or "" for row in rows], joined, site)
+    if made is None:
         return None
-    made: tuple[Edit, ...] = tuple(edit for edit in edits if edit is not None)
     if not scope.is_function:
         return Fix(TITLE, Safety.UNSAFE, made, AT_MODULE_LEVEL.format(name=target.id))
     if any(isinstance(part, ast.Starred) for part in growth.new):
@@ -61,43 +57,23 @@ def build(growth: Growth, carried: Carried, site: Site) -> Fix | None:
     return Fix(TITLE, Safety.SAFE, made)
 
 
-def is_unseen(name: str, growth: Growth, loop: AnyLoop, scope: Scope, site: Site, uses: int = 2) -> bool:
-    """Can nobody tell that the variable gets its new value behind the loop only? The growth itself names it
-    `uses` times.
-    """
-    if site.captured(name, scope) or name in scope.globals | scope.nonlocals or scope.is_class:
-        return False
-    inside = set(ast.walk(loop))
-    named = [node for node in site.uses(name, scope) if node in inside]
-    if len(named) != uses or any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in inside):
-        return False
-    for parent in site.ancestors(growth.statement):
-        if parent is loop:
-            break
-        if isinstance(parent, (ast.Try, ast.With, ast.AsyncWith)) or type(parent).__name__ == "TryStar":
-            return False  # it may swallow the join's error, or change what the join does
-    child: ast.AST = loop
-    for parent in site.ancestors(loop):
-        if isinstance(parent, (*FUNCTIONS, ast.Lambda)):
-            break
-        guarded = isinstance(parent, ast.Try) or type(parent).__name__ == "TryStar"
-        if (guarded and child in getattr(parent, "body", ())) or isinstance(
-            parent, (ast.With, ast.AsyncWith)
-        ):
-            block = {part for statement in parent.body for part in ast.walk(statement)}  # type: ignore[attr-defined]
-            if any(node not in block for node in site.reads(name, scope)) and may_swallow(parent, site):
-                return False
-        child = parent
-    return True
-
-
-def may_swallow(statement: ast.AST, site: Site) -> bool:
-    """May an error in the statement's block be seen by code in it or behind it?"""
-    if isinstance(statement, (ast.With, ast.AsyncWith)):
-        calls = [item.context_expr for item in statement.items if isinstance(item.context_expr, ast.Call)]
-        names = [site.qualified(call.func) or "" for call in calls]
-        return any("suppress" in name or "raises" in name for name in names)
-    return True
+def edits(
+    growth: Growth, loop: AnyLoop, old: ast.stmt, name: str, rows: list[str], joined: str, site: Site
+) -> tuple[Edit, ...] | None:
+    """An empty list before the loop, the parts put into it instead of `old`, and the join behind the loop."""
+    if not isinstance(loop, LOOPS):
+        return None
+    unit = site.indentation(loop.body[0])[len(site.indentation(loop)) :]
+    made = [
+        site.insert_before(loop, f"{name} = []"),
+        site.replace_statement(old, put(name, rows)),
+        site.insert_after(loop, f"if {name}:", f"{unit}{site.text(growth.target)} = {joined}"),
+    ]
+    imported = _numpy_name.missing_import(growth, site)
+    if imported is not None and any(f"{_numpy_name.MODULE}." in text for text in (*rows, joined)):
+        made.append(imported)
+    every = tuple(edit for edit in made if edit is not None)
+    return every if len(every) == len(made) else None
 
 
 def starts_before(carried: Carried, loop: AnyLoop, site: Site) -> bool:
@@ -128,7 +104,7 @@ def copied(part: ast.expr, growth: Growth, site: Site) -> str | None:
             return f"*(part.clone() for part in {site.operand(value)})"
         fresh = kind.fresh and kind.tag is Tag.TENSOR
         return site.text(value) if fresh else f"{site.operand(value)}.clone()"
-    module = numpy_name(growth, site)
+    module = _numpy_name.numpy_name(growth, site)
     if starred:
         return f"*({module}.array(part) for part in {site.operand(value)})" if module else None
     if kind.tag in NUMBERS and function in ("numpy.append", "numpy.r_"):
@@ -168,7 +144,7 @@ def join(target: str | None, parts: str, growth: Growth, site: Site) -> str | No
             return None
         if found.axis is None and site.kind_of(growth.new[0]).tag in NUMBERS:
             return f"{function}({target}, {parts})"
-        module = numpy_name(growth, site)
+        module = _numpy_name.numpy_name(growth, site)
         return f"{function}({target}, {module}.concatenate({parts}{axis}){axis})" if module else None
     if found.literal is None:
         return None
@@ -176,18 +152,6 @@ def join(target: str | None, parts: str, growth: Growth, site: Site) -> str | No
         return f"{function}({parts}{axis})"
     first, last = ("[", "]") if isinstance(found.literal, ast.List) else ("(", ")")
     return f"{function}({first}{every}{last}{axis})"
-
-
-def numpy_name(growth: Growth, site: Site) -> str | None:
-    """How the file calls numpy where the join stands."""
-    node = growth.join.node
-    func = node.func if isinstance(node, ast.Call) else node.value
-    if isinstance(func, ast.Attribute):
-        return site.text(func.value)
-    bound = site.scope(site.tree.module).bindings
-    return next(
-        (name for name, every in bound.items() if len(every) == 1 and every[0].target == "numpy"), None
-    )
 
 
 def is_constant(axis: ast.expr | None) -> bool:
