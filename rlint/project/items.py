@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rlint.project.knowledge import Knowledge
+from rlint.project.order import Order
 from rlint.project.summary import Application
 from rlint.syntax.scopes import How
-from rlint.syntax.tree import Function
+from rlint.syntax.tree import COMPREHENSIONS, Function
 
 _SAME_ITEMS = frozenset(
     """builtins.iter builtins.list builtins.reversed builtins.sorted builtins.tuple tqdm.auto.tqdm
@@ -109,7 +110,8 @@ def _appended(name: ast.Name, knowledge: Knowledge) -> ast.expr | None:
 
 
 def applications(function: Function, knowledge: Knowledge) -> Iterator[Application]:
-    """What a function applies to its parameters, or to each item of them."""
+    """What a function applies to its parameters, or to each item of them, whenever it gets that far."""
+    order = Order(knowledge.tree)
     parameters = {
         argument.arg
         for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
@@ -127,5 +129,28 @@ def applications(function: Function, knowledge: Knowledge) -> Iterator[Applicati
         if path is None or place is None or place.depth > 1 or not isinstance(place.root, ast.Name):
             continue
         bindings = knowledge.flow.reaching(place.root)
+        if not _is_always_run(node, function, order):
+            continue
         if place.root.id in parameters and [b.how for b in bindings] == [How.PARAMETER]:
             yield Application(path, place.root.id, items=place.depth == 1)
+
+
+def _is_always_run(node: ast.Call, function: Function, order: Order) -> bool:
+    """Is the node evaluated in every run of the function, or every pass of a loop of it, that gets to it?"""
+    tree = order.tree
+    statement = tree.statement(node)
+    for parent in tree.ancestors(statement):
+        if parent is function:
+            break
+        if not isinstance(parent, (ast.For, ast.With, ast.Try)):
+            return False
+    child: ast.AST = node
+    for parent in tree.ancestors(node):
+        if parent is statement:
+            return order.always_within(node, statement)
+        if isinstance(parent, COMPREHENSIONS):
+            if child in parent.generators or not order.always_within(node, child):
+                return parent.generators[0] is child and order.always_within(node, statement)
+            return order.always_within(parent, statement)
+        child = parent
+    return True

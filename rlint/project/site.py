@@ -14,7 +14,7 @@ from rlint.project.constants import Constants, Written
 from rlint.project.devices import is_device
 from rlint.project.effect import Effect
 from rlint.project.fate import Use, Uses
-from rlint.project.guards import Interval, coldest, intervals_around
+from rlint.project.guards import Interval, coldest, intervals_around, last_name
 from rlint.project.heat import COLD, HeatAt, HeatMap
 from rlint.project.index import Index
 from rlint.project.items import Place, maker_of, place_of
@@ -141,6 +141,8 @@ class Site(TopLevel):
             return False
         for node in ast.walk(expression):
             if work.looks_outside(node, self.knowledge):
+                return False
+            if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) in self._shared_tensors:
                 return False
             if isinstance(node, ast.Call) and any(map(self._work.watches_others, self.callables(node))):
                 return False
@@ -363,6 +365,11 @@ class Site(TopLevel):
         for node in self.tree.of_type(ast.Name):
             found.setdefault(node.id, []).append(node)
         return found
+
+    @cached_property
+    def _shared_tensors(self) -> set[str | None]:
+        """The names of tensors that several processes hold."""
+        return {last_name(shared.value) for shared in self.attribute_uses("share_memory_")}
 
     @cached_property
     def _calls(self) -> dict[str, list[ast.Call]]:

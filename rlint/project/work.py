@@ -15,6 +15,7 @@ from rlint.project.summary import FunctionSummary
 from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, Function
 
 _TEXT = frozenset({Tag.STR, Tag.BYTES})
+_LOOKS_AT_ENDS = frozenset({"endswith", "startswith"})
 # what these read can be changed by another thread or process, or by the world
 _OTHERS_CHANGE = frozenset(
     {
@@ -152,6 +153,8 @@ def _is_work(node: ast.AST, knowledge: Knowledge) -> bool:
         return False
     cheap = is_cheap(node, knowledge)
     if isinstance(node.func, ast.Attribute) and knowledge.names.qualified(node.func) is None:
+        if node.func.attr in _LOOKS_AT_ENDS:
+            return False
         if knowledge.kinds.kind_of(node.func.value).tag in _TEXT:
             return True  # a search through text costs what the text is long
         if cheap is None:

@@ -71,16 +71,24 @@ def test_what_a_function_applies_to_its_parameters() -> None:
                 def other(text, gold):
                     text = text + gold
                     return extract(text)
+
+                def maybe(text, gold):
+                    return gold and extract(text)
+
+                def nested(texts):
+                    return sum(0.5 * len(extract(text)) for text in texts)
                 """,
             "parsing.py": "def extract(text):\n    return text.split()[-1]\n",
-            "train.py": "from scoring import score, scores, other\nscore(a, b), scores(a, b), other(a, b)\n",
+            "train.py": "from scoring import score, scores, other, maybe, nested\n"
+            "score(a, b), scores(a, b), other(a, b), maybe(a, b), nested(a)\n",
         }
     )
     site = sites["train.py"]
     found = []
-    for text in ("score(a, b)", "scores(a, b)", "other(a, b)"):
+    for text in ("score(a, b)", "scores(a, b)", "other(a, b)", "maybe(a, b)", "nested(a)"):
         call = expression(site, text)
         assert isinstance(call, ast.Call)
         (target,) = site.callables(call)
         found.append([(a.path, a.parameter, a.items) for a in target.applications])
-    assert found == [[("parsing.extract", "text", False)], [("parsing.extract", "texts", True)], []]
+    each = [("parsing.extract", "texts", True)]
+    assert found == [[("parsing.extract", "text", False)], each, [], [], each]
