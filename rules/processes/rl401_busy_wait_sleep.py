@@ -1,0 +1,149 @@
+"""A loop that looks again and again whether something is ready, instead of waiting for it.
+
+## What it does
+Flags loops, and branches of loops, that do nothing but look whether an event is set, a worker has ended,
+a queue holds an item or data have come, with a `sleep` of less than a tenth of a second between two looks,
+or with no pause at all.
+
+## Why is it slow
+Each look wakes the processor up for nothing; without a pause it takes a whole core, and under the
+interpreter's lock it takes it from the very threads it waits for. Yet with a pause, what has come is noticed
+late. `Event.wait`, `Thread.join` and `Queue.get` sleep in the operating system until the moment comes.
+
+## Example
+```python
+import threading
+import time
+
+
+def wait_for_weights(ready: threading.Event) -> None:
+    while not ready.is_set():
+        time.sleep(0.001)
+```
+Use instead:
+```python
+import threading
+import time
+
+
+def wait_for_weights(ready: threading.Event) -> None:
+    while not ready.is_set():
+        ready.wait(1.0)
+```
+
+## Fix safety
+Safe where a loop does nothing but poll one event, thread, process, pool result or future whose type is
+known: the wait takes the place of the pause, and the loop looks at the same thing as before. It ends at once
+when the moment comes; its time limit is there because a wait without one does not hear Ctrl-C on Windows.
+Safe, too, where `get()` on a known queue directly follows a loop that polls `empty()`: the poll goes, and
+`get()` waits.
+
+Unsafe where the type is a guess, where the loop looks at something else as well (which is then seen a little
+later), where an event or queue is shared with processes that this file kills (a process that dies while it
+waits can leave the lock inside taken), and wherever polling goes on: data and flags are polled with a pause
+that grows to a hundredth of a second and begins anew when there is work. It trades latency for processor
+time; an event or a condition variable that the other side sets has neither cost.
+
+No fix where the loop counts its passes, where the length of the pause is an argument, and where a comment
+would be lost.
+
+Not flagged are pauses of a tenth of a second and more, those that grow already, those that keep a pace (a
+frame's time, a rate limit, a retry), and waits for what lies outside: servers, devices, windows.
+
+## References
+- https://docs.python.org/3/library/threading.html#event-objects
+- https://docs.python.org/3/library/queue.html#queue.Queue.get
+- https://docs.python.org/3/library/multiprocessing.html#multiprocessing.Process.join
+- https://docs.python.org/3/library/threading.html#condition-objects
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rules.processes._backoff import backoff_fix
+from rlint.rules.processes._direct import direct_fix
+from rlint.rules.processes._fixes import shown
+from rlint.rules.processes._polls import Poll, Sort
+from rlint.rules.processes._queues import queue_fix, timeout_fix
+from rlint.rules.processes._wait import Wait
+from rlint.rules.processes._waits import waits_in
+
+from rlint.project.site import Site
+from rlint.rule import Finding, Heat, Rule
+
+_INSTEAD = {
+    Sort.EVENT: "`{0}.wait()` sleeps until the event is set, and returns at once when it is",
+    Sort.WORKER: "`{0}.join()` sleeps until the worker has ended",
+    Sort.RESULT: "`{0}.wait()` sleeps until the result is there",
+    Sort.FUTURE: "`{0}.result()` or `concurrent.futures.wait` sleeps until the future is done",
+    Sort.PROGRAM: "`{0}.wait()` sleeps until the program has ended",
+    Sort.MESSAGE: "`{0}.recv()` sleeps until a message comes, `{0}.poll(timeout)` for some time",
+    Sort.EMPTY: "`{0}.get()` sleeps until there is an item; give it a `timeout` where the loop must look "
+    "at something else, too",
+    Sort.FULL: "`{0}.put()` sleeps until there is room; give it a `timeout` where the loop must look at "
+    "something else, too",
+}
+_EACH = {
+    "is_alive": "`join()` each of `{0}`: it takes as long as the slowest, and sleeps until then",
+    "is_set": "`wait()` for each of `{0}`: it takes as long as the last, and sleeps until then",
+    "done": "`concurrent.futures.wait({0})` sleeps until all are done",
+    "is_completed": "`wait()` for each of `{0}`: it takes as long as the slowest, and sleeps until then",
+}
+_SIGNAL = "have the other side set an event or notify a condition ({0}), and wait for that"
+_THREADS = "`threading.Condition` between threads, `multiprocessing.Condition` between processes"
+
+
+class BusyWaitSleep(Rule):
+    """Polls where it could wait."""
+
+    code = "RL401"
+    name = "busy-wait-sleep"
+    seeds = ("S2.2",)
+    claims = ("cpu",)
+    heat = Heat.COLD
+    visits = (ast.While, ast.For)
+    triggers = ("while",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Find the waits of one loop."""
+        if not isinstance(node, (ast.While, ast.For)) or site.module.is_test:
+            return
+        for wait in waits_in(node, site):
+            fixes = (make(wait, site) for make in (direct_fix, queue_fix, timeout_fix, backoff_fix))
+            fix = next((fix for fix in fixes if fix is not None), None)
+            yield self.finding(site, wait.place, message(wait, site), fix=fix, advice=advice(wait, site))
+
+
+def message(wait: Wait, site: Site) -> str:
+    """What the loop polls, how often, and what that costs."""
+    what = f"`{polled(wait.polls[0], site)}`"
+    if wait.spins:
+        return f"{what} is polled without a pause, which burns a core for as long as it takes"
+    if not wait.pauses[0].seconds:
+        return f"{what} is polled with `sleep(0)`, which burns a core for as long as it takes"
+    seconds = f"{wait.pauses[0].seconds:g} s"
+    cost = f"each look wakes the processor, and news is seen up to {seconds} late"
+    return f"{what} is polled every {seconds}: {cost}"
+
+
+def polled(poll: Poll, site: Site) -> str:
+    """The expression that is looked at, without the arguments of the call that fetches data."""
+    node = poll.node.func if poll.sort is Sort.DATA and isinstance(poll.node, ast.Call) else poll.node
+    text: str = shown(node, site)
+    return text
+
+
+def advice(wait: Wait, site: Site) -> str:
+    """What to write instead."""
+    poll = wait.polls[0]
+    instead = _INSTEAD.get(poll.sort)
+    if instead is not None:
+        return instead.format(shown(poll.subject, site))
+    match poll.node:
+        case ast.Call(args=[ast.GeneratorExp(elt=ast.Call(func=ast.Attribute(attr=look)), generators=[of])]):
+            if look in _EACH:
+                return _EACH[look].format(shown(of.iter, site))
+    awaited = isinstance(site.function(wait.loop), ast.AsyncFunctionDef)
+    return _SIGNAL.format("`asyncio.Condition` between coroutines" if awaited else _THREADS)
