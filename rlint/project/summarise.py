@@ -68,6 +68,7 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
         summary.classes[described.qualname] = described
     _add_attributes(summary, knowledge)
     _look_into_containers(summary, knowledge)
+    summary.attributes_read = _attributes_read(knowledge)
     return summary
 
 
