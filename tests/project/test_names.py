@@ -56,3 +56,24 @@ def test_relative_imports_and_reexports_lead_to_the_definition() -> None:
     )
     site = sites["train.py"]
     assert site.kind_of(expression(site, "agent", last=True)).of == "agents.dqn.DQN"
+
+
+def test_an_attribute_is_read_wherever_a_file_of_the_project_reads_it() -> None:
+    """An attribute counts as read across files, on any object, and by name through `getattr`."""
+    sites = build(
+        {
+            "agent.py": "class Agent:\n    def act(self):\n        self.seen = self.kept = self.unread = 1\n",
+            "train.py": "from agent import Agent\nprint(Agent().seen, getattr(Agent(), 'kept'))\n",
+        }
+    )
+    site = sites["agent.py"]
+    read = [name for name in ("seen", "kept", "unread") if site.is_attribute_read(name)]
+    assert read == ["seen", "kept"]
+
+
+def test_a_name_that_another_file_imports_is_known() -> None:
+    """What other files may change or need is known, by name or through a star import."""
+    files = {"lists.py": "WORDS = []\nOTHER = []\n", "train.py": "from lists import WORDS\n"}
+    site = build(files)["lists.py"]
+    assert (site.is_imported("WORDS"), site.is_imported("OTHER")) == (True, False)
+    assert build({**files, "train.py": "from lists import *\n"})["lists.py"].is_imported("OTHER")
