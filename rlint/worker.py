@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rlint import registry, suppress
 from rlint.files import Source, read_source
-from rlint.findings import Finding, Problem
+from rlint.findings import Finding, Heat, Problem
 from rlint.project.calls import CallGraph
 from rlint.project.heat import HeatMap
 from rlint.project.index import Index
@@ -178,6 +178,8 @@ def _findings(rule: Rule, site: Site) -> list[Finding]:
     nodes: list[ast.AST] = [node for kind in rule.visits for node in site.tree.of_type(kind)]
     found: dict[tuple[object, ...], Finding] = {}
     for node in nodes:
+        if rule.heat is not Heat.COLD and not site.may_be_warm(node):
+            continue
         for finding in rule.check(node, site):
             if finding.heat >= rule.heat:
                 found.setdefault((finding.start, finding.end, finding.message), finding)

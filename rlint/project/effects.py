@@ -149,7 +149,7 @@ class Effects:
                 return _WRITES, None
         if any(self._is_iterator(value) for value in _arguments(call)):
             return Effect(Level.EFFECTS, "uses up an iterator"), None
-        unknown = Effect(Level.UNKNOWN, f"`{_shown(call.func)}` is not known to rlint")
+        unknown = Effect(Level.UNKNOWN, f"`{self._shown(call.func)}` is not known to rlint")
         qualified = self.names.qualified(call.func)
         if qualified is not None:
             known = facts.callable_fact(qualified, argument_count(call))
@@ -160,7 +160,7 @@ class Effects:
             return self._method(call, call.func, unknown)
         callee = self.kinds.kind_of(call.func)
         if callee.tag is Tag.MODULE:
-            return Effect(Level.UNKNOWN, f"`{_shown(call.func)}` is a module, which may keep state"), None
+            return Effect(Level.UNKNOWN, f"`{self._shown(call.func)}` is a module, which may keep state"), None
         if callee.tag is Tag.TOKENIZER:
             return PURE, None
         if callee.of and callee.tag in (Tag.FUNCTION, Tag.CLASS, Tag.UNKNOWN):
@@ -202,13 +202,18 @@ class Effects:
         kind = self.kinds.kind_of(argument)
         if qualified is None and kind.tag is not Tag.FUNCTION:
             # data, or a callable that was passed in
-            return PURE if kind else Effect(Level.UNKNOWN, f"`{_shown(argument)}` is not known to rlint")
+            return PURE if kind else Effect(Level.UNKNOWN, f"`{self._shown(argument)}` is not known to rlint")
         path = qualified or kind.of
         known = facts.callable_fact(path)
         if known is not None:
             return known.effect
         found = self.project.effect_at(path, self.names.module) if self.project is not None else None
-        return found or Effect(Level.UNKNOWN, f"`{_shown(argument)}` is not known to rlint")
+        return found or Effect(Level.UNKNOWN, f"`{self._shown(argument)}` is not known to rlint")
+
+    def _shown(self, expression: ast.expr) -> str:
+        start, end = self.tree.positions.span(expression)
+        text = " ".join(self.tree.text[start : min(end, start + 80)].split())
+        return text if len(text) <= 40 else f"{text[:37]}..."
 
     def is_made_here(self, expression: ast.expr) -> bool:
         """Is this a local name whose value the function itself made, so that no one else sees a change?"""
@@ -277,11 +282,6 @@ def _arguments(call: ast.Call) -> list[ast.expr]:
 
 def _is_false(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and value.value is False
-
-
-def _shown(expression: ast.expr) -> str:
-    text = ast.unparse(expression)
-    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def _evaluated(expression: ast.AST) -> Iterator[ast.AST]:

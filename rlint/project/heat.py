@@ -50,6 +50,14 @@ class HeatMap:
         """How often a function is called."""
         return self._heat.get(path, COLD)
 
+    def may_be_warm(self, function: FunctionSummary) -> bool:
+        """Is any line of a function warmer than cold? Where neither its callers nor one of its own loops
+        heats it, none is.
+        """
+        if self.of_function(function.path).level is not Heat.COLD:
+            return True
+        return any(level is not None for level in self._loop_heat.get(function.path, ()))
+
     def is_driven(self, function: FunctionSummary, loop: int) -> bool:
         """Is this loop a training loop by what it does, itself or through calls?"""
         levels = self._loop_heat.get(function.path, ())

@@ -49,6 +49,7 @@ class Site(TopLevel):
         self._repeats = Repeats(self.tree, self._changes, self.order)
         self._constants = Constants(knowledge.tree, knowledge.names, knowledge.flow)
         self._heats: dict[ast.AST, HeatAt] = {}
+        self._warm: dict[ast.AST | None, bool] = {}
 
     # -- what things are -----------------------------------------------------------------------
 
@@ -295,6 +296,15 @@ class Site(TopLevel):
             return []
         summary = self.module.functions.get(self.tree.qualname(function))
         return self._heat.passed_names(summary, name.id) if summary is not None else []
+
+    def may_be_warm(self, node: ast.AST) -> bool:
+        """Can any line of the function that runs a node be warmer than cold? Cheaper than `heat_of`."""
+        function = self.tree.function(node)
+        known = self._warm.get(function)
+        if known is None:
+            summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
+            known = self._warm[function] = summary is not None and self._heat.may_be_warm(summary)
+        return known
 
     def loops(self, node: ast.AST) -> list[AnyLoop]:
         """The loops and comprehensions of the same function that repeat a node, innermost first. A loop
