@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rlint.project.knowledge import Knowledge
@@ -109,30 +108,27 @@ def _appended(name: ast.Name, knowledge: Knowledge) -> ast.expr | None:
     return found[0] if len(found) == 1 else None
 
 
-def applications(function: Function, knowledge: Knowledge) -> Iterator[Application]:
-    """What a function applies to its parameters, or to each item of them, whenever it gets that far."""
-    order = Order(knowledge.tree)
-    parameters = {
-        argument.arg
-        for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
-    }
-    stack: list[ast.AST] = list(function.body)
-    while stack:
-        node = stack.pop()
-        stack.extend(ast.iter_child_nodes(node))
-        if not isinstance(node, ast.Call) or node.keywords or len(node.args) != 1:
+def applications(knowledge: Knowledge) -> dict[Function, tuple[Application, ...]]:
+    """What the functions of a file apply to their parameters, or to each item of them, whenever they get
+    that far.
+    """
+    tree, order = knowledge.tree, Order(knowledge.tree)
+    found: dict[Function, dict[Application, None]] = {}
+    for node in tree.of_type(ast.Call):
+        if node.keywords or len(node.args) != 1 or not isinstance(node.args[0], ast.Name):
             continue
-        if knowledge.tree.function(node) is not function or not isinstance(node.args[0], ast.Name):
-            continue
-        path = knowledge.effects.path_of(node)
+        function = tree.function(node)
+        path = knowledge.effects.path_of(node) if function is not None else None
         place = place_of(node.args[0], knowledge) if path is not None else None
-        if path is None or place is None or place.depth > 1 or not isinstance(place.root, ast.Name):
+        if path is None or function is None or place is None or not isinstance(place.root, ast.Name):
             continue
         bindings = knowledge.flow.reaching(place.root)
-        if not _is_always_run(node, function, order):
+        if place.depth > 1 or [(b.how, b.statement) for b in bindings] != [(How.PARAMETER, function)]:
             continue
-        if place.root.id in parameters and [b.how for b in bindings] == [How.PARAMETER]:
-            yield Application(path, place.root.id, items=place.depth == 1)
+        if _is_always_run(node, function, order):
+            application = Application(path, place.root.id, items=place.depth == 1)
+            found.setdefault(function, {})[application] = None
+    return {function: tuple(applied) for function, applied in found.items()}
 
 
 def _is_always_run(node: ast.Call, function: Function, order: Order) -> bool:

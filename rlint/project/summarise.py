@@ -51,9 +51,11 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
                 summary.constants[name] = kind
     summary.star_imports = tuple(root.star_imports)
     calls = _calls_by_function(knowledge)
+    applied = applications(knowledge)
     for node in (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef)):
         assert isinstance(node, FUNCTIONS)
         function = _function(node, knowledge, calls.get(node, []))
+        function.applications = applied.get(node, ())
         summary.functions[function.qualname] = function
     summary.functions[""] = FunctionSummary(
         knowledge.name,
@@ -112,7 +114,6 @@ def _function(node: Function, knowledge: Knowledge, calls: list[CallSite]) -> Fu
         is_staticmethod(node),
         effect.quiet and does_work(node, knowledge),
         effect.quiet and watches_others(node, knowledge),
-        tuple(dict.fromkeys(applications(node, knowledge))),
     )
 
 
