@@ -56,8 +56,9 @@ the same array. The result has the same values, shape, dtype and gradient; parts
 together are noticed behind the loop. Where the parts have three or more dtypes, a single join
 promotes them together.
 
-Unsafe at module level, where others may look at the variable while the loop runs, and for a variable
-that starts as `None`, since with one part the result was that very part.
+Unsafe at module level, where others may look at the variable while the loop runs; for a variable
+that starts as `None`, since with one part the result was that very part; and for unpacked parts
+(`[found, *rows]`), since a pass without any made a copy.
 
 Unsafe for an array that is an attribute: it becomes a view of storage with room for more rows, kept
 by a small class that the fix adds to the file. The attribute has the same rows, order, dtype and
