@@ -34,8 +34,9 @@ _AGENT_CLASS = re.compile(
 )
 
 _BUFFER = _roles(
-    stores_a_transition="""add push store append put insert record remember store_transition
-        store_experience store_memory add_transition add_experience""",
+    stores_a_transition="""add push store append put insert record remember memorize store_transition
+        store_experience store_memory add_transition add_experience add_memory add_to_memory
+        push_transition""",
     samples_a_batch="sample sample_batch sample_buffer sample_memory get_batch",
     runs_per_sampled_batch="update_priorities",
 )
@@ -43,8 +44,8 @@ _BUFFER_CLASS = re.compile(
     r"buffer|memory|replay|storage|rollout|experience|history|trajectory", re.IGNORECASE
 )
 _UNMISTAKABLE = frozenset(
-    """remember store_transition store_experience store_memory add_transition add_experience
-    sample_batch sample_memory sample_buffer""".split()
+    """remember memorize store_transition store_experience store_memory add_transition add_experience
+    add_memory add_to_memory push_transition sample_batch sample_memory sample_buffer""".split()
 )
 
 _LIBRARY = {
