@@ -7,7 +7,7 @@ import ast
 from rlint.rules.processes._idle import Idle, leaves, means_not_there
 from rlint.rules.processes._looks import Looks
 from rlint.rules.processes._pauses import Pause
-from rlint.rules.processes._polls import Poll, Sort
+from rlint.rules.processes._polls import Poll, Sort, asks_at_once
 from rlint.rules.processes._wait import Loop, Wait, asked_by
 from rlint.rules.processes._words import words_of
 
@@ -80,7 +80,7 @@ def _handled(statement: ast.stmt, looks: Looks, site: Site) -> list[Poll]:
         case ast.For(body=body, orelse=[]):
             parts = [_handled(inner, looks, site) for inner in body]
             return [poll for part in parts for poll in part] if all(parts) else []
-        case ast.If(test=test, orelse=[]):
+        case ast.If(test=test, body=body, orelse=[]) if not leaves(body):
             found = looks.polls(test, holds=False) or []
             return [poll for poll in found if _comes(poll) or _is_taken(poll.node, statement.body)]
         case ast.Try(body=[taking, *_], handlers=[handler], orelse=[], finalbody=[]) if means_not_there(
@@ -129,7 +129,7 @@ def _guard(statement: ast.stmt, loop: Loop, site: Site) -> ast.If | ast.ExceptHa
 def _taken(handler: ast.ExceptHandler, looks: Looks, site: Site) -> list[Poll]:
     """What the `try` of a handler wanted to take, where the handler means that there is nothing yet."""
     parent = site.parent(handler)
-    if not isinstance(parent, ast.Try) or not means_not_there(handler):
+    if not isinstance(parent, ast.Try) or not (means_not_there(handler) or _takes_alone(parent)):
         return []
     for statement in parent.body:
         for node in ast.walk(statement):
@@ -138,6 +138,15 @@ def _taken(handler: ast.ExceptHandler, looks: Looks, site: Site) -> list[Poll]:
                 if found and found[0].sort is Sort.DATA:
                     return found
     return []
+
+
+def _takes_alone(trying: ast.Try) -> bool:
+    """`try: item = queue.get_nowait()` and nothing else: any exception means that there is nothing yet."""
+    match trying.body:
+        case [ast.Assign(value=ast.Call(func=ast.Attribute(attr="get_nowait" | "get")) as call)]:
+            at_once: bool = asks_at_once(call)
+            return at_once
+    return False
 
 
 def _progress(test: ast.expr, looks: Looks) -> list[Poll]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rlint.rules.processes._fixes import fix_of, hazards, repeatable, shown
 from rlint.rules.processes._polls import Poll, Sort
 from rlint.rules.processes._wait import Wait
-from rlint.rules.processes._words import STOPS, words_of
+from rlint.rules.processes._words import calls_off
 
 from rlint.project.kind import Tag
 from rlint.project.site import Site
@@ -38,22 +38,13 @@ def direct_fix(wait: Wait, site: Site) -> Fix | None:
 
 def _awaited(wait: Wait) -> Poll | None:
     """The one thing that ends the wait, besides flags that call it off and workers that may die."""
-    wanted = [poll for poll in wait.polls if not STOPS & _names(poll.subject)] or wait.polls
+    wanted = [poll for poll in wait.polls if not calls_off(poll.subject)] or wait.polls
     if len(wanted) > 1:
         wanted = [poll for poll in wanted if poll.sort is not Sort.WORKER]
     if len(wanted) != 1 or wanted[0].sort not in (*_WAITS, Sort.FUTURE):
         return None
     tested = ast.walk(wait.loop.test) if isinstance(wait.loop, ast.While) else ()
     return wanted[0] if wait.exact or any(node is wanted[0].node for node in tested) else None
-
-
-def _names(expression: ast.expr) -> set[str]:
-    found: set[str] = set()
-    for node in ast.walk(expression):
-        match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
-                found |= words_of(name)
-    return found
 
 
 def _replaced(wait: Wait) -> ast.AST | None:

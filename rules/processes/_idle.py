@@ -82,9 +82,9 @@ class Idle:
             self.others += 1
             return self.looks.allows(statement.test) and self.block(orelse)
         found = self.looks.polls(statement.test, holds=False)
-        if found is None:
+        if not found:
             self.others += 1
-            return self.looks.allows(statement.test) and self.block(orelse)
+            return found is not None and self.block(orelse)
         self.polls += found
         return self.block(orelse)
 

@@ -41,22 +41,20 @@ class Looks:
         """The polls of a condition that is true (`holds`) or false while the loop waits.
 
         None where the condition does something else as well, or where the wait is for the outside
-        world: a clock, a server, a device, a window.
+        world: a server, a device, a window. A look at the clock is no poll.
         """
         found: list[Poll] = []
-        timed = False
         for leaf, positive in _leaves(test, positive=holds):
             judged = [(self._judge(expression), expression) for expression in self._meanings(leaf)]
             verdicts = [verdict for verdict, _ in judged if verdict is not None]
             if len(verdicts) < len(judged):
                 return None
             most = max(verdicts)
-            timed |= most is _Verdict.CLOCK
             if most in (_Verdict.STATE, _Verdict.DATA):
                 node = next(expression for verdict, expression in judged if verdict is most)
                 fetches = most is _Verdict.DATA
                 found.append(poll_of(node, self.site, positive=positive, fetches=fetches))
-        return found if found or not timed else None
+        return found
 
     def allows(self, expression: ast.expr) -> bool:
         """Does evaluating this expression only look?"""

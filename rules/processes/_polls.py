@@ -97,6 +97,8 @@ def _asked(call: ast.Call, site: Site, *, positive: bool) -> Poll | None:
 def asks_at_once(call: ast.Call) -> bool:
     """`get(False)`, `get(block=False)`, `poll()`, `poll(0)`, `recv(flags=NOBLOCK)`: without waiting."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if name == "get_nowait":
+        return True
     if name == "poll":
         return not call.keywords and all(
             isinstance(argument, ast.Constant) and argument.value in (0, 0.0) for argument in call.args

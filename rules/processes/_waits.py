@@ -11,12 +11,15 @@ from rlint.rules.processes._looks import Looks
 from rlint.rules.processes._pauses import own_pauses
 from rlint.rules.processes._polls import Poll, Sort
 from rlint.rules.processes._wait import Loop, Wait, asked_by
+from rlint.rules.processes._words import PLACES, calls_off, words_of
 
 from rlint.project.site import Site
 
 
 def waits_in(loop: Loop, site: Site) -> Iterator[Wait]:
     """The waits that a loop itself makes; those of loops inside it are their own."""
+    if _keeps_a_limit(loop, site):
+        return
     whole = _whole(loop, site, strict=False)
     if whole is not None and whole.pauses:
         if all(pause.short for pause in whole.pauses):
@@ -32,6 +35,12 @@ def waits_in(loop: Loop, site: Site) -> Iterator[Wait]:
             found = branch_wait(loop, pause, site) or round_wait(loop, pause, site)
             if found is not None:
                 yield found
+
+
+def _keeps_a_limit(loop: Loop, site: Site) -> bool:
+    """Does the loop stand in a rate limiter or the like?"""
+    around = (site.function(loop), site.class_of(loop))
+    return any(PLACES & words_of(place.name) for place in around if place is not None)
 
 
 def _whole(loop: Loop, site: Site, *, strict: bool) -> Wait | None:
@@ -50,11 +59,13 @@ def _whole(loop: Loop, site: Site, *, strict: bool) -> Wait | None:
         return None
     if not idle.block(loop.body):
         return None
+    always = isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant)
     polls = [*found, *idle.polls]
     fetched = _fetches(loop, looks) if not polls else []
     if not polls and not fetched:
         return None
-    always = isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant)
+    if not found and not always and all(calls_off(poll.subject) for poll in polls):
+        return None  # waits for a moment, unless it is called off
     one_test = always or not idle.polls
     exact = (
         len(polls) == 1 and one_test and not idle.others and not loop.orelse and _single(loop, polls[0], site)

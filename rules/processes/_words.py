@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-STOPS = frozenset(
+import ast
+
+_STOPS = frozenset(
     """stop stopped exit quit shutdown terminate terminated cancel kill abort closed finished
     running alive active closing""".split()
 )
-"""Words for what calls a wait off."""
 
 LOOKS = frozenset(
     """is_set isSet is_alive done ready empty full qsize is_ready is_done is_completed is_finished finished
@@ -36,6 +37,9 @@ FOREIGN = frozenset(
 NETWORK = frozenset("requests urllib urllib3 httpx aiohttp http socket grpc redis ray boto3 paramiko".split())
 """Packages whose functions go out of the machine."""
 
+PLACES = frozenset("limiter limit limited throttle throttled bucket teleop ratelimiter".split())
+"""Words in the names of classes and functions that lose time on purpose."""
+
 OWN = frozenset("param params parameter inference policy replay weight weights learner actor".split())
 """Words that make a server one of the program itself."""
 
@@ -48,3 +52,18 @@ def words_of(identifier: str) -> set[str]:
             spaced += "_"
         spaced += letter
     return set(spaced.lower().replace("_", " ").split())
+
+
+def names_in(expression: ast.AST) -> set[str]:
+    """The words of all names in an expression, those in strings included."""
+    found: set[str] = set()
+    for node in ast.walk(expression):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+                found |= words_of(name)
+    return found
+
+
+def calls_off(subject: ast.expr) -> bool:
+    """Is this, by its name, a flag that ends a wait before its time (`stop`, `self.running`)?"""
+    return bool(_STOPS & names_in(subject))

@@ -91,6 +91,13 @@ _EACH = {
     "done": "`concurrent.futures.wait({0})` sleeps until all are done",
     "is_completed": "`wait()` for each of `{0}`: it takes as long as the slowest, and sleeps until then",
 }
+_AWAITED = {
+    Sort.EVENT: "`await {0}.wait()` on an `asyncio.Event` lets the other coroutines run until it is set",
+    Sort.WORKER: "`await asyncio.to_thread({0}.join)` lets the other coroutines run until it has ended",
+    Sort.FUTURE: "`await {0}` (a future of a pool: `asyncio.wrap_future({0})`) resumes when it is done",
+    Sort.EMPTY: "`await {0}.get()` on an `asyncio.Queue` resumes when there is an item",
+    Sort.FULL: "`await {0}.put()` on an `asyncio.Queue` resumes when there is room",
+}
 _SIGNAL = "have the other side set an event or notify a condition ({0}), and wait for that"
 _THREADS = "`threading.Condition` between threads, `multiprocessing.Condition` between processes"
 
@@ -104,7 +111,7 @@ class BusyWaitSleep(Rule):
     claims = ("cpu",)
     heat = Heat.COLD
     visits = (ast.While, ast.For)
-    triggers = ("while",)
+    triggers = ("while", "sleep")
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Find the waits of one loop."""
@@ -123,7 +130,7 @@ def message(wait: Wait, site: Site) -> str:
         return f"{what} is polled without a pause, which burns a core for as long as it takes"
     if not wait.pauses[0].seconds:
         return f"{what} is polled with `sleep(0)`, which burns a core for as long as it takes"
-    seconds = f"{wait.pauses[0].seconds:g} s"
+    seconds = f"{wait.pauses[0].seconds:.9f}".rstrip("0") + " s"
     cost = f"each look wakes the processor, and news is seen up to {seconds} late"
     return f"{what} is polled every {seconds}: {cost}"
 
@@ -138,12 +145,16 @@ def polled(poll: Poll, site: Site) -> str:
 def advice(wait: Wait, site: Site) -> str:
     """What to write instead."""
     poll = wait.polls[0]
-    instead = _INSTEAD.get(poll.sort)
+    awaited = isinstance(site.function(wait.loop), ast.AsyncFunctionDef)
+    instead = (_AWAITED if awaited else _INSTEAD).get(poll.sort)
     if instead is not None:
         return instead.format(shown(poll.subject, site))
     match poll.node:
-        case ast.Call(args=[ast.GeneratorExp(elt=ast.Call(func=ast.Attribute(attr=look)), generators=[of])]):
+        case ast.Call(args=[ast.GeneratorExp(elt=each, generators=[of])]):
+            each = each.operand if isinstance(each, ast.UnaryOp) else each
+            look = (
+                each.func.attr if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) else ""
+            )
             if look in _EACH:
                 return _EACH[look].format(shown(of.iter, site))
-    awaited = isinstance(site.function(wait.loop), ast.AsyncFunctionDef)
     return _SIGNAL.format("`asyncio.Condition` between coroutines" if awaited else _THREADS)
