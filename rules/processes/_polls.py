@@ -6,6 +6,8 @@ import ast
 import enum
 from dataclasses import dataclass, replace
 
+from rlint.rules.processes._words import words_of
+
 from rlint.project.kind import Kind, Tag
 from rlint.project.site import Site
 
@@ -50,6 +52,7 @@ SORT_OF_TAG = {
 }  # fmt: skip
 """What a value of known kind is looked at for."""
 
+_AT_ONCE = frozenset({"noblock", "dontwait"})
 _FAMILY = {Sort.FULL: Sort.EMPTY, Sort.RESULT: Sort.FUTURE}
 
 
@@ -104,6 +107,8 @@ def asks_at_once(call: ast.Call) -> bool:
             isinstance(argument, ast.Constant) and argument.value in (0, 0.0) for argument in call.args
         )
     if name.startswith("recv"):
-        return bool(call.args or call.keywords)
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        return any(_AT_ONCE & words_of(node.attr) for flags in given for node in ast.walk(flags)
+                   if isinstance(node, ast.Attribute))  # fmt: skip
     first = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "block"), None)
     return isinstance(first, ast.Constant) and first.value is False

@@ -152,9 +152,7 @@ def advice(wait: Wait, site: Site) -> str:
     match poll.node:
         case ast.Call(args=[ast.GeneratorExp(elt=each, generators=[of])]):
             each = each.operand if isinstance(each, ast.UnaryOp) else each
-            look = (
-                each.func.attr if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) else ""
-            )
-            if look in _EACH:
-                return _EACH[look].format(shown(of.iter, site))
+            called = each.func if isinstance(each, ast.Call) else None
+            if isinstance(called, ast.Attribute) and called.attr in _EACH:
+                return _EACH[called.attr].format(shown(of.iter, site))
     return _SIGNAL.format("`asyncio.Condition` between coroutines" if awaited else _THREADS)

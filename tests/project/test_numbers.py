@@ -1,0 +1,68 @@
+"""The numbers that expressions stand for, and how imported things are written."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from project_builder import expression, find, site_of
+from rlint.project.numbers import Number, number_of
+
+PROGRAM = """
+import time as t
+from concurrent import futures
+from time import sleep as nap
+POLL = 0.5
+RATE = 1
+RATE = 2
+class Actor:
+    interval = 0.25
+    def __init__(self, gap=0.125):
+        self.gap = gap
+        self.steps = 0
+        self.steps += 1
+    def run(self, wait=2, *, rest=4, other):
+        local = POLL / 5
+        time = None
+        print(0.001, 1 / 4 - 0.25, -POLL, local, wait, rest, other, self.interval, self.gap, self.steps, RATE, 1 / 0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "number"),
+    [
+        ("0.001", Number(0.001)),
+        ("1 / 4 - 0.25", Number(0.0)),
+        ("-POLL", Number(-0.5)),
+        ("local", Number(0.1)),
+        ("wait", Number(2.0, fixed=False)),
+        ("rest", Number(4.0, fixed=False)),
+        ("other", None),
+        ("self.interval", Number(0.25, fixed=False)),
+        ("self.gap", Number(0.125, fixed=False)),
+        ("self.steps", None),
+        ("RATE", None),
+        ("1 / 0", None),
+    ],
+)
+def test_names_and_defaults_stand_for_numbers(source: str, number: Number | None) -> None:
+    """A length or a count is known where it is written, named once, or a default that callers may change."""
+    site = site_of(PROGRAM)
+    assert number_of(expression(site, source, last=True), site) == number
+
+
+@pytest.mark.parametrize(
+    ("qualified", "written"),
+    [
+        ("time.sleep", "t.sleep"),
+        ("concurrent.futures.wait", "futures.wait"),
+        ("queue.Empty", None),
+    ],
+)
+def test_an_imported_function_is_written_as_the_file_imports_it(qualified: str, written: str | None) -> None:
+    """Code that a fix adds uses the names that the file has for things."""
+    site = site_of(PROGRAM)
+    place = find(site, "local = POLL / 5")
+    assert isinstance(place, ast.stmt)
+    assert site.spelled(qualified, place) == written
