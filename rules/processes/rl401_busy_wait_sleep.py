@@ -73,6 +73,7 @@ from rlint.rules.processes._waits import waits_in
 from rlint.project.site import Site
 from rlint.rule import Finding, Heat, Rule
 
+_HARDLY_A_PAUSE = 0.001
 _INSTEAD = {
     Sort.EVENT: "`{0}.wait()` sleeps until the event is set, and returns at once when it is",
     Sort.WORKER: "`{0}.join()` sleeps until the worker has ended",
@@ -131,8 +132,9 @@ def message(wait: Wait, site: Site) -> str:
     if not wait.pauses[0].seconds:
         return f"{what} is polled with `sleep(0)`, which burns a core for as long as it takes"
     seconds = f"{wait.pauses[0].seconds:.9f}".rstrip("0") + " s"
-    cost = f"each look wakes the processor, and news is seen up to {seconds} late"
-    return f"{what} is polled every {seconds}: {cost}"
+    if wait.pauses[0].seconds < _HARDLY_A_PAUSE:
+        return f"{what} is polled every {seconds}, which keeps a core busy for as long as it takes"
+    return f"{what} is polled every {seconds}: each look wakes the processor, and what comes may be seen as much late"
 
 
 def polled(poll: Poll, site: Site) -> str:

@@ -25,7 +25,8 @@ class Actor:
     def run(self, wait=2, *, rest=4, other):
         local = POLL / 5
         time = None
-        print(0.001, 1 / 4 - 0.25, -POLL, local, wait, rest, other, self.interval, self.gap, self.steps, RATE, 1 / 0)
+        print(0.001, 1 / 4 - 0.25, -POLL, local, wait, rest, other)
+        print(self.interval, self.gap, self.steps, RATE, 1 / 0)
 """
 
 
