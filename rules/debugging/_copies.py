@@ -119,6 +119,8 @@ def _is_bound_to_weights(name: ast.Name, site: Site) -> bool:
     if len(definitions) != 1 or definitions[0].value is None:
         return False
     binding, value = definitions[0], definitions[0].value
+    if isinstance(value, ast.Name):
+        return False  # another name for something: one step is followed, no chain (nor circle) of them
     if binding.how in (How.FOR, How.COMPREHENSION):
         return _gives_weights(value, binding.path, site)
     return binding.how is How.ASSIGN and not binding.path and is_weights(value, site)

@@ -18,9 +18,7 @@ _RECEIVER = re.compile(
     r"swanlab|run|summary|recorder|tracker|aim)(_|$)"
 )
 _COMPLAINS = frozenset({"warning", "warn", "error", "critical", "exception"})
-_TROUBLE = re.compile(
-    r"warn|error|fail|mismatch|problem|did not|didn't|not (updat|chang|sync|match)", re.IGNORECASE
-)
+_TROUBLE = re.compile(r"warn|error|fail|mismatch|did not|didn't|not (updat|chang|sync|match)", re.IGNORECASE)
 _COUNTER = re.compile(
     r"(^|_)(steps?|episodes?|epochs?|iter|iters|iterations?|ids?|idx|index|rank|i|j|k|t|n|names?|worker|agent|actor|"
     r"learner|updates?|turns?|rounds?|game|layer|key|device|label|tag|prefix|interval|version|num)$"

@@ -125,7 +125,7 @@ class DebugWeightClone(Rule):
 
     def _bound(self, node: ast.stmt, name: str, copy: _copies.WeightCopy, site: Site) -> Iterator[Finding]:
         binding = _binding_of(node, name, site)
-        if binding is None or site.is_imported(name):
+        if binding is None or site.scope(node).is_class or site.is_imported(name):
             return
         reads = [read for read in site.reads(name, site.scope(node)) if binding in site.definitions(read)]
         trace = _traces.Trace(binding, site)
