@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rlint.project import facts
 from rlint.project.effect import Level
 from rlint.project.kind import Tag
-from rlint.project.kinds import is_immutable
+from rlint.project.kind_algebra import is_immutable
 from rlint.project.knowledge import Knowledge
 from rlint.project.loops import ENVIRONMENT_STEP, MESSAGE
 from rlint.syntax.scopes import How

@@ -9,8 +9,10 @@ from typing import Protocol
 from rlint.project import facts
 from rlint.project.effect import PURE, READS, Effect, Level
 from rlint.project.kind import Tag
-from rlint.project.kinds import Kinds, argument_count, is_immutable
+from rlint.project.kind_algebra import is_immutable
+from rlint.project.kinds import Kinds
 from rlint.project.names import Names
+from rlint.syntax.forms import argument_count
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
 
@@ -160,7 +162,9 @@ class Effects:
             return self._method(call, call.func, unknown)
         callee = self.kinds.kind_of(call.func)
         if callee.tag is Tag.MODULE:
-            return Effect(Level.UNKNOWN, f"`{self._shown(call.func)}` is a module, which may keep state"), None
+            return Effect(
+                Level.UNKNOWN, f"`{self._shown(call.func)}` is a module, which may keep state"
+            ), None
         if callee.tag is Tag.TOKENIZER:
             return PURE, None
         if callee.of and callee.tag in (Tag.FUNCTION, Tag.CLASS, Tag.UNKNOWN):

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from rlint.project import facts
 from rlint.project.effect import Level
 from rlint.project.kind import Tag
-from rlint.project.kinds import argument_count, is_immutable
+from rlint.project.kind_algebra import is_immutable
 from rlint.project.knowledge import Knowledge
+from rlint.syntax.forms import argument_count
 from rlint.syntax.tree import FUNCTIONS
 
 _DEPTH = 12

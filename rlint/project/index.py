@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from rlint.project import batches, facts
 from rlint.project.effect import PURE, Effect, Level
 from rlint.project.kind import UNKNOWN, Kind, Tag
-from rlint.project.kinds import indexed, is_immutable, refines
+from rlint.project.kind_algebra import indexed, is_immutable, refines
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
 
 _STEP = re.compile(r"\(\)|\[[:?]?\]|@\w+|\.\w+")

@@ -19,7 +19,7 @@ from rlint.project.heat import COLD, HeatAt, HeatMap
 from rlint.project.index import Index
 from rlint.project.items import Place, maker_of, place_of
 from rlint.project.kind import Device, Kind
-from rlint.project.kinds import is_immutable
+from rlint.project.kind_algebra import is_immutable
 from rlint.project.knowledge import Knowledge
 from rlint.project.loops import AnyLoop
 from rlint.project.order import Order

@@ -12,10 +12,12 @@ from rlint.project.guards import coldest, last_name
 from rlint.project.index import Index
 from rlint.project.items import applications
 from rlint.project.kind import UNKNOWN, Device, Kind, Tag
-from rlint.project.kinds import Kinds, is_property, is_staticmethod, item_of, refines
+from rlint.project.kind_algebra import item_of, refines
+from rlint.project.kinds import Kinds
 from rlint.project.knowledge import Knowledge
 from rlint.project.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.project.work import does_work, watches_others
+from rlint.syntax.forms import is_property, is_staticmethod
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
 

@@ -9,9 +9,9 @@ from rlint.project import facts
 from rlint.project.effect import Level
 from rlint.project.index import Index
 from rlint.project.kind import Tag
-from rlint.project.kinds import argument_count
 from rlint.project.knowledge import Knowledge
 from rlint.project.summary import FunctionSummary
+from rlint.syntax.forms import argument_count
 from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, Function
 
 _TEXT = frozenset({Tag.STR, Tag.BYTES})

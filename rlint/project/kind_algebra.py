@@ -1,0 +1,134 @@
+"""Kinds from kinds: of items, parts and sums. Looks at no code."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from rlint.project import batches
+from rlint.project.kind import UNKNOWN, Device, Kind, Tag
+
+_IMMUTABLE = frozenset(
+    Tag[name]
+    for name in "NONE BOOL INT FLOAT STR BYTES DEVICE DTYPE NUMPY_SCALAR RANGE PATTERN FUNCTION CLASS".split()
+)
+NUMBERS = (Tag.BOOL, Tag.INT, Tag.FLOAT)
+"""The kinds of Python's numbers."""
+
+
+def is_immutable(kind: Kind) -> bool:
+    """True where a value of this kind cannot change while a name is bound to it."""
+    return kind.tag in _IMMUTABLE
+
+
+def item_of(kind: Kind) -> Kind:
+    """The kind of what a value of this kind gives when it is iterated over (or indexed by one number)."""
+    if kind.tag is Tag.LOADER:
+        return kind.item or batches.BATCH_ON_HOST
+    if kind.tag is Tag.BATCH:
+        return batches.part_of(kind)
+    if kind.tag is Tag.TENSOR:
+        return Kind(Tag.TENSOR, of=kind.of, device=kind.device)
+    if kind.tag in (Tag.PARAMETERS, Tag.STATE_DICT):
+        return Kind(Tag.TENSOR)
+    if kind.tag is Tag.RANGE:
+        return Kind(Tag.INT)
+    if kind.tag is Tag.STR:
+        return Kind(Tag.STR)
+    if kind.item is not None:
+        return kind.item
+    return Kind(of=f"{kind.of}[]") if not kind and kind.of else UNKNOWN
+
+
+def refines(found: Kind, promised: Kind) -> bool:
+    """Does what was found say the same as an annotation, and perhaps more?"""
+    if found.tag is not promised.tag or found.optional is not promised.optional:
+        return False
+    if promised.item is None:
+        return True
+    return found.item is not None and refines(found.item, promised.item)
+
+
+def indexed(owner: Kind, step: str) -> Kind:
+    """The kind of `owner[index]`; `step` is "[]" for one item, "[:]" for a part, "[?]" where unknown."""
+    if owner.tag in (Tag.STR, Tag.BYTES):
+        return Kind(owner.tag) if owner.tag is Tag.STR or step == "[:]" else UNKNOWN
+    if owner.tag is Tag.TENSOR:
+        return Kind(Tag.TENSOR, device=owner.device)
+    if owner.tag is Tag.BATCH:
+        return batches.part_of(owner)
+    if owner.tag in (Tag.DICT, Tag.STATE_DICT):
+        return item_of(owner)
+    if step == "[:]":
+        if owner.tag in (Tag.LIST, Tag.TUPLE):
+            return replace(owner, fresh=True)
+        return Kind(Tag.NDARRAY) if owner.tag is Tag.NDARRAY else _deferred(owner, step)
+    if owner.tag in (Tag.LIST, Tag.TUPLE, Tag.DEQUE, Tag.ITERATOR, Tag.LOADER, Tag.PARAMETERS):
+        return item_of(owner)
+    return _deferred(owner, step)
+
+
+def _deferred(owner: Kind, step: str) -> Kind:
+    return Kind(of=f"{owner.of}{step}") if not owner and owner.of else UNKNOWN
+
+
+def along(kind: Kind, path: tuple[int, ...]) -> Kind:
+    """The kind at a path through tuple targets: of the item of the item …"""
+    for _ in path:
+        kind = item_of(kind)
+    return kind
+
+
+def arithmetic(left: Kind, right: Kind, operator: ast.operator) -> Kind:
+    """The kind of the result of a binary operator."""
+    for tag in (Tag.TENSOR, Tag.NDARRAY):
+        if left.tag is tag or right.tag is tag:
+            devices = {side.device for side in (left, right) if side.tag is tag}
+            return Kind(tag, device=devices.pop() if len(devices) == 1 else Device.UNKNOWN, fresh=True)
+    if left.tag is Tag.STR and isinstance(operator, (ast.Add, ast.Mod)):
+        return Kind(Tag.STR)
+    if left.tag in NUMBERS and right.tag in NUMBERS:
+        if isinstance(operator, ast.Div) or Tag.FLOAT in (left.tag, right.tag):
+            return Kind(Tag.FLOAT)
+        return Kind(Tag.INT) if not isinstance(operator, ast.Pow) else UNKNOWN
+    if left.tag is right.tag and left.tag in (Tag.LIST, Tag.TUPLE) and isinstance(operator, ast.Add):
+        return replace(left.joined(right), fresh=True)
+    if left.tag is Tag.LIST and isinstance(operator, ast.Mult):
+        return replace(left, fresh=True)
+    if left.tag is Tag.PATH and isinstance(operator, ast.Div):
+        return left
+    return UNKNOWN
+
+
+def device_named(name: str) -> Device:
+    """The device that a string such as "cuda:0" names."""
+    head = name.partition(":")[0]
+    if head == "cpu":
+        return Device.HOST
+    if head == "cuda":
+        return Device.CUDA
+    return Device.OTHER if head in ("mps", "xpu", "meta", "xla", "hpu", "npu") else Device.UNKNOWN
+
+
+_TORCH_DTYPES = frozenset(
+    """float32 float64 float16 bfloat16 float double half int8 int16 int32 int64 int long short uint8 bool
+    complex64 complex128""".split()
+)
+
+
+def library_value(qualified: str) -> Kind:
+    """The kind of a constant of a library: a dtype, a number."""
+    if qualified.startswith("torch.") and qualified[6:] in _TORCH_DTYPES:
+        return Kind(Tag.DTYPE, of=qualified)
+    if qualified.startswith("numpy.") and qualified[6:].rstrip("0123456789_") in (
+        "float",
+        "int",
+        "uint",
+        "bool",
+    ):
+        return Kind(Tag.CLASS, of=qualified)
+    if qualified in ("math.pi", "math.e", "math.inf", "numpy.pi", "numpy.e", "numpy.inf", "numpy.nan"):
+        return Kind(Tag.FLOAT)
+    if qualified in ("torch.pi", "torch.inf", "math.nan"):
+        return Kind(Tag.FLOAT)
+    return UNKNOWN

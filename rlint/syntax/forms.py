@@ -1,0 +1,37 @@
+"""Forms of calls and definitions that can be told without knowing what anything means."""
+
+from __future__ import annotations
+
+import ast
+
+
+def argument_count(call: ast.Call) -> int | None:
+    """How many arguments a call has; None where stars hide it."""
+    if any(isinstance(value, ast.Starred) for value in call.args):
+        return None
+    if any(keyword.arg is None for keyword in call.keywords):
+        return None
+    return len(call.args) + len(call.keywords)
+
+
+def is_staticmethod(function: ast.AST) -> bool:
+    """Decorated with `@staticmethod`?"""
+    return _decorated(function, "staticmethod")
+
+
+def is_classmethod(function: ast.AST) -> bool:
+    """Decorated with `@classmethod`?"""
+    return _decorated(function, "classmethod")
+
+
+def is_property(function: ast.AST) -> bool:
+    """Decorated with `@property` or `@cached_property`?"""
+    return _decorated(function, "property") or _decorated(function, "cached_property")
+
+
+def _decorated(function: ast.AST, name: str) -> bool:
+    return any(
+        (isinstance(decorator, ast.Name) and decorator.id == name)
+        or (isinstance(decorator, ast.Attribute) and decorator.attr == name)
+        for decorator in getattr(function, "decorator_list", ())
+    )
