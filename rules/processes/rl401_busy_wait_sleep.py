@@ -134,7 +134,8 @@ def message(wait: Wait, site: Site) -> str:
     seconds = f"{wait.pauses[0].seconds:.9f}".rstrip("0") + " s"
     if wait.pauses[0].seconds < _HARDLY_A_PAUSE:
         return f"{what} is polled every {seconds}, which keeps a core busy for as long as it takes"
-    return f"{what} is polled every {seconds}: each look wakes the processor, and what comes may be seen as much late"
+    cost = f"each look wakes the processor, and news is seen up to {seconds} late"
+    return f"{what} is polled every {seconds}: {cost}"
 
 
 def polled(poll: Poll, site: Site) -> str:
