@@ -240,6 +240,9 @@ class Index:
         if isinstance(value, Kind) and value.tag is Tag.MODULE:
             cls = self.class_of(value)
             return self.implementations(cls, "forward") if cls else []
+        if isinstance(value, Kind) and value.tag is Tag.INSTANCE:
+            cls = self.class_of(value)
+            return self.implementations(cls, "__call__") if cls else []
         if isinstance(value, Kind) and value.tag in (Tag.CLASS, Tag.FUNCTION) and value.of:
             symbol = self.symbol(value.of, module)
             value = symbol if symbol is not None else value

@@ -62,6 +62,7 @@ _REWARD = re.compile(r"(^|_)rewards?($|_)|^compute_score$|^score_response|_score
 _NOT_A_REWARD = re.compile(
     r"plot|print|log|save|load|make|build|create|get_reward_f|init|parse_args|config|register|setup|model"
 )
+_REWARD_CLASS = re.compile(r"Rewards?($|[A-Z_])|Verifier$|Grader$|Scorer$")
 _OF_MANY = frozenset("completions responses solutions prompts predictions outputs texts generations".split())
 _ANSWER = re.compile(
     r"^_*(extract|parse|grade|verify|check|normali[sz]e|score)_(\w+_)?(answer|solution|boxed|completion|response)$"
@@ -87,7 +88,8 @@ def role_of(function: FunctionSummary, owner: str, tag: Tag, in_loops: frozenset
             return Role(Heat.HOT, _LIBRARY[tag, name])
         if name in _BUFFER and (_BUFFER_CLASS.search(owner) or name in _UNMISTAKABLE):
             return Role(Heat.HOT, _BUFFER[name])
-    if _REWARD.search(name) and not _NOT_A_REWARD.search(name):
+    rewards = name == "__call__" and _REWARD_CLASS.search(owner)
+    if rewards or (_REWARD.search(name) and not _NOT_A_REWARD.search(name)):
         if _OF_MANY & set(function.parameters):
             return Role(Heat.WARM, "rewards each batch")
         return Role(Heat.HOT, "rewards each sample")

@@ -18,7 +18,7 @@ from rlint.project.guards import Interval, coldest, intervals_around, last_name
 from rlint.project.heat import COLD, HeatAt, HeatMap
 from rlint.project.index import Index
 from rlint.project.items import Place, maker_of, place_of
-from rlint.project.kind import Device, Kind
+from rlint.project.kind import Device, Kind, Tag
 from rlint.project.kind_algebra import is_immutable
 from rlint.project.knowledge import Knowledge
 from rlint.project.loops import AnyLoop
@@ -99,7 +99,8 @@ class Site(TopLevel):
                 else ""
             )
         elif not path:
-            path = self.kind_of(call.func).of
+            called = self.kind_of(call.func)
+            path = f"{called.of}()" if called.tag is Tag.INSTANCE and called.of else called.of
         return self.index.callables(path, self.knowledge.name) if path else []
 
     def calls_named(self, name: str, function: Function | None) -> list[ast.Call]:
@@ -399,9 +400,11 @@ class Site(TopLevel):
 
     @cached_property
     def _dynamic_lookups(self) -> list[ast.Name]:
-        return [
-            node
-            for name in ("locals", "vars", "exec", "eval", "globals")
-            for node in self._names.get(name, ())
-            if isinstance(self.tree.parents.get(node), ast.Call)
-        ]
+        found = []
+        for name, enough in (("locals", 9), ("vars", 1), ("exec", 2), ("eval", 2), ("globals", 9)):
+            for node in self._names.get(name, ()):
+                call = self.tree.parents.get(node)
+                # given an object, or the names to use, these look up nothing here
+                if isinstance(call, ast.Call) and call.func is node and len(call.args) < enough:
+                    found.append(node)
+        return found

@@ -225,7 +225,7 @@ def _call_site(call: ast.Call, knowledge: Knowledge) -> CallSite | None:
     else:
         kind = knowledge.kinds.kind_of(call.func)
         if kind.of:
-            path = f"{kind.of}()" if kind.tag is Tag.MODULE else kind.of
+            path = f"{kind.of}()" if kind.tag in (Tag.MODULE, Tag.INSTANCE) else kind.of
     if not path and not method:
         return None
     loop = knowledge.loops.innermost(call)

@@ -151,3 +151,39 @@ def test_helpers_that_look_at_each_answer_are_hot(name: str) -> None:
     """A file of reward helpers is hot even where the trainer that calls them lies elsewhere."""
     site = site_of(f"def {name}(text):\n    work()\n")
     assert site.heat_of(expression(site, "work()")).level is Heat.HOT
+
+
+def test_calling_an_object_runs_its_call_method() -> None:
+    """`reward(texts)` runs `__call__`, not the constructor, of what `reward` is an instance of."""
+    site = site_of(
+        """
+        class Judge:
+            def __init__(self, words):
+                self.words = sorted(words)
+
+            def __call__(self, text):
+                return self.words.index(text)
+
+        def main(env):
+            judge = Judge(["a"])
+            for step in range(1000):
+                obs, reward, done, info = env.step(0)
+                judge(obs)
+        """
+    )
+    assert site.heat_of(expression(site, "self.words.index(text)")).level is Heat.HOT
+    assert site.heat_of(expression(site, "sorted(words)")).level is Heat.COLD
+    [called] = site.callables(expression(site, "judge(obs)"))  # type: ignore[arg-type]
+    assert called.name == "__call__"
+
+
+def test_reward_objects_are_called_by_the_library() -> None:
+    """`__call__` of a class that is named after what it gives counts like a reward function."""
+    site = site_of(
+        """
+        class AccuracyReward:
+            def __call__(self, completions):
+                return [len(text) for text in completions]
+        """
+    )
+    assert site.heat_of(expression(site, "len(text)")).level is Heat.HOT

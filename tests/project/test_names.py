@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from project_builder import build, expression, site_of
@@ -77,3 +79,20 @@ def test_a_name_that_another_file_imports_is_known() -> None:
     site = build(files)["lists.py"]
     assert (site.is_imported("WORDS"), site.is_imported("OTHER")) == (True, False)
     assert build({**files, "train.py": "from lists import *\n"})["lists.py"].is_imported("OTHER")
+
+
+def test_evaluating_text_with_names_of_its_own_sees_no_locals() -> None:
+    """`eval` sees the variables around it, unless it is given the names to use."""
+    site = site_of(
+        """
+        def sees(text):
+            secret = 1
+            return eval(text)
+
+        def sees_nothing(text):
+            secret = 1
+            return eval(text, {"__builtins__": None}, {})
+        """
+    )
+    scopes = [site.tree.scopes[function] for function in site.tree.of_type(ast.FunctionDef)]
+    assert [site.captured("secret", scope) for scope in scopes] == [True, False]
