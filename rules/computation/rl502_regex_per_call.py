@@ -106,6 +106,8 @@ def _is_done_once(use: _regex.Use, site: Site) -> bool:
         if site.qualified(callee) in _CACHING:
             return True
     match site.parent(use.call):
+        case ast.Assign(targets=[ast.Attribute()]) if function is not None and function.name == "__init__":
+            return True  # the constructor's whole point, however often it runs
         case ast.Assign(targets=[ast.Name(id=name)]):
             return function is not None and name in site.scope(use.call).globals
         case ast.Assign(targets=[ast.Subscript()]) | ast.keyword() | ast.arguments():
