@@ -38,6 +38,7 @@ class CallGraph:
         self.index = index
         self._calls: dict[str, list[Edge]] = {}
         self._callers: dict[str, list[Edge]] = {}
+        self._unresolved: dict[str, list[CallSite]] = {}
         self._by_method: dict[str, list[ClassSummary]] = {}
         for module in index.modules.values():
             for cls in module.classes.values():
@@ -48,7 +49,10 @@ class CallGraph:
         for module in index.modules.values():
             for function in module.functions.values():
                 for site in function.calls:
-                    for target in self._targets(site, module.module):
+                    targets = self._targets(site, module.module)
+                    if not targets:
+                        self._unresolved.setdefault(function.path, []).append(site)
+                    for target in targets:
                         edge = Edge(function, site, target)
                         self._calls.setdefault(function.path, []).append(edge)
                         self._callers.setdefault(target.path, []).append(edge)
@@ -56,6 +60,10 @@ class CallGraph:
     def calls(self, path: str) -> list[Edge]:
         """The calls that a function makes into the project."""
         return self._calls.get(path, [])
+
+    def unresolved(self, path: str) -> list[CallSite]:
+        """The calls of a function that may lead anywhere: out of the project, or to nobody knows what."""
+        return self._unresolved.get(path, [])
 
     def callers(self, path: str) -> list[Edge]:
         """The calls of a function from the project."""

@@ -10,8 +10,8 @@ from rlint.project.calls import CallGraph
 from rlint.project.index import Index
 from rlint.project.kind import Tag
 from rlint.project.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP, MESSAGE
-from rlint.project.roles import role_of
-from rlint.project.summary import FunctionSummary
+from rlint.project.roles import role_of, takes_gradient_step
+from rlint.project.summary import CallSite, FunctionSummary
 
 _ROLLOUT = frozenset({ENVIRONMENT_STEP, GENERATION})
 _CHAIN_LENGTH = 6
@@ -139,6 +139,9 @@ class HeatMap:
         """What each function does once per call, and what it does in loops, through the calls it makes."""
         once = {f.path: set(f.drivers) for f in self._functions}
         many = {f.path: {driver for loop in f.loops for driver in loop.drivers} for f in self._functions}
+        for function in self._functions:
+            for site in self._learning_calls(function):
+                (once if site.loop == -1 else many)[function.path].add(GRADIENT_STEP)
         pending = deque(self._functions)
         queued = {f.path for f in self._functions}
         while pending:
@@ -160,11 +163,24 @@ class HeatMap:
         self._once = {path: frozenset(drivers) for path, drivers in once.items()}
         self._many = {path: frozenset(drivers) for path, drivers in many.items()}
 
+    def _learning_calls(self, function: FunctionSummary) -> list[CallSite]:
+        """The calls that take a gradient step if their name is to be believed, and that nothing else is
+        known of (`agent.learn(batch)`, where the agent comes from elsewhere).
+        """
+        return [
+            site
+            for site in self.graph.unresolved(function.path)
+            if site.cap is not Heat.COLD and takes_gradient_step(site)
+        ]
+
     def _classify(self, function: FunctionSummary) -> tuple[Heat | None, ...]:
         """Which loops of a function are training loops, and how hot."""
         count = len(function.loops)
         direct: list[set[str]] = [set(loop.drivers) for loop in function.loops]
         nested: list[set[str]] = [set() for _ in range(count)]
+        for site in self._learning_calls(function):
+            if 0 <= site.loop < count:
+                direct[site.loop].add(GRADIENT_STEP)
         for edge in self.graph.calls(function.path):
             if 0 <= edge.site.loop < count and edge.site.cap is not Heat.COLD:
                 direct[edge.site.loop] |= self._once[edge.target.path]

@@ -30,6 +30,7 @@ _NO_ENVIRONMENT = re.compile(
 )
 _QUEUE = re.compile(r"queue|(^|_)q$")
 _CONNECTION = re.compile(r"conn|pipe|remote|sock")
+_STORES = re.compile(r"buffer|memory|replay")
 _LOADER = re.compile(r"loader$|dataloader")
 _GENERATES = re.compile(r"model|llm|policy|actor|engine|generator|vllm|pipeline|rollout")
 _HEADER_LENGTH = 60
@@ -182,6 +183,9 @@ class Loops:
             name = (last_name(func.value) or "").lower()
             pattern = _QUEUE if method.startswith("get") else _CONNECTION
             return MESSAGE if tag is Tag.UNKNOWN and pattern.search(name) else None
+        if method in ("sample", "sample_batch") and call.args:
+            name = (last_name(func.value) or "").lower()
+            return BATCH if _STORES.search(name) else None
         if method in ("generate", "generate_sequences", "generate_samples"):
             name = (last_name(func.value) or "").lower()
             return GENERATION if _GENERATES.search(name) else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rlint.findings import Heat
 from rlint.project.kind import Tag
 from rlint.project.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP
-from rlint.project.summary import FunctionSummary
+from rlint.project.summary import CallSite, FunctionSummary
 
 
 def _roles(**names: str) -> dict[str, str]:
@@ -68,6 +68,23 @@ _ANSWER = re.compile(
     r"^_*(extract|parse|grade|verify|check|normali[sz]e|score)_(\w+_)?(answer|solution|boxed|completion|response)$"
     r"|^is_equiv$|^last_boxed_only_string$"
 )
+
+
+_LEARNS = frozenset("learn train_step learn_step training_step train_on_batch optimize_model update".split())
+_WHOLE_TRAINING = frozenset("total_timesteps epochs n_epochs num_epochs episodes n_episodes".split())
+
+
+def takes_gradient_step(site: CallSite) -> bool:
+    """Does a call of nobody knows what take a gradient step, by its name and that of its receiver?
+
+    `model.learn(total_timesteps=...)` is a whole training, and `update` belongs to dicts and bars, too.
+    """
+    if site.method not in _LEARNS or _WHOLE_TRAINING & {name for name, _ in site.arguments}:
+        return False
+    if site.method in ("learn", "update"):
+        learner = _AGENT_CLASS.search(site.receiver) or "model" in site.receiver
+        return bool(learner) and any(name == "0" for name, _ in site.arguments)
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,13 @@ def test_heat_is_inherited_through_calls_across_files() -> None:
             "def run():\n    work()",
             Heat.COLD,
         ),
+        ("def main(agent):\n    while True:\n        agent.learn(batch)\n        work()", Heat.HOT),
+        (
+            "def main(model):\n    for s in seeds:\n        model.learn(total_timesteps=9)\n        work()",
+            Heat.COLD,
+        ),
+        ("def main(bar):\n    for s in seeds:\n        bar.update(1)\n        work()", Heat.COLD),
+        ("def main(memory):\n    while True:\n        batch = memory.sample(32)\n        work()", Heat.HOT),
         ("def main(q):\n    while True:\n        item = queue.get()\n        work()", Heat.HOT),
         ("def main(loader):\n    for batch in loader:\n        work()", Heat.HOT),
         (
