@@ -1,0 +1,142 @@
+"""Edits that fixes make at module level, and arguments taken out of calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+import pytest
+
+from project_builder import expression, find, site_of
+from rlint.findings import Edit
+from rlint.syntax.arguments import argument_spans
+
+
+def applied(text: str, edits: Iterable[Edit]) -> str:
+    """The text with edits made, those at one place in their order."""
+    done, parts = 0, []
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        parts += [text[done : edit.start], edit.text]
+        done = edit.end
+    return "".join([*parts, text[done:]])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import re\n\n\ndef f():\n    use()\n", "import re\n\nX = 1\n\n\ndef f():\n    use()\n"),
+        ("import re\nA = 2\n\ndef f():\n    use()\n", "import re\nA = 2\nX = 1\n\ndef f():\n    use()\n"),
+        ("import re\r\ndef f():\r\n    use()\r\n", "import re\r\n\r\nX = 1\r\ndef f():\r\n    use()\r\n"),
+        (
+            "if True:\n    import re\n    def f():\n        use()\n",
+            "if True:\n    import re\n\n    X = 1\n    def f():\n        use()\n",
+        ),
+        ("import re\ncall()\nimport os\nuse()\n", "import re\ncall()\nimport os\n\nX = 1\nuse()\n"),
+    ],
+)
+def test_a_constant_goes_behind_the_imports(before: str, after: str) -> None:
+    """A new constant stands below the imports and the constants that are there, above its user."""
+    site = site_of(before)
+    edits = site.module_constant("X", "1", user=find(site, "use()"))
+    assert edits is not None
+    assert applied(before, edits) == after
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "def f():\n    use()\n\nimport re\n",
+        "try:\n    import re\nexcept ImportError:\n    pass\ndef f():\n    use()\n",
+    ],
+)
+def test_a_constant_needs_what_it_is_made_of(program: str) -> None:
+    """Without the import surely done before, there is no place for the constant."""
+    site = site_of(program)
+    [imported] = site.tree.of_type(ast.Import)
+    assert site.module_constant("X", "re.compile('')", user=find(site, "use()"), needs=[imported]) is None
+
+
+def test_lines_of_a_string_are_not_indented() -> None:
+    """A constant whose text would change by indentation is not written into an indented block."""
+    program = "if True:\n    import re\n    def f():\n        use()\n"
+    site = site_of(program)
+    user = find(site, "use()")
+    assert site.module_constant("X", "'''a\nb'''", user=user) is None
+    edits = site.module_constant("X", "(\n    1,\n)", user=user)
+    assert edits is not None
+    assert "    X = (\n        1,\n    )\n" in applied(program, edits)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import os\nimport sys\nuse()\n", "import os\nimport re\nimport sys\nuse()\n"),
+        ("from re import search\nuse()\n", "import re\nfrom re import search\nuse()\n"),
+        (
+            "from __future__ import annotations\nfrom os import path\nuse()\n",
+            "from __future__ import annotations\nimport re\nfrom os import path\nuse()\n",
+        ),
+    ],
+)
+def test_an_import_is_added_beside_the_others(before: str, after: str) -> None:
+    """A missing import goes where a person would put it."""
+    site = site_of(before)
+    added = site.module_import("re", user=find(site, "use()"))
+    assert added is not None
+    assert applied(before, [added[1]]) == after
+
+
+@pytest.mark.parametrize("program", ["use()\n", "import os\nre = 1\nuse()\n"])
+def test_an_import_is_not_added_over_a_name_in_use(program: str) -> None:
+    """Where the name is taken, or nothing is imported, there is no import."""
+    site = site_of(program)
+    assert site.module_import("re", user=find(site, "use()")) is None
+
+
+def test_the_same_key_gets_the_same_name() -> None:
+    """Two fixes that need the same thing share one name, and nobody's name is taken."""
+    site = site_of("NAME = 1\n")
+    names = [site.free_name("NAME", "a"), site.free_name("OTHER", "a"), site.free_name("NAME", "b")]
+    assert names == ["NAME_2", "NAME_2", "NAME_3"]
+
+
+@pytest.mark.parametrize(
+    ("call", "dropped", "after"),
+    [
+        ("f(a, b, c)", "a", "f(b, c)"),
+        ("f(a, b, c)", "ac", "f(b)"),
+        ("f(a, b, c)", "bc", "f(a)"),
+        ("f(a, b, c)", "abc", "f()"),
+        ("f(x=a, y=b)", "a", "f(y=b)"),
+        ("f((a), (b))", "a", "f((b))"),
+        ("f(\n    a,\n    b,\n)", "b", "f(\n    a,\n)"),
+        ("f(\n    a,\n    b,\n)", "a", "f(\n    b,\n)"),
+        ("f(*a, b, **c)", "b", "f(*a, **c)"),
+    ],
+)
+def test_arguments_are_taken_out(call: str, dropped: str, after: str) -> None:
+    """The commas, keywords and parentheses of an argument go with it, everything else stays."""
+    site = site_of(call)
+    node = expression(site, call)
+    assert isinstance(node, ast.Call)
+    going = [child for child in ast.walk(node) if isinstance(child, ast.Name) and child.id in dropped]
+    edits = site.without_arguments(node, going)
+    assert edits is not None
+    assert applied(call, edits) == after
+
+
+@pytest.mark.parametrize("call", ["f(a,  # why\n  b)", "f(lambda x, a: a, b)"])
+def test_arguments_stay_where_something_would_be_lost(call: str) -> None:
+    """A comment between arguments, or commas that cannot be told apart, leave the call alone."""
+    site = site_of(call)
+    node = expression(site, call)
+    assert isinstance(node, ast.Call)
+    assert site.without_arguments(node, node.args[:1]) is None
+
+
+def test_argument_spans_are_those_of_one_call() -> None:
+    """Text that is no list of arguments, or goes on behind it, has none."""
+    assert argument_spans("(a, f(b, c))") == [(1, 2), (4, 11)]
+    assert argument_spans("()") == []
+    assert argument_spans("(a)(b)") is None
+    assert argument_spans("a") is None
