@@ -190,7 +190,20 @@ def _fixes(entry: RuleEntry) -> str:
         return next(own.fixes for own in ENGINE_CODES if own.code == entry.code)
     named = {
         node.attr.lower()
-        for node in ast.walk(_tree(entry.path))
+        for path in _with_helpers(entry.path)
+        for node in ast.walk(_tree(path))
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Safety"
     }
     return ", ".join(sorted(named & {"safe", "unsafe"})) or "none"
+
+
+def _with_helpers(path: Path) -> list[Path]:
+    """The file of a rule and the private modules beside it that it imports, however indirectly."""
+    found = [path]
+    for known in found:
+        for node in ast.walk(_tree(known)):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                helper = path.with_name(f"{node.module.rpartition('.')[2]}.py")
+                if helper.name.startswith("_") and helper not in found and helper.is_file():
+                    found.append(helper)
+    return found
