@@ -202,8 +202,10 @@ def _with_helpers(path: Path) -> list[Path]:
     found = [path]
     for known in found:
         for node in ast.walk(_tree(known)):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                helper = path.with_name(f"{node.module.rpartition('.')[2]}.py")
-                if helper.name.startswith("_") and helper not in found and helper.is_file():
+            if not isinstance(node, ast.ImportFrom) or not node.module:
+                continue
+            for name in (node.module.rpartition(".")[2], *(alias.name for alias in node.names)):
+                helper = path.with_name(f"{name}.py")
+                if name.startswith("_") and helper not in found and helper.is_file():
                     found.append(helper)
     return found
