@@ -36,11 +36,18 @@ def define(wanted: str, pattern: Compiled, use: Use, site: Site, comment: str) -
         return wanted, None
     alias, needs, edits = compiler
     flags = _regex.flags_text(pattern.flags, alias)
-    name = site.free_name(wanted, f"{pattern.pattern.text} {flags}")
+    name = site.free_name(exported(wanted, site), f"{pattern.pattern.text} {flags}")
     value = _laid_out(name, alias, pattern.pattern.text, flags) + comment
     needed = (*needs, *pattern.pattern.needs, *pattern.flags.needs)
     made = site.module_constant(name, value, user=use.call, needs=needed)
     return name, (*edits, *made) if made is not None else None
+
+
+def exported(wanted: str, site: Site) -> str:
+    """A name for a new constant: a private one where other files import all public names of this one."""
+    here = site.module.module
+    starred = any(here in module.star_imports for module in site.index.modules.values())
+    return f"_{wanted}" if starred else wanted
 
 
 def compiler_for(use: Use, site: Site) -> tuple[str, Sequence[ast.stmt], Edits] | None:

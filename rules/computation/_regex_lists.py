@@ -5,15 +5,14 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from rlint.rules.computation import _regex, _regex_names
+from rlint.rules.computation import _regex, _regex_displays, _regex_names
 from rlint.rules.computation._regex import Compiled, Move, Use
-from rlint.rules.computation._regex_constants import compiler_for
+from rlint.rules.computation._regex_constants import compiler_for, exported
 
 from rlint.project.site import Site
 from rlint.rule import Edit
 from rlint.syntax.scopes import Binding, How
 
-_WIDE = 80
 Display = ast.List | ast.Tuple | ast.Dict
 _ONLY_READ_BY = frozenset(
     {"builtins.len", "builtins.enumerate", "builtins.tuple", "builtins.list", "builtins.zip"}
@@ -82,6 +81,7 @@ def move_list(patterns: PatternList, use: Use, site: Site) -> Move:
         if of_module
         else _regex_names.constant_name(patterns.name, "", "", _regex.function_name(use, site), many=True)
     )
+    elements = dict(zip(patterns.elements, patterns.patterns, strict=True))
     compiler = compiler_for(use, site)
     uses = _regex.uses_of(patterns.variable, site)
     if compiler is None or uses is None or any(each.flags.value != use.flags.value for each in uses):
@@ -91,12 +91,12 @@ def move_list(patterns: PatternList, use: Use, site: Site) -> Move:
     value = (
         _over_module_list(patterns, alias, flags, site)
         if of_module
-        else _moved_display(patterns, alias, flags, site)
+        else _regex_displays.compiled(patterns.display, elements, alias, flags, site)
     )
     gone = _without_source(patterns, site) if source is not None and not of_module else []
     if value is None or gone is None:
         return Move(wanted, None, many=True)
-    name = site.free_name(wanted, value)
+    name = site.free_name(exported(wanted, site), value)
     if not of_module and source is not None:
         value += _regex.comment_behind(source.statement, site)
     if of_module and source is not None and isinstance(source.statement, ast.stmt):
@@ -175,65 +175,3 @@ def _without_source(patterns: PatternList, site: Site) -> list[Edit] | None:
     captured = site.captured(source.name, site.scope(source.node))
     deleted = None if captured else site.delete(source.statement)
     return [deleted] if deleted is not None else None
-
-
-def _moved_display(patterns: PatternList, alias: str, flags: str, site: Site) -> str | None:
-    """The display with its patterns compiled, for module level; a list becomes a tuple."""
-    if not _is_constant_but_for(patterns):
-        return None
-    start, _ = site.span(patterns.display)
-    text = site.text(patterns.display)
-    for element, pattern in reversed(list(zip(patterns.elements, patterns.patterns, strict=True))):
-        written = pattern.pattern.text
-        if written is None:
-            return None
-        first, behind = (offset - start for offset in site.span(element))
-        call = f"{alias}.compile({written}, {flags})" if flags else f"{alias}.compile({written})"
-        text = text[:first] + call + text[behind:]
-    outdented = _outdented(text, site.indentation(site.tree.statement(patterns.display)))
-    if outdented is None:
-        return None
-    long = "\n" not in outdented and len(outdented) > _WIDE
-    if isinstance(patterns.display, ast.Dict):
-        return _one_per_line(outdented, "{}") if long else outdented
-    inside = outdented[1:-1] if outdented[:1] in ("[", "(") and outdented[-1:] in ("]", ")") else outdented
-    tuple_text = f"({inside})"
-    if not isinstance(ast.parse(tuple_text, mode="eval").body, ast.Tuple):
-        tuple_text = f"({inside},)"
-    return _one_per_line(tuple_text, "()") if long else tuple_text
-
-
-def _one_per_line(display: str, brackets: str) -> str:
-    """The text of a display on one line, its items on lines of their own."""
-    node = ast.parse(display, mode="eval").body
-    items: list[str | None] = []
-    if isinstance(node, ast.Dict):
-        for key, value in zip(node.keys, node.values, strict=True):
-            written = ast.get_source_segment(display, value)
-            items.append(f"{ast.get_source_segment(display, key)}: {written}" if key is not None else None)
-    elif isinstance(node, ast.Tuple):
-        items = [ast.get_source_segment(display, item) for item in node.elts]
-    lines = [f"    {item},\n" for item in items if item is not None]
-    return "".join([brackets[0], "\n", *lines, brackets[1]]) if len(lines) == len(items) else display
-
-
-def _is_constant_but_for(patterns: PatternList) -> bool:
-    """Is everything in the display but the patterns constant, too?"""
-    places = set(patterns.elements)
-    stack: list[ast.AST] = [patterns.display]
-    while stack:
-        node = stack.pop()
-        if node in places or isinstance(node, (ast.Constant, ast.expr_context)):
-            continue
-        if not isinstance(node, (ast.List, ast.Tuple, ast.Dict)):
-            return False
-        stack.extend(ast.iter_child_nodes(node))
-    return True
-
-
-def _outdented(text: str, indentation: str) -> str | None:
-    """The text of an expression without the indentation of its statement; None where that changes it."""
-    text = text.replace("\r\n", "\n")
-    outdented = text.replace(f"\n{indentation}", "\n")
-    same = ast.dump(ast.parse(f"({text}\n)")) == ast.dump(ast.parse(f"({outdented}\n)"))
-    return outdented if same else None

@@ -5,17 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rules.debugging import _copies, _logs
+from rlint.rules.debugging import _copies, _logs, _uses
 
-from rlint.project import facts
-from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.syntax.scopes import Binding, How
 
-_COMPARING = frozenset(
-    """equal allclose isclose array_equal eq ne dist sub subtract mse_loss l1_loss cosine_similarity
-    pairwise_distance cdist""".split()
-)
 _QUIET_CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.enable_grad"})
 
 
@@ -43,6 +37,10 @@ class Trace:
             self.statements[site.tree.statement(binding.node)] = None
             self._set_apart()
             self._gather()
+
+    def _is_quiet(self, expression: ast.expr) -> bool:
+        quiet: bool = _uses.is_quiet(expression, self.is_dead, self.site)
+        return quiet
 
     def is_dead(self, node: ast.AST) -> bool:
         """Does an expression use one of the values that go?"""
@@ -72,7 +70,7 @@ class Trace:
         return True
 
     def _read(self, read: ast.Name) -> bool:
-        self.compared = self.compared or self._is_compared(read)
+        self.compared = self.compared or _uses.is_compared(read, self.site)
         return self._take(self.site.tree.statement(read))
 
     def _take(self, statement: ast.stmt) -> bool:
@@ -236,51 +234,3 @@ class Trace:
     def _goes_unread(self, binding: Binding) -> bool:
         reads = self.site.reads(binding.name, self.site.scope(binding.node))
         return all(self.goes(read) for read in reads if binding in self.site.definitions(read))
-
-    # -- what evaluating something does --------------------------------------------------------
-
-    def _is_quiet(self, expression: ast.expr) -> bool:
-        """Can evaluating an expression be left out? Methods that tensors have are pure on what comes of
-        a tensor, known as one or not.
-        """
-        for node in ast.walk(expression):
-            match node:
-                case ast.Call() if not (self.site.call_effect(node).quiet or self._is_of_tensor(node)):
-                    return False
-                case ast.NamedExpr() | ast.Await() | ast.Yield() | ast.YieldFrom():
-                    return False
-                case ast.Attribute() if _copies.runs_code(node, self.site):
-                    return False
-        return True
-
-    def _is_of_tensor(self, call: ast.Call) -> bool:
-        if not isinstance(call.func, ast.Attribute) or self.site.qualified(call.func) is not None:
-            return False
-        method, owner = call.func.attr, call.func.value
-        if self.site.callables(call):
-            return False
-        if _copies.is_parameters(call, self.site):
-            return True
-        count = len(call.args) + len(call.keywords)
-        known = (facts.method_fact(tag, method, count) for tag in (Tag.TENSOR, Tag.NDARRAY))
-        pure = any(fact is not None and fact.effect.quiet for fact in known)
-        weights = any(
-            isinstance(node, ast.expr) and _copies.is_weights(node, self.site) for node in ast.walk(owner)
-        )
-        return pure and (self.is_dead(owner) or weights)
-
-    def _is_compared(self, read: ast.Name) -> bool:
-        for ancestor in self.site.ancestors(read):
-            match ancestor:
-                case (
-                    ast.BinOp(left=left, op=ast.Sub(), right=right)
-                    | ast.Compare(left=left, comparators=[right])
-                ):
-                    return not isinstance(left, ast.Constant) and not isinstance(right, ast.Constant)
-                case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in _COMPARING:
-                    return True
-                case ast.For() | ast.comprehension():
-                    return True  # `for old, new in zip(before, net.parameters())`
-                case ast.stmt():
-                    return False
-        return False
