@@ -110,8 +110,10 @@ class HeatMap:
             own = function.loops[index].each_pass
         if own is not None:
             return own
-        if GRADIENT_STEP in self._once[function.path] | self._many[function.path]:
+        if GRADIENT_STEP in self._once[function.path]:
             return True
+        if GRADIENT_STEP in self._many[function.path]:
+            return False  # once for many gradient steps: after the epochs over a rollout
         seen |= {function.path}
         return len(seen) <= _CHAIN_LENGTH and any(
             self.each_pass(edge.caller, around, level, own=edge.site.each_pass, seen=seen)
