@@ -658,3 +658,8 @@ def test_waiting_on_a_queue_is_an_effect_and_looking_at_it_is_not() -> None:
     assert path is not None
     assert path.effect.quiet
     assert hasattr(pathlib.Path, "exists")
+
+
+def test_making_a_bag_of_settings_is_cheap() -> None:
+    """Nobody gains from making the configuration of a parser once."""
+    assert facts.is_cheap("math_verify.ExprExtractionConfig")

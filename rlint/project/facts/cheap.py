@@ -67,6 +67,8 @@ def is_cheap(qualified: str) -> bool:
     """Tell whether calling this is so cheap that doing it twice is no finding."""
     if qualified in CHEAP:
         return True
+    if qualified.endswith("Config"):
+        return True  # a bag of settings (`ExprExtractionConfig()`), made where it is handed over
     return qualified.startswith(_CHEAP_PREFIXES) and qualified not in _CHEAP_BUT_READING_FILES
 
 
