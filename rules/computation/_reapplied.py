@@ -80,6 +80,8 @@ def _argument_for(parameter: str, call: ast.Call, target: FunctionSummary) -> as
     for keyword in call.keywords:
         if keyword.arg == parameter:
             return keyword.value
+    if parameter not in target.parameters:
+        return None  # `*args` or `**kwargs`
     bound = target.is_method and not target.is_static
     position = target.parameters.index(parameter) - bound
     return call.args[position] if 0 <= position < len(call.args) else None
