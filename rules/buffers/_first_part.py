@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rules.buffers import _parts_list, _unseen
-
 from rlint.project.accumulation import Carried
 from rlint.project.growth import Growth, same_place
 from rlint.project.site import Site
 from rlint.rule import Fix, Safety
+from rlint.rules.buffers import _parts_list, _unseen
 from rlint.syntax.tree import LOOPS
 
 REASON = "with one part alone, `{name}` was that very object, of whatever type; now it is an array of its own"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rules.buffers import _numpy_name, _unseen
-
 from rlint.project.accumulation import Carried
 from rlint.project.growth import Growth
 from rlint.project.kind import Tag
 from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
+from rlint.rules.buffers import _numpy_name, _unseen
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import LOOPS
 

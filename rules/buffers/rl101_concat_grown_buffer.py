@@ -79,12 +79,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rules.buffers import _first_part, _growth_cost, _parts_list, _row_store
-
 from rlint.project.accumulation import Carried, carried_by_loops, reads_in
 from rlint.project.growth import Growth, growth_of
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule
+from rlint.rules.buffers import _first_part, _growth_cost, _parts_list, _row_store
 
 RING = (
     "Allocate the storage once (`np.empty((capacity, ...))`), write each row at an index that wraps around, "

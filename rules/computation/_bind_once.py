@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from rlint.rules.computation import _names
-
 from rlint.project.repeats import Repetition
 from rlint.project.site import Site
 from rlint.rule import Edit
+from rlint.rules.computation import _names
 from rlint.syntax.scopes import Binding, How
 
 # what fails for no argument, and so may as well be evaluated later

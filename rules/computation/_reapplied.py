@@ -167,11 +167,11 @@ def told_of_helper(call: ast.Call, found: Reapplied, site: Site) -> tuple[str, s
             f"`{helper}` calls `{function}` on what line {line} got from `{function}`; leaving one of them "
             f"out changes the result unless `{function}` gives its own results back as they are"
         )
-        return message, f"decide which call is meant: hand `{helper}` the raw value, or extract only once"
+        return message, f"Decide which call is meant: hand `{helper}` the raw value, or extract only once"
     each = "each item of the list" if found.items else "the value"
     return (
         f"`{helper}` calls `{function}` on {each} that line {line} calls it on, too",
-        f"hand `{helper}` the result of `{function}` instead of what it is made from",
+        f"Hand `{helper}` the result of `{function}` instead of what it is made from",
     )
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.rules.computation import _regex, _regex_names
-from rlint.rules.computation._regex import Compiled, Use
-
 from rlint.project.site import Site
 from rlint.rule import Edit
+from rlint.rules.computation import _regex, _regex_names
+from rlint.rules.computation._regex import Compiled, Use
 from rlint.syntax.scopes import How
 
 _WIDE = 100

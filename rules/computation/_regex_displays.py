@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Mapping
 
-from rlint.rules.computation._regex import Compiled
-
 from rlint.project.site import Site
+from rlint.rules.computation._regex import Compiled
 
 _WIDE = 80
 Display = ast.List | ast.Tuple | ast.Dict

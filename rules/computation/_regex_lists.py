@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from rlint.project.site import Site
+from rlint.rule import Edit
 from rlint.rules.computation import _regex, _regex_displays, _regex_names
 from rlint.rules.computation._regex import Compiled, Move, Use
 from rlint.rules.computation._regex_constants import compiler_for, exported
-
-from rlint.project.site import Site
-from rlint.rule import Edit
 from rlint.syntax.scopes import Binding, How
 
 Display = ast.List | ast.Tuple | ast.Dict

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from rlint.project.site import Site
+from rlint.rule import Edit
 from rlint.rules.computation import _regex
 from rlint.rules.computation._regex import Move, Use
 from rlint.rules.computation._regex_constants import constant_for
 from rlint.rules.computation._regex_lists import list_of, move_list
-
-from rlint.project.site import Site
-from rlint.rule import Edit
 from rlint.syntax.scopes import Binding
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rules.computation import _worth
-
 from rlint.project.site import Site
+from rlint.rules.computation import _worth
 
 _LONGEST = 50
 _COUNTS = {1: "twice"}

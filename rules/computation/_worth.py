@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rules.computation import _sharing
-
 from rlint.project.kind import Tag
 from rlint.project.site import Site
+from rlint.rules.computation import _sharing
 
 _TEXT = (Tag.STR, Tag.BYTES)
 

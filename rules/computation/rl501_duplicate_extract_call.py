@@ -86,11 +86,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rules.computation import _bind_once, _reapplied, _sharing, _told, _worth
-
 from rlint.project.repeats import Repetition
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule
+from rlint.rules.computation import _bind_once, _reapplied, _sharing, _told, _worth
 
 _DOUBTS = 5
 """Where more than this in between might change the value, nobody can tell."""
@@ -125,7 +124,7 @@ class DuplicateExtractCall(Rule):
             _told.place_of(again[0], site),
             _told.message_for(node, again, site),
             fix=self.build_fix(repetition, again, site),
-            advice="keep the first result in a variable and use that",
+            advice="Keep the first result in a variable and use that",
         )
 
     def check_reapplied(self, call: ast.Call, site: Site) -> Iterator[Finding]:

@@ -57,10 +57,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rules.computation import _regex, _regex_moves
-
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.computation import _regex, _regex_moves
 
 _CACHING = frozenset({"functools.lru_cache", "functools.cache", "functools.cached_property"})
 
@@ -142,6 +141,6 @@ def _message(use: _regex.Use, move: _regex.Move, site: Site) -> str:
 def _advice(use: _regex.Use, move: _regex.Move) -> str:
     if move.many:
         compiled = f"`{move.name} = tuple(re.compile(p) for p in ...)`"
-        return f"compile the patterns at module level, {compiled}, and loop over those"
+        return f"Compile the patterns at module level, {compiled}, and loop over those"
     called = f"`{move.name}.{use.function}(...)`" if use.function != "compile" else f"`{move.name}`"
-    return f"compile it at module level, `{move.name} = re.compile(...)`, and write {called} here"
+    return f"Compile it at module level, `{move.name} = re.compile(...)`, and write {called} here"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rules.debugging import _copies, _logs, _uses
-
 from rlint.project.site import Site
+from rlint.rules.debugging import _copies, _logs, _uses
 from rlint.syntax.scopes import Binding, How
 
 _QUIET_CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.enable_grad"})

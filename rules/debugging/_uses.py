@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from rlint.rules.debugging import _copies
-
 from rlint.project import facts
 from rlint.project.kind import Tag
 from rlint.project.site import Site
+from rlint.rules.debugging import _copies
 
 _COMPARING = frozenset(
     """equal allclose isclose array_equal eq ne dist sub subtract mse_loss l1_loss cosine_similarity

@@ -66,11 +66,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from rlint.rules.debugging import _copies, _removal, _traces
-
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.debugging import _copies, _removal, _traces
 from rlint.syntax.scopes import Binding
 
 # copies that are made to be kept, whoever will read them
@@ -121,7 +120,7 @@ class DebugWeightClone(Rule):
         if edits is not None:
             safety = Safety.UNSAFE if copy.doubt else Safety.SAFE
             fix = Fix("Remove the copy", safety, tuple(edits), reason=copy.doubt or None)
-        return self.finding(site, node, message, fix=fix, advice="remove the copy")
+        return self.finding(site, node, message, fix=fix, advice="Remove the copy")
 
     def _bound(self, node: ast.stmt, name: str, copy: _copies.WeightCopy, site: Site) -> Iterator[Finding]:
         binding = _binding_of(node, name, site)
@@ -143,7 +142,7 @@ class DebugWeightClone(Rule):
                 node,
                 f"{ends} `{name}`, a copy of the weights `{source}`",
                 fix=_without_comparison(trace, site),
-                advice="remove the comparison, or make it only when debugging, every so many updates",
+                advice="Remove the comparison, or make it only when debugging, every so many updates",
             )
 
     def _stored(
@@ -164,7 +163,7 @@ class DebugWeightClone(Rule):
             reason = f"code outside of this project may read `{target.attr}`"
             fix = Fix("Remove the copy", Safety.UNSAFE, tuple(edits), reason=reason)
         message = f"nothing reads `{site.text(target)}`, a copy of the weights `{_shown(copy.source, site)}`"
-        yield self.finding(site, node, message, fix=fix, advice="remove the copy")
+        yield self.finding(site, node, message, fix=fix, advice="Remove the copy")
 
 
 def _without_comparison(trace: _traces.Trace, site: Site) -> Fix | None:

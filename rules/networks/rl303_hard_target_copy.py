@@ -71,8 +71,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rules.networks._followers import copied_value, exists_before, is_access, is_kept, paired_parameters
-
 from rlint.project.site import Site
 from rlint.project.weights import (
     Loaded,
@@ -83,6 +81,7 @@ from rlint.project.weights import (
     state_owner,
 )
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.networks._followers import copied_value, exists_before, is_access, is_kept, paired_parameters
 
 LESS_OFTEN = "Copy every few hundred updates or blend softly, which changes the algorithm"
 IN_PLACE = f"{LESS_OFTEN}; or copy the tensors in place, without building and comparing state dicts"

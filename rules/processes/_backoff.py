@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from rlint.project.site import Site
+from rlint.rule import Edit, Fix
 from rlint.rules.processes._fixes import fix_of
 from rlint.rules.processes._pauses import Pause, own_pauses
 from rlint.rules.processes._wait import Wait
-
-from rlint.project.site import Site
-from rlint.rule import Edit, Fix
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 LONGEST = 0.01

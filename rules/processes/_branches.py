@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from rlint.project.site import Site
 from rlint.rules.processes._idle import Idle, leaves, means_not_there
 from rlint.rules.processes._looks import Looks
 from rlint.rules.processes._pauses import Pause
 from rlint.rules.processes._polls import Poll, Sort, asks_at_once
 from rlint.rules.processes._wait import Loop, Wait, asked_by
 from rlint.rules.processes._words import words_of
-
-from rlint.project.site import Site
 
 _WORK = frozenset("step backward render act learn train forward predict generate reset".split())
 _COUNTS = frozenset({"poll", "len", "qsize", "size"})

@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint.project.kind import Tag
+from rlint.project.site import Site
+from rlint.rule import Fix
 from rlint.rules.processes._fixes import fix_of, hazards, repeatable, shown
 from rlint.rules.processes._polls import Poll, Sort
 from rlint.rules.processes._wait import Wait
 from rlint.rules.processes._words import calls_off
-
-from rlint.project.kind import Tag
-from rlint.project.site import Site
-from rlint.rule import Fix
 
 _ALONE, _BESIDES = "1.0", "0.1"  # so long a wait takes at most, alone or with something else to look at
 _WAITS = {Sort.EVENT: "wait", Sort.WORKER: "join", Sort.RESULT: "wait", Sort.MESSAGE: "poll"}

@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from rlint.project.kind import Tag
+from rlint.project.site import Site
 from rlint.rules.processes._looks import Looks
 from rlint.rules.processes._pauses import Pause, pause_of
 from rlint.rules.processes._polls import Poll
 from rlint.rules.processes._words import words_of
-
-from rlint.project.kind import Tag
-from rlint.project.site import Site
 
 _LOCKS = frozenset({Tag.LOCK, Tag.CONDITION, Tag.SEMAPHORE, Tag.SHARED_VALUE})
 _LOCK_WORDS = frozenset({"lock", "locks", "rlock", "mutex", "cond", "condition"})

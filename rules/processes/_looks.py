@@ -6,12 +6,11 @@ import ast
 import enum
 from collections.abc import Iterator
 
-from rlint.rules.processes._polls import SORT_OF_TAG, Poll, asks_at_once, poll_of
-from rlint.rules.processes._words import BLOCKING, FETCHES, FOREIGN, LOOKS, NETWORK, OWN, words_of
-
 from rlint.project import facts
 from rlint.project.kind import Tag
 from rlint.project.site import Site
+from rlint.rules.processes._polls import SORT_OF_TAG, Poll, asks_at_once, poll_of
+from rlint.rules.processes._words import BLOCKING, FETCHES, FOREIGN, LOOKS, NETWORK, OWN, words_of
 
 _NEUTRAL = frozenset(
     f"builtins.{name}" for name in "any all bool int float getattr hasattr min max sum abs isinstance".split()

@@ -6,10 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rlint.rules.processes._words import words_of
-
 from rlint.project.numbers import number_of
 from rlint.project.site import Site
+from rlint.rules.processes._words import words_of
 
 SHORT = 0.1
 """A pause of so many seconds or more costs nothing."""

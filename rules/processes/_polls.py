@@ -6,10 +6,9 @@ import ast
 import enum
 from dataclasses import dataclass, replace
 
-from rlint.rules.processes._words import words_of
-
 from rlint.project.kind import Kind, Tag
 from rlint.project.site import Site
+from rlint.rules.processes._words import words_of
 
 
 class Sort(enum.Enum):

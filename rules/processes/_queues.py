@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from rlint.rules.processes._fixes import fix_of, hazards, repeatable, shown
-from rlint.rules.processes._polls import Poll, Sort
-from rlint.rules.processes._wait import Wait
-
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix
+from rlint.rules.processes._fixes import fix_of, hazards, repeatable, shown
+from rlint.rules.processes._polls import Poll, Sort
+from rlint.rules.processes._wait import Wait
 
 _EMPTY = frozenset({"queue.Empty", "multiprocessing.queues.Empty", "_queue.Empty"})
 _NO_TIMEOUT = frozenset({"multiprocessing.SimpleQueue"})

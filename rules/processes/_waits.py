@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint.project.site import Site
 from rlint.rules.processes._branches import branch_wait, round_wait
 from rlint.rules.processes._idle import Idle, leaves, means_not_there
 from rlint.rules.processes._looks import Looks
@@ -12,8 +13,6 @@ from rlint.rules.processes._pauses import own_pauses
 from rlint.rules.processes._polls import Poll, Sort
 from rlint.rules.processes._wait import Loop, Wait, asked_by
 from rlint.rules.processes._words import PLACES, calls_off, words_of
-
-from rlint.project.site import Site
 
 
 def waits_in(loop: Loop, site: Site) -> Iterator[Wait]:

@@ -62,6 +62,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint.project.site import Site
+from rlint.rule import Finding, Heat, Rule
 from rlint.rules.processes._backoff import backoff_fix
 from rlint.rules.processes._direct import direct_fix
 from rlint.rules.processes._fixes import shown
@@ -69,9 +71,6 @@ from rlint.rules.processes._polls import Poll, Sort
 from rlint.rules.processes._queues import queue_fix, timeout_fix
 from rlint.rules.processes._wait import Wait
 from rlint.rules.processes._waits import waits_in
-
-from rlint.project.site import Site
-from rlint.rule import Finding, Heat, Rule
 
 _HARDLY_A_PAUSE = 0.001
 _INSTEAD = {

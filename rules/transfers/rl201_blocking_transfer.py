@@ -70,12 +70,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.rules.transfers._sources import is_made_here, is_never_written, is_used_as_mapping
-
 from rlint.project import batches
 from rlint.project.kind import Device, Kind, Tag
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.transfers._sources import is_made_here, is_never_written, is_used_as_mapping
 
 POSITIONAL_BEFORE_NON_BLOCKING = {"to": 2, "cuda": 1}
 KEYWORDS = frozenset({"device", "dtype", "memory_format", "copy"})
