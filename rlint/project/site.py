@@ -250,6 +250,9 @@ class Site(TopLevel):
         """Is what an expression gives surely a value that nobody can change, whichever it is?"""
         if is_immutable(self.kind_of(call)):
             return True
+        match call:
+            case ast.Call(func=ast.Attribute(attr="item"), args=[]):
+                return True  # of an array or a tensor, the Python number
         targets = self.callables(call) if isinstance(call, ast.Call) else []
         return bool(targets) and all(self.index.returns_immutable(target) for target in targets)
 

@@ -29,11 +29,14 @@ _SIMPLE = (
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The edits that leave one evaluation. `reused` is the variable that had the value already."""
+    """The edits that leave one evaluation, under `name`. `reused`: the variable had the value already.
+    `reordered`: something that may fail was evaluated before it, and now is after it.
+    """
 
     edits: tuple[Edit, ...]
     name: str
-    reused: bool
+    reused: bool = False
+    reordered: bool = False
 
 
 def bind_once(repetition: Repetition, again: list[ast.expr], site: Site) -> Bound | None:
@@ -45,20 +48,23 @@ def bind_once(repetition: Repetition, again: list[ast.expr], site: Site) -> Boun
         return None
     holder = _holder(first, again, site)
     if holder is not None:
-        return Bound(tuple(site.replace(node, holder) for node in again), holder, reused=True)
+        edits = tuple(site.replace(node, holder) for node in again)
+        return Bound(edits, holder, reused=True)
     if site.scope(first).function.is_class or not site.can_be_moved(first):
         return None
     name = site.free_local(_names.of_result(first), first, f"bind {site.span(first)[0]}")
     statement = site.tree.statement(first)
-    edit = None
+    before = None
     if _can_stand_before(first, statement, site) and _can_be_replaced(first, site):
-        edit = site.insert_before(statement, f"{name} = {site.operand(first)}")
-    if edit is not None:
-        return Bound((edit, *(site.replace(node, name) for node in (first, *again))), name, reused=False)
-    if not _takes_walrus(first, site):
-        return None
-    walrus = site.replace(first, f"({name} := {site.text(first)})")
-    return Bound((walrus, *(site.replace(node, name) for node in again)), name, reused=False)
+        before = site.insert_before(statement, f"{name} = {site.operand(first)}")
+    reordered = not _is_first(first, statement, site)
+    if before is None or (reordered and _takes_walrus(first, again, site)):
+        if not _may_be_walrus(first, site):
+            return None
+        walrus = site.replace(first, f"({name} := {site.text(first)})")
+        return Bound((walrus, *(site.replace(node, name) for node in again)), name)
+    edits = (before, *(site.replace(node, name) for node in (first, *again)))
+    return Bound(edits, name, reordered=reordered)
 
 
 def _can_be_replaced(node: ast.expr, site: Site) -> bool:
@@ -111,17 +117,36 @@ def _reaches_alone(target: ast.Name, every: list[Binding], node: ast.expr, site:
 
 
 def _can_stand_before(first: ast.expr, statement: ast.stmt, site: Site) -> bool:
-    """Would evaluating `first` just before its statement change nothing, not even which error comes first?"""
+    """May `first` be evaluated just before its statement, but for which of two errors comes first?"""
     if isinstance(statement, (ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return False
     if not site.order.always_within(first, statement):
         return False
-    return all(
-        isinstance(node, _SIMPLE) for part in site.order.earlier(first, statement) for node in ast.walk(part)
-    )
+    earlier = site.order.earlier(first, statement)
+    return all(site.effect_of(part).quiet for part in earlier if isinstance(part, ast.expr))
 
 
-def _takes_walrus(first: ast.expr, site: Site) -> bool:
+def _is_first(first: ast.expr, statement: ast.stmt, site: Site) -> bool:
+    """Is nothing evaluated before it that can fail for other reasons than `first` can?"""
+    own = {node.id for node in ast.walk(first) if isinstance(node, ast.Name)}
+    for part in site.order.earlier(first, statement):
+        if all(isinstance(node, _SIMPLE) for node in ast.walk(part)):
+            continue
+        for node in ast.walk(part):
+            match node:
+                case ast.Name(id=name) if name not in own and site.qualified(node) is None:
+                    return False
+                case ast.Subscript():
+                    return False
+    return True
+
+
+def _takes_walrus(first: ast.expr, again: list[ast.expr], site: Site) -> bool:
+    """Does the name, bound where `first` stands, read in the order of the text?"""
+    return _may_be_walrus(first, site) and all(site.span(first) < site.span(node) for node in again)
+
+
+def _may_be_walrus(first: ast.expr, site: Site) -> bool:
     """May `:=` stand here? Not in what a comprehension iterates over, and not in what `python -O` drops."""
     child: ast.AST = first
     for parent in site.ancestors(first):

@@ -68,13 +68,21 @@ def _plural(name: str) -> str:
 
 
 def _subject(call: ast.Call) -> str | None:
-    """What the call is about: its first argument, or the variable that the method is called on."""
-    match call:
-        case (
-            ast.Call(args=[ast.Name(id=name), *_])
-            | ast.Call(func=ast.Attribute(value=ast.Name(id=name)), args=[])
-        ):
-            return name.strip("_") if name not in ("self", "cls") else None
-        case ast.Call(args=[ast.Attribute(attr=name), *_]):
+    """What the call is about: its first argument, or what the method is called on."""
+    if call.args:
+        return _told(call.args[0])
+    return _told(call.func.value) if isinstance(call.func, ast.Attribute) else None
+
+
+def _told(expression: ast.expr) -> str | None:
+    """The name that tells a reader most of an expression."""
+    match expression:
+        case ast.Name(id=name):
+            return name.strip("_") if name not in ("self", "cls", "np", "torch") else None
+        case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
             return name.strip("_")
+        case ast.Call():
+            return _told(expression.func.value) if isinstance(expression.func, ast.Attribute) else None
+        case ast.Subscript(value=inner) | ast.UnaryOp(operand=inner) | ast.BinOp(left=inner):
+            return _told(inner)
     return None

@@ -8,7 +8,6 @@ from rlint.project.fate import Fate, Use
 from rlint.project.kind import Tag
 from rlint.project.repeats import Repetition
 from rlint.project.site import Site
-from rlint.rule import Safety
 
 # of which another call makes another one that may be meant to be another one
 _VALUES = frozenset(
@@ -86,8 +85,8 @@ def is_meant_twice(nodes: list[ast.expr], site: Site) -> bool:
     return converted and sum(use.fate is Fate.KEPT for use in uses) > 1
 
 
-def safety_of(repetition: Repetition, nodes: list[ast.expr], site: Site) -> tuple[Safety, str | None]:
-    """Whether sharing one value is safe, and else what a reader has to agree to."""
+def reasons_against(repetition: Repetition, nodes: list[ast.expr], site: Site) -> list[str]:
+    """What a reader has to agree to before one value stands for all; nothing where that is safe."""
     reasons = [_doubt(doubt, site) for doubt in repetition.doubts[:1]]
     first = nodes[0]
     if not site.gives_immutable(first):
@@ -98,9 +97,7 @@ def safety_of(repetition: Repetition, nodes: list[ast.expr], site: Site) -> tupl
             reasons.append(
                 "if gradients flow through it, they add up in another order: the last digits change"
             )
-    if reasons:
-        return Safety.UNSAFE, "; ".join(reasons)
-    return Safety.SAFE, None
+    return reasons
 
 
 def _doubt(doubt: ast.AST, site: Site) -> str:

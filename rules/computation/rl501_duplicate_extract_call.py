@@ -88,7 +88,7 @@ from collections.abc import Iterator
 
 from rlint.project.repeats import Repetition
 from rlint.project.site import Site
-from rlint.rule import Finding, Fix, Heat, Rule
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.computation import _bind_once, _reapplied, _sharing, _told, _worth
 
 _DOUBTS = 5
@@ -145,10 +145,13 @@ class DuplicateExtractCall(Rule):
         bound = _bind_once.bind_once(repetition, again, site)
         if bound is None:
             return None
-        safety, reason = _sharing.safety_of(repetition, [repetition.first, *again], site)
+        reasons = _sharing.reasons_against(repetition, [repetition.first, *again], site)
+        if bound.reordered:
+            reasons.append("where two things in the statement fail, the other error comes first")
         title = (
             f"Use `{bound.name}`, which has the value already"
             if bound.reused
             else f"Evaluate it once, as `{bound.name}`"
         )
-        return Fix(title, safety, bound.edits, reason)
+        safety = Safety.UNSAFE if reasons else Safety.SAFE
+        return Fix(title, safety, bound.edits, "; ".join(reasons) or None)
