@@ -19,7 +19,8 @@ from rlint.workers import start_workers
 if TYPE_CHECKING:
     from rlint.project.summary import ModuleSummary
 
-MAX_PASSES = 10
+MAX_PASSES = 50
+"""So often fixes that wait for one another are tried again. A handful is usual."""
 _BYTES_PER_PROCESS = 200_000  # of source that justify one more process
 
 

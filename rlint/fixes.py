@@ -9,6 +9,7 @@ import stat
 import tempfile
 import warnings
 from bisect import bisect_left, bisect_right, insort
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -134,7 +135,7 @@ class _Plan:
     def render(self, text: str) -> str:
         """Return the text with all planned edits applied."""
         replacements = [edit for _, _, edit in self._replacements]
-        insertions = [edit for place in self._places for edit in self._insertions[place]]
+        insertions = [edit for place in self._places for edit in _together(self._insertions[place])]
         parts: list[str] = []
         done = 0
         for edit in sorted([*insertions, *replacements], key=lambda edit: (edit.start, edit.end)):
@@ -149,10 +150,22 @@ class _Plan:
         if edit.start == edit.end:
             before = bisect_left(self._replacements, edit.start, key=lambda item: item[0]) - 1
             inside = before >= 0 and edit.start < self._replacements[before][1]
-            return inside or edit.start in self._insertions
+            others = self._insertions.get(edit.start, [])
+            # what several fixes may need (constants below the imports) can stand together in any order
+            together = edit.shared and all(other.shared for other in others)
+            return inside or bool(others and not together)
         before = bisect_left(self._replacements, edit.end, key=lambda item: item[0]) - 1
         overlaps = before >= 0 and edit.start < self._replacements[before][1]
         return overlaps or bisect_right(self._places, edit.start) < bisect_left(self._places, edit.end)
+
+
+def _together(insertions: list[Edit]) -> list[Edit]:
+    """Insertions at one place, without the blank lines that each of the shared ones would begin with."""
+    found = insertions[:1]
+    for edit in insertions[1:]:
+        below_another = edit.shared and found[-1].shared and found[-1].text.endswith(("\n", "\r"))
+        found.append(replace(edit, text=edit.text.lstrip("\r\n")) if below_another else edit)
+    return found
 
 
 def _replace(source: Source, target: Path, status: os.stat_result, data: bytes) -> Problem | None:
