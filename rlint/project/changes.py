@@ -232,8 +232,8 @@ class _Watched:
 
     def _is_ours(self, call: ast.Call) -> bool:
         """Does the call run a function of the project?"""
-        effect = self.knowledge.effects.call_effect(call)
-        return effect.level is Level.EFFECTS or not effect.reason.endswith("is not known to rlint")
+        path, index = self.knowledge.effects.path_of(call), self.knowledge.index
+        return path is not None and index is not None and bool(index.callables(path, self.knowledge.name))
 
     def _changed_by_call(self, call: ast.Call) -> bool:
         if not (self.mutable or self.attributes or self.reads_state):

@@ -21,6 +21,13 @@ _SUSPENDS = Effect(Level.EFFECTS, "suspends the function")
 _FRESH_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _MUTABLE_TAGS = frozenset({Tag.LIST, Tag.DICT, Tag.SET, Tag.DEQUE, Tag.NDARRAY, Tag.TENSOR, Tag.UNKNOWN,
                            Tag.INSTANCE, Tag.STATE_DICT})  # fmt: skip
+# decorators after which a function does to the world what its body does
+_ADD_NOTHING = frozenset(
+    """abc.abstractmethod builtins.classmethod builtins.property builtins.staticmethod functools.cache
+    functools.cached_property functools.lru_cache numba.jit numba.njit torch.enable_grad torch.inference_mode
+    torch.jit.export torch.jit.ignore torch.jit.script torch.no_grad typing.final typing.overload
+    typing.override typing_extensions.override""".split()
+)
 
 
 class EffectResolver(Protocol):
@@ -71,7 +78,7 @@ class Effects:
         """
         if isinstance(function, ast.AsyncFunctionDef):
             return _SUSPENDS, ()
-        effect = PURE
+        effect = self._decorated(function)
         paths: list[tuple[str, Effect]] = []
         scope = self.tree.scopes[function]
         if scope.globals or scope.nonlocals:
@@ -91,6 +98,14 @@ class Effects:
             if effect.level is Level.EFFECTS:
                 return effect, ()
         return effect, tuple(dict.fromkeys(paths))
+
+    def _decorated(self, function: Function) -> Effect:
+        """What decorators that nobody knows may add to a function."""
+        for decorator in function.decorator_list:
+            named = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if self.names.qualified(named) not in _ADD_NOTHING:
+                return Effect(Level.UNKNOWN, f"`@{ast.unparse(named)}` is not known to rlint")
+        return PURE
 
     def _own(self, node: ast.AST) -> Effect:
         """The effect of one node, its children left out."""

@@ -15,6 +15,7 @@ from rlint.syntax.forms import argument_count
 from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, Function
 
 _TEXT = frozenset({Tag.STR, Tag.BYTES})
+_REMEMBERS = frozenset({"functools.cache", "functools.cached_property", "functools.lru_cache"})
 _LOOKS_AT_ENDS = frozenset({"endswith", "startswith"})
 # what these read can be changed by another thread or process, or by the world
 _OTHERS_CHANGE = frozenset(
@@ -103,8 +104,12 @@ def _is_outside(owner: Tag, method: str) -> bool:
 
 def does_work(function: Function, knowledge: Knowledge) -> bool:
     """Does a function of this file do more than look things up and compute with them: a loop, a search in
-    text, a call that is not cheap? What the functions of the project do that it calls is not counted.
+    text, a call that is not cheap? Not if it remembers its results. What the functions of the project do that
+    it calls is not counted.
     """
+    decorators = [d.func if isinstance(d, ast.Call) else d for d in function.decorator_list]
+    if any(knowledge.names.qualified(decorator) in _REMEMBERS for decorator in decorators):
+        return False
     return any(_is_work(node, knowledge) for node in _body(function))
 
 

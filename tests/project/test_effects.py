@@ -19,9 +19,11 @@ PURE = [
     "import re\ndef f(text):\n    return m.group(1) if (m := re.search('a', text)) else None",
     "def f(text):\n    return text.split('#')[-1].strip()[:10]",
     "import re\ndef f(text):\n    return re.sub('a', '', text)",
+    "import torch\n@torch.no_grad()\ndef f(x):\n    return x",
     "def f(x):\n    total = 0.0\n    total += 2 * x\n    return total",
 ]
 NOT_QUIET = [
+    "import tools\n@tools.logged\ndef f(x):\n    return x",
     "def f(text):\n    print(text)\n    return text",
     "import random\ndef f(text):\n    return random.random()",
     "import time\ndef f(text):\n    return time.time()",
