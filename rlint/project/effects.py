@@ -17,6 +17,7 @@ from rlint.syntax.scopes import Binding, How
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
 
 _WRITES = Effect(Level.EFFECTS, "writes into an argument")
+_USES_UP = Effect(Level.EFFECTS, "uses up an iterator")
 _SUSPENDS = Effect(Level.EFFECTS, "suspends the function")
 _FRESH_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _MUTABLE_TAGS = frozenset({Tag.LIST, Tag.DICT, Tag.SET, Tag.DEQUE, Tag.NDARRAY, Tag.TENSOR, Tag.UNKNOWN,
@@ -91,6 +92,8 @@ class Effects:
                     own = PURE
             elif isinstance(node, ast.NamedExpr):
                 continue  # binds a local
+            elif isinstance(node, (ast.For, ast.comprehension)) and self.is_made_here(node.iter):
+                continue  # nobody else has the iterator
             else:
                 own = self._own(node)
             if own.level > effect.level:
@@ -131,6 +134,8 @@ class Effects:
                 return Effect(Level.EFFECTS, f"may change `{name.id}` in place")
             case ast.Global() | ast.Nonlocal():
                 return Effect(Level.EFFECTS, "rebinds a name outside the function")
+            case ast.For(iter=iterable) | ast.comprehension(iter=iterable):
+                return _USES_UP if self._is_iterator(iterable, files=True) else PURE
             case ast.Attribute(ctx=ast.Load()):
                 return PURE if self._is_callee(node) or self.names.qualified(node) else READS
             case ast.Subscript(ctx=ast.Load()):
@@ -165,11 +170,15 @@ class Effects:
             if keyword.arg in facts.MUTATING_KEYWORDS or (keyword.arg == "copy" and _is_false(keyword.value)):
                 return _WRITES, None
         if any(self._is_iterator(value) for value in _arguments(call)):
-            return Effect(Level.EFFECTS, "uses up an iterator"), None
+            return _USES_UP, None
         unknown = Effect(Level.UNKNOWN, f"`{self._shown(call.func)}` is not known to rlint")
         qualified = self.names.qualified(call.func)
         if qualified is not None:
             known = facts.callable_fact(qualified, argument_count(call))
+            if facts.consumes_iterators(qualified) and any(
+                self._is_iterator(value, files=True) for value in call.args
+            ):
+                return _USES_UP, None
             if known is not None:
                 return self._with_callbacks(call, qualified, known.effect), None
             return unknown, qualified
@@ -201,9 +210,14 @@ class Effects:
         effect = known.effect if known is not None else unknown
         return effect, f"{owner.of}.{func.attr}" if owner.of else None
 
-    def _is_iterator(self, value: ast.expr) -> bool:
-        """A variable that holds an iterator; one made on the spot (`sum(x for x in y)`) is nobody else's."""
-        return isinstance(value, (ast.Name, ast.Attribute)) and self.kinds.kind_of(value).tag is Tag.ITERATOR
+    def _is_iterator(self, value: ast.expr, *, files: bool = False) -> bool:
+        """A variable that holds an iterator (or a file, which is read line by line); one made on the spot,
+        as in `sum(x for x in y)`, is nobody else's.
+        """
+        if not isinstance(value, (ast.Name, ast.Attribute)):
+            return False
+        tag = self.kinds.kind_of(value).tag
+        return tag is Tag.ITERATOR or (files and tag is Tag.FILE)
 
     def _with_callbacks(self, call: ast.Call, qualified: str, effect: Effect) -> Effect:
         """A pure function that is handed a function does what that function does (`map`, `sorted(key=)`)."""

@@ -23,6 +23,7 @@ PURE = [
     "def f(x):\n    total = 0.0\n    total += 2 * x\n    return total",
 ]
 NOT_QUIET = [
+    "def f(x):\n    rows = map(str, x)\n    return sorted(rows)",
     "import tools\n@tools.logged\ndef f(x):\n    return x",
     "def f(text):\n    print(text)\n    return text",
     "import random\ndef f(text):\n    return random.random()",
@@ -93,3 +94,12 @@ def test_the_reason_names_what_is_done() -> None:
     """A person can read why a call is not pure."""
     site = site_of("def g(x):\n    print(x)\ndef f(x):\n    g(x)\nf(1)\n")
     assert "prints" in site.effect_of(expression(site, "f(1)")).reason
+
+
+@pytest.mark.parametrize(
+    "use", ["sorted(lines)", "[line for line in lines]", "sum(len(line) for line in lines)", "sum(pairs)"]
+)
+def test_reading_a_file_or_an_iterator_uses_it_up(use: str) -> None:
+    """What is iterated over once gives nothing the second time."""
+    site = site_of(f"lines = open('log')\npairs = zip(a, b)\n{use}\n")
+    assert site.effect_of(expression(site, use)).level is Level.EFFECTS
