@@ -12,7 +12,9 @@ _VERBS = frozenset(
     prepare process read retrieve select split strip to tokenise tokenize try""".split()
 )
 _DONE = {
+    "clean": "cleaned",
     "decode": "decoded",
+    "discount": "discounted",
     "encode": "encoded",
     "extract": "extracted",
     "findall": "matches",
@@ -24,12 +26,15 @@ _DONE = {
     "normalise": "normalised",
     "normalize": "normalized",
     "parse": "parsed",
+    "preprocess": "preprocessed",
+    "process": "processed",
     "search": "match",
     "sorted": "ordered",
     "split": "parts",
     "tokenise": "tokens",
     "tokenize": "tokens",
     "tolist": "values",
+    "transform": "transformed",
 }
 
 
@@ -53,12 +58,14 @@ def of_result(expression: ast.expr) -> list[str]:
         found = [noun]
         found += [f"{_DONE[verb]}_{noun}"] if verb in _DONE else []
         found += [f"{subject}_{noun}"] if subject else []
-    elif called in _DONE:
-        found = [_DONE[called]]
-        found += [f"{subject}_{_DONE[called]}"] if subject else []
+    elif verb in _DONE and not noun:
+        done = _DONE[verb]
+        found = [done]
+        if subject:
+            found += [f"{done}_{subject}" if done.endswith("ed") else f"{subject}_{done}"]
     elif subject:
         found = [f"{subject}_{called.strip('_')}"]
-    return [*found, f"{called.strip('_')}_result"]
+    return [*found, f"{noun or called.strip('_')}_result"]
 
 
 def _plural(name: str) -> str:

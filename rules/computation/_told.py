@@ -17,15 +17,15 @@ def place_of(node: ast.expr, site: Site) -> ast.AST:
     return strings[-1] if strings else node
 
 
-def message_for(first: ast.expr, again: list[ast.expr], site: Site) -> str:
-    """The fact, with the line that has the result already."""
+def message_for(first: ast.expr, again: list[ast.expr], reported: ast.expr, site: Site) -> str:
+    """The fact, with the line that has the result already, and those that want it besides the reported one."""
     what = shown(first, site)
     statement = site.tree.statement(first)
     if all(site.tree.statement(node) is statement for node in again):
         times = _COUNTS.get(len(again), f"{len(again) + 1} times")
         return f"{what} is evaluated {times} in one statement, for the same result"
     line = site.span_of(place_of(first, site))[0].line
-    more = [str(site.span_of(place_of(node, site))[0].line) for node in again[1:]]
+    more = [str(site.span_of(place_of(node, site))[0].line) for node in again if node is not reported]
     also = f" (and again on line {', '.join(dict.fromkeys(more))})" if more else ""
     return f"{what} is evaluated again for the result that line {line} already has{also}"
 

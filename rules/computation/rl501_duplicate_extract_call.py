@@ -112,17 +112,14 @@ class DuplicateExtractCall(Rule):
             return
         if not _worth.is_worth_keeping(node, site):
             return
-        again = [
-            other
-            for other in repetition.again
-            if not _worth.is_covered(other, site) and site.heat_of(other).level >= self.heat
-        ]
-        if not again or _sharing.is_meant_twice([node, *again], site):
+        again = [other for other in repetition.again if not _worth.is_covered(other, site)]
+        often = [other for other in again if site.heat_of(other).level >= self.heat]
+        if not often or _sharing.is_meant_twice([node, *again], site):
             return
         yield self.finding(
             site,
-            _told.place_of(again[0], site),
-            _told.message_for(node, again, site),
+            _told.place_of(often[0], site),
+            _told.message_for(node, again, often[0], site),
             fix=self.build_fix(repetition, again, site),
             advice="Keep the first result in a variable and use that",
         )
