@@ -16,7 +16,7 @@ from rlint.project.kind_algebra import item_of, refines
 from rlint.project.kinds import Kinds
 from rlint.project.knowledge import Knowledge
 from rlint.project.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
-from rlint.project.work import does_work, watches_others
+from rlint.project.work import does_work, remembers, watches_others
 from rlint.syntax.forms import is_property, is_staticmethod
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
@@ -116,6 +116,7 @@ def _function(node: Function, knowledge: Knowledge, calls: list[CallSite]) -> Fu
         is_staticmethod(node),
         effect.quiet and does_work(node, knowledge),
         effect.quiet and watches_others(node, knowledge),
+        remembers(node, knowledge),
     )
 
 

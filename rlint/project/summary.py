@@ -74,6 +74,7 @@ class FunctionSummary:
     is_static: bool = False
     works: bool = False  # of a quiet function: its own body does more than look things up
     watches_others: bool = False  # of a quiet function: its own body reads what others change
+    remembers: bool = False  # keeps its results for the next call with the same arguments
     applications: tuple[Application, ...] = ()
 
     @property

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from rlint.project import facts
-from rlint.project.effect import Level
+from rlint.project.effect import Effect, Level
 from rlint.project.index import Index
 from rlint.project.kind import Tag
 from rlint.project.knowledge import Knowledge
@@ -63,6 +63,10 @@ class Work:
         """Does a quiet function do more than look things up and compute with them?"""
         return self._any(function, self._works, lambda known: known.works, _is_work_of)
 
+    def _calls(self, function: FunctionSummary) -> tuple[tuple[str, Effect], ...]:
+        """What a function calls each time that it is called."""
+        return () if function.remembers else function.effect_paths
+
     def watches_others(self, function: FunctionSummary) -> bool:
         """May a quiet function answer differently though nothing in this thread happened?"""
         return self._any(function, self._watches, lambda known: known.watches_others, _is_outside)
@@ -79,7 +83,7 @@ class Work:
             return found
         known[function.path] = False  # a recursive call adds nothing
         found = own(function)
-        for path, _ in function.effect_paths:
+        for path, _ in self._calls(function):
             if found:
                 break
             targets = self.index.callables(path, function.module)
@@ -104,13 +108,15 @@ def _is_outside(owner: Tag, method: str) -> bool:
 
 def does_work(function: Function, knowledge: Knowledge) -> bool:
     """Does a function of this file do more than look things up and compute with them: a loop, a search in
-    text, a call that is not cheap? Not if it remembers its results. What the functions of the project do that
-    it calls is not counted.
+    text, a call that is not cheap? What the functions of the project do that it calls is not counted.
     """
+    return not remembers(function, knowledge) and any(_is_work(node, knowledge) for node in _body(function))
+
+
+def remembers(function: Function, knowledge: Knowledge) -> bool:
+    """Does a function of this file keep its results for the next call with the same arguments?"""
     decorators = [d.func if isinstance(d, ast.Call) else d for d in function.decorator_list]
-    if any(knowledge.names.qualified(decorator) in _REMEMBERS for decorator in decorators):
-        return False
-    return any(_is_work(node, knowledge) for node in _body(function))
+    return any(knowledge.names.qualified(decorator) in _REMEMBERS for decorator in decorators)
 
 
 def watches_others(function: Function, knowledge: Knowledge) -> bool:

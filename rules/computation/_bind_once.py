@@ -18,6 +18,7 @@ _SIMPLE = (
     ast.Attribute,
     ast.Tuple,
     ast.List,
+    ast.JoinedStr,
     ast.keyword,
     ast.expr_context,
     ast.operator,
@@ -130,7 +131,7 @@ def _is_first(first: ast.expr, statement: ast.stmt, site: Site) -> bool:
     """Is nothing evaluated before it that can fail for other reasons than `first` can?"""
     own = {node.id for node in ast.walk(first) if isinstance(node, ast.Name)}
     for part in site.order.earlier(first, statement):
-        if all(isinstance(node, _SIMPLE) for node in ast.walk(part)):
+        if all(isinstance(node, _SIMPLE) or _is_shown_plainly(node) for node in ast.walk(part)):
             continue
         for node in ast.walk(part):
             match node:
@@ -139,6 +140,11 @@ def _is_first(first: ast.expr, statement: ast.stmt, site: Site) -> bool:
                 case ast.Subscript():
                     return False
     return True
+
+
+def _is_shown_plainly(node: ast.AST) -> bool:
+    """`{x}` in an f-string, without a format that may not fit the value."""
+    return isinstance(node, ast.FormattedValue) and node.format_spec is None
 
 
 def _takes_walrus(first: ast.expr, again: list[ast.expr], site: Site) -> bool:

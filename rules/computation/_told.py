@@ -18,7 +18,7 @@ def place_of(node: ast.expr, site: Site) -> ast.AST:
 
 
 def message_for(first: ast.expr, again: list[ast.expr], reported: ast.expr, site: Site) -> str:
-    """The fact, with the line that has the result already, and those that want it besides the reported one."""
+    """The fact, with the line that has the result already, and the other lines that want it."""
     what = shown(first, site)
     statement = site.tree.statement(first)
     if all(site.tree.statement(node) is statement for node in again):
