@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from rlint.files import display_name
+from rlint.project.related import closest
 
 _MARKERS = (
     "pyproject.toml",
@@ -23,13 +25,17 @@ _SKIPPED = re.compile(
     r"\..*|__pycache__|venv|env|build|dist|node_modules|site-packages|third_party|vendor|.*\.egg-info",
     re.IGNORECASE,
 )
-CONTEXT_FILES = 1_000
-"""A project of more files than this is not read around a few checked files."""
+_MOST_FILES = 5_000
+"""No more files than this are looked at around a few checked ones."""
+_BUDGET = 1_200_000
+"""Bytes of source that are read for what they tell about a few checked files."""
 
 
 def project_root(path: Path) -> Path | None:
     """The nearest folder above `path` that looks like the top of a project."""
     for folder in path.parents:
+        if folder in (Path.home(), Path(folder.anchor)):
+            return None
         if any((folder / marker).exists() for marker in _MARKERS):
             return folder
     return None
@@ -39,10 +45,9 @@ def project_files(targets: Sequence[Path]) -> list[tuple[Path, str]]:
     """The other files of the projects that the targets belong to, with their names.
 
     They are read for what they tell about the targets (who calls a function, what a base class holds), and
-    not checked. A file without a project around it is known together with the files beside it.
+    not checked. A file without a project around it is known together with the files beside it. Of a large
+    project only what is nearest to the targets is read.
     """
-    if len(targets) >= CONTEXT_FILES:
-        return []
     checked = {Path(os.path.abspath(path)) for path in targets}
     roots: dict[Path, None] = {}
     seen: dict[Path, Path] = {}
@@ -55,10 +60,11 @@ def project_files(targets: Sequence[Path]) -> list[tuple[Path, str]]:
     found: list[Path] = []
     for root in sorted(outermost):
         deep = any((root / marker).exists() for marker in _MARKERS)
-        found += [path for path in _python_files(root, deep=deep) if path not in checked]
-        if len(found) > CONTEXT_FILES:
-            return []
-    return [(path, display_name(path)) for path in found]
+        others = (path for path in _python_files(root, deep=deep) if path not in checked)
+        found += islice(others, _MOST_FILES - len(found))
+    if not found:
+        return []
+    return [(path, display_name(path)) for path in closest(sorted(checked), found, _BUDGET)]
 
 
 def _python_files(root: Path, *, deep: bool) -> Iterator[Path]:

@@ -1,0 +1,67 @@
+"""Which files of a project tell something about a few of them: those that they import and that import
+them, told from import lines without parsing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+_IMPORT = re.compile(
+    rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\r\n#]*)|import[ \t]+([\w., \t]+))",
+    re.MULTILINE,
+)
+_WORD = re.compile(rb"\w+")
+
+
+def closest(targets: Sequence[Path], others: Iterable[Path], budget: int) -> list[Path]:
+    """Choose from `others` the files nearest to `targets` by imports, in either direction, up to `budget`
+    bytes of source. Modules are told by the last part of their name, so that too many count rather than
+    too few; files that cannot be read count for nothing.
+    """
+    contents = {path: _content(path) for path in (*targets, *others)}
+    named: dict[bytes, list[Path]] = defaultdict(list)
+    for path in contents:
+        named[_module_name(path)].append(path)
+    neighbours: dict[Path, dict[Path, None]] = defaultdict(dict)
+    for path, content in contents.items():
+        for word in _imported_words(content):
+            for imported in named.get(word, ()):
+                neighbours[path][imported] = None
+                neighbours[imported][path] = None
+    seen = dict.fromkeys(targets)
+    pending = deque(targets)
+    found: list[Path] = []
+    while pending:
+        for path in neighbours[pending.popleft()]:
+            if path in seen:
+                continue
+            seen[path] = None
+            if len(contents[path]) <= budget:
+                budget -= len(contents[path])
+                found.append(path)
+                pending.append(path)
+    return found
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _module_name(path: Path) -> bytes:
+    return (path.parent.name if path.stem == "__init__" else path.stem).encode("utf-8", "surrogateescape")
+
+
+def _imported_words(content: bytes) -> set[bytes]:
+    return {
+        word
+        for match in _IMPORT.finditer(content)
+        for part in match.groups()
+        if part
+        for word in _WORD.findall(part)
+    }
