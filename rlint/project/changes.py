@@ -185,14 +185,15 @@ class _Watched:
         return not any(b.how is How.FUNCTION and self.knowledge.tree.function(b.node) for b in bindings)
 
     def _handed(self, call: ast.Call) -> Iterator[ast.AST]:
-        """The parts of a call whose values the callee can get hold of: not what new values are made from."""
+        """The parts of a call whose values the callee gets hold of: not what other values are made from."""
         stack: list[ast.AST] = [call.func, *call.args, *(keyword.value for keyword in call.keywords)]
         while stack:
             node = stack.pop()
             yield node
-            if isinstance(node, ast.Call):
+            if node is not call and isinstance(node, ast.Call):
                 kind = self.knowledge.kinds.kind_of(node)
-                if kind.fresh or is_immutable(kind):
+                effect = self.knowledge.effects.call_effect(node)
+                if kind.fresh or is_immutable(kind) or (effect.quiet and self._is_library(node)):
                     continue
             stack.extend(ast.iter_child_nodes(node))
 

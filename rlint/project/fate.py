@@ -19,6 +19,9 @@ _CHANGES = frozenset(
     """append appendleft clear difference_update discard extend fill insert intersection_update partition pop
     popitem popleft put remove resize reverse rotate setdefault setflags sort subtract update""".split()
 )
+_STORES = frozenset(
+    "add append appendleft insert push put put_nowait remember send setdefault store write".split()
+)
 _TELLS_ONLY = ("prints", "writes to the log")
 _PLAIN = frozenset({Tag.BOOL, Tag.INT, Tag.FLOAT, Tag.STR, Tag.BYTES, Tag.NONE})
 
@@ -28,9 +31,11 @@ class Fate(enum.IntEnum):
 
     READ = 0
     """Looked at where it stands; afterwards nobody holds it."""
-    KEPT = 1
-    """Stored, returned or handed to what may keep or change it."""
-    CHANGED = 2
+    HANDED = 1
+    """Handed to a call that may keep or change it."""
+    KEPT = 2
+    """Stored or returned."""
+    CHANGED = 3
     """Surely changed in place."""
 
 
@@ -51,6 +56,7 @@ class Use:
 
 _LOOKED_AT = Use(Fate.READ)
 _COMPUTED = Use(Fate.READ, computes=True)
+_HANDED = Use(Fate.HANDED, computes=True)
 _KEPT = Use(Fate.KEPT, computes=True)
 _CHANGED = Use(Fate.CHANGED, computes=True)
 
@@ -151,7 +157,8 @@ class Uses:
             return self._derived(call, depth)
         if effect.reason.startswith(_TELLS_ONLY):
             return _LOOKED_AT
-        return _KEPT
+        stores = isinstance(call.func, ast.Attribute) and call.func.attr in _STORES
+        return _KEPT if stores else _HANDED
 
     def _in_comprehension(self, node: ast.AST, part: ast.comprehension, depth: int) -> Use:
         if node is part.iter:

@@ -9,6 +9,8 @@ from rlint.project.site import Site
 from rlint.rules.computation import _sharing
 
 _TEXT = (Tag.STR, Tag.BYTES)
+_REDUCTIONS = frozenset("argmax argmin max mean median min prod std sum var".split())
+"""Methods that go through all of an array, whatever library it comes from."""
 
 
 def is_worth_keeping(node: ast.expr, site: Site) -> bool:
@@ -25,8 +27,10 @@ def is_costly(call: ast.Call, site: Site) -> bool:
     """Is this a call that counts? The methods of strings are another rule's."""
     if isinstance(call.func, ast.Attribute) and site.qualified(call.func) is None:
         kind = site.kind_of(call.func.value)
-        if kind.tag in _TEXT or (not kind and not site.callables(call)):
+        if kind.tag in _TEXT:
             return False
+        if not kind and not site.callables(call):
+            return call.func.attr in _REDUCTIONS
     return not site.is_cheap(call)
 
 

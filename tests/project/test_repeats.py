@@ -94,7 +94,7 @@ FATES = {
     "a = f(x)\nreturn a": (Fate.KEPT, True),
     "return [f(x)]": (Fate.KEPT, True),
     "self.a = f(x)": (Fate.KEPT, True),
-    "mystery(f(x))": (Fate.KEPT, True),
+    "mystery(f(x))": (Fate.HANDED, True),
     "y.append(f(x))": (Fate.KEPT, True),
     "a = f(x)\ndef h():\n    return a": (Fate.KEPT, True),
     "for a in f(x):\n    y.append(a)": (Fate.KEPT, True),

@@ -18,6 +18,9 @@ _CERTAIN: dict[str, tuple[int, int, Kind]] = {
     ),
     **dict.fromkeys(words("lstrip rstrip strip"), (0, 1, STR)),
     **dict.fromkeys(words("removeprefix removesuffix zfill"), (1, 1, STR)),
+    # Of arrays, tensors and data frames.
+    **dict.fromkeys(words("argmax argmin max mean median min prod std sum var"), (0, 2, ANYTHING)),
+    **dict.fromkeys(words("detach item tolist"), (0, 0, ANYTHING)),
     "endswith": (1, 3, BOOL),
     "startswith": (1, 3, BOOL),
     "splitlines": (0, 1, STRINGS),
