@@ -76,9 +76,9 @@ def _plural(name: str) -> str:
 
 def _subject(call: ast.Call) -> str | None:
     """What the call is about: its first argument, or what the method is called on."""
-    if call.args:
-        return _told(call.args[0])
-    return _told(call.func.value) if isinstance(call.func, ast.Attribute) else None
+    owner = _told(call.func.value) if isinstance(call.func, ast.Attribute) else None
+    about = _told(call.args[0]) if call.args else None
+    return about or owner
 
 
 def _told(expression: ast.expr) -> str | None:
@@ -89,7 +89,7 @@ def _told(expression: ast.expr) -> str | None:
         case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
             return name.strip("_")
         case ast.Call():
-            return _told(expression.func.value) if isinstance(expression.func, ast.Attribute) else None
+            return _subject(expression)
         case ast.Subscript(value=inner) | ast.UnaryOp(operand=inner) | ast.BinOp(left=inner):
             return _told(inner)
     return None

@@ -11,6 +11,8 @@ from rlint.rules.computation import _sharing
 _TEXT = (Tag.STR, Tag.BYTES)
 _REDUCTIONS = frozenset("argmax argmin max mean median min prod std sum var".split())
 """Methods that go through all of an array, whatever library it comes from."""
+_AS_COSTLY_AS_ITEMS = frozenset({"builtins.any", "builtins.all"})
+"""These stop at the first item that decides."""
 
 
 def is_worth_keeping(node: ast.expr, site: Site) -> bool:
@@ -31,6 +33,9 @@ def is_costly(call: ast.Call, site: Site) -> bool:
             return False
         if not kind and not site.callables(call):
             return call.func.attr in _REDUCTIONS
+    if site.qualified(call.func) in _AS_COSTLY_AS_ITEMS:
+        inside = (node for argument in call.args for node in ast.walk(argument) if isinstance(node, ast.Call))
+        return any(is_costly(node, site) for node in inside)
     return not site.is_cheap(call)
 
 
