@@ -64,7 +64,7 @@ def of_result(expression: ast.expr) -> list[str]:
         if subject:
             found += [f"{done}_{subject}" if done.endswith("ed") else f"{subject}_{done}"]
     elif subject:
-        found = [f"{subject}_{called.strip('_')}"]
+        found = [f"{subject}_{called.strip('_').lower()}"]
     return [*found, f"{noun or called.strip('_')}_result"]
 
 
