@@ -76,7 +76,8 @@ class Worker:
         summaries = {}
         for job in jobs:
             self._jobs.append(job)
-            knowledge = self._read(job)
+            text = _text(job)
+            knowledge = _known(job, text) if isinstance(text, str) else text
             if isinstance(knowledge, Problem):
                 self._problems[job.name] = knowledge
                 continue
@@ -113,32 +114,14 @@ class Worker:
             results.append(self._check(job, index, heat, rules, ignore_suppressions=ignore_suppressions))
         return results
 
-    def _read(self, job: Job) -> Knowledge | Problem:
-        if job.text is not None:
-            text = job.text
-        else:
-            source = read_source(job.path, job.name)
-            if not isinstance(source, Source):
-                return source
-            text = source.text
-        module = parse(text, job.name)
-        if isinstance(module, Problem):
-            return module
-        try:
-            return Knowledge(text, module, job.module, job.package)
-        except RecursionError:
-            return Problem(job.name, "expressions are nested too deeply to be checked")
-        except Exception:  # noqa: BLE001 - the same
-            return _bug(job.name, "reading this file")
-
     def _check(
         self, job: Job, index: Index, heat: HeatMap, rules: Sequence[Rule], *, ignore_suppressions: bool
     ) -> Result:
         assert job.codes is not None
-        knowledge = self._knowledge.pop(job.name, None) or self._read(job)
-        if isinstance(knowledge, Problem):  # the file changed since it was summarised
-            return Result(job.name, problems=(knowledge,), checked=False)
-        text = knowledge.tree.text
+        kept = self._knowledge.pop(job.name, None)
+        text = kept.tree.text if kept is not None else _text(job)
+        if isinstance(text, Problem):  # the file changed since it was summarised
+            return Result(job.name, problems=(text,), checked=False)
         comments = suppress.parse(text)
         if comments.skip_file and not ignore_suppressions:
             return Result(job.name)
@@ -146,7 +129,10 @@ class Worker:
         found: list[Finding] = []
         problems: list[Problem] = []
         if wanted:
-            site = Site(job.name, knowledge.linked(index), index, heat)
+            knowledge = kept.linked(index) if kept is not None else _known(job, text, index)
+            if isinstance(knowledge, Problem):
+                return Result(job.name, problems=(knowledge,), checked=False)
+            site = Site(job.name, knowledge, index, heat)
             for rule in wanted:
                 seen = _run_rule(rule, site)
                 if isinstance(seen, Problem):
@@ -159,6 +145,26 @@ class Worker:
             found += comments.report(job.name, known, job.codes)
         found.sort(key=lambda finding: finding.sort_key)
         return Result(job.name, tuple(found), tuple(problems))
+
+
+def _text(job: Job) -> str | Problem:
+    if job.text is not None:
+        return job.text
+    source = read_source(job.path, job.name)
+    return source.text if isinstance(source, Source) else source
+
+
+def _known(job: Job, text: str, index: Index | None = None) -> Knowledge | Problem:
+    """Parse a file and walk it once."""
+    module = parse(text, job.name)
+    if isinstance(module, Problem):
+        return module
+    try:
+        return Knowledge(text, module, job.module, job.package, index)
+    except RecursionError:
+        return Problem(job.name, "expressions are nested too deeply to be checked")
+    except Exception:  # noqa: BLE001 - a bug in rlint must not keep the other files from being checked
+        return _bug(job.name, "reading this file")
 
 
 def _triggered(rule: Rule, text: str) -> bool:

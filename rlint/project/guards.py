@@ -62,21 +62,6 @@ def _constant_int(node: ast.expr) -> int | None:
     return None
 
 
-def intervals_around(node: ast.AST, tree: Tree) -> list[Interval]:
-    """The interval guards between a node and its function, innermost first."""
-    found = []
-    child = node
-    for parent in tree.ancestors(node):
-        if isinstance(parent, (*FUNCTIONS, ast.Lambda)):
-            break
-        if isinstance(parent, ast.If) and child in parent.body:
-            interval = interval_of(parent.test, tree)
-            if interval is not None:
-                found.append(interval)
-        child = parent
-    return found
-
-
 def coldest(node: ast.AST, tree: Tree) -> Heat:
     """How hot a line can be at most, given the conditions between it and its innermost loop."""
     cap = Heat.HOT

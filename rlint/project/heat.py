@@ -58,11 +58,6 @@ class HeatMap:
             return True
         return any(level is not None for level in self._loop_heat.get(function.path, ()))
 
-    def is_driven(self, function: FunctionSummary, loop: int) -> bool:
-        """Is this loop a training loop by what it does, itself or through calls?"""
-        levels = self._loop_heat.get(function.path, ())
-        return loop < len(levels) and levels[loop] is not None
-
     def inside(self, function: FunctionSummary, loops: list[int], cap: Heat = Heat.HOT) -> HeatAt:
         """The heat of a line of `function` that stands in `loops` (their indices, innermost first)
         and under conditions that allow at most `cap`.

@@ -14,7 +14,7 @@ from rlint.project.constants import Constants, Written
 from rlint.project.devices import is_device
 from rlint.project.effect import Effect
 from rlint.project.fate import Use, Uses
-from rlint.project.guards import Interval, coldest, intervals_around, last_name
+from rlint.project.guards import coldest, last_name
 from rlint.project.heat import COLD, HeatAt, HeatMap
 from rlint.project.index import Index
 from rlint.project.items import Place, maker_of, place_of
@@ -315,19 +315,6 @@ class Site(TopLevel):
         that the node's block leaves by `break`, `return` or `raise` is not among them.
         """
         return self.knowledge.loops.around(node)
-
-    def is_training_loop(self, loop: ast.AST) -> bool:
-        """Does the loop step an environment, take gradient steps, drain a queue or iterate a loader,
-        by itself or through what it calls?
-        """
-        function = self.tree.function(loop)
-        summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
-        index = self.knowledge.loops.index.get(loop)
-        return summary is not None and index is not None and self._heat.is_driven(summary, index)
-
-    def intervals(self, node: ast.AST) -> list[Interval]:
-        """The interval guards (`if step % n == 0`) between a node and its function, innermost first."""
-        return intervals_around(node, self.tree)
 
     # -- where things stand --------------------------------------------------------------------
 
