@@ -1,0 +1,224 @@
+"""Loads a program several times into one process: as it is, and as fixes make it."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, ModuleType
+
+from rlint.harness.workload import Workload, mistakes_of
+
+BEFORE, SAFE, AFTER = "before", "safe", "after"
+"""The arms of an experiment: the program as it is, with its safe fixes alone, and with all that are wanted."""
+
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+class WorkloadError(Exception):
+    """A workload or the program that it drives cannot be loaded, or declares nonsense."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A program and the file that drives it. Travels to the processes that run it.
+
+    `texts` gives for each arm the text of every file that is not to be read from disk, by absolute path.
+    """
+
+    main: str
+    """The absolute path of the file that workloads get as `program`."""
+    module: str
+    """Its dotted name."""
+    roots: tuple[str, ...]
+    """Folders that the program's own modules are imported from."""
+    workload: str
+    """The absolute path of the workload file."""
+    texts: Mapping[str, Mapping[str, str]]
+
+    @property
+    def changed(self) -> bool:
+        """Whether the fixes change anything."""
+        return self.texts[BEFORE] != self.texts[AFTER]
+
+
+@dataclass(slots=True)
+class Arm:
+    """One loaded text of a program, with its own copy of the workload file and of all modules of the project."""
+
+    subject: Subject
+    name: str
+    program: ModuleType
+    workloads: dict[str, Workload]
+    _modules: dict[str, ModuleType]
+
+    @contextlib.contextmanager
+    def active(self) -> Iterator[None]:
+        """Within, imports of the project's modules give those of this arm."""
+        with _environment(self.subject, self.name, self._modules):
+            yield
+
+    def fresh(self) -> Arm:
+        """Load the same text once more: modules, caches and workloads are new."""
+        return load(self.subject, self.name)
+
+
+def load(subject: Subject, name: str) -> Arm:
+    """Load one arm of a program. Raises WorkloadError."""
+    modules: dict[str, ModuleType] = {}
+    with _environment(subject, name, modules):
+        program = _import(subject.module, subject.main)
+        driver = _import(f"_rlint_{Path(subject.workload).stem}", subject.workload)
+    return Arm(subject, name, program, _workloads_of(driver, subject.workload), modules)
+
+
+def _import(name: str, path: str) -> ModuleType:
+    try:
+        if name in sys.modules:
+            return sys.modules[name]
+        parent, _, _ = name.rpartition(".")
+        if parent:
+            importlib.import_module(parent)
+            if name in sys.modules:  # the package imports it
+                return sys.modules[name]
+        spec = next((s for s in (f.spec_of(name, path) for f in _finders()) if s), None)
+        spec = spec or importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise WorkloadError(f"{path}: is no Python file")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+        if parent:
+            setattr(sys.modules[parent], name.rpartition(".")[2], module)
+    except WorkloadError:
+        raise
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        where = _deepest_line(error, path)
+        raise WorkloadError(f"{where}: cannot be loaded: {type(error).__name__}: {error}") from error
+    return module
+
+
+def _deepest_line(error: BaseException, path: str) -> str:
+    """The last line of `path` that the error went through."""
+    found, traceback = path, error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename == path:
+            found = f"{path}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    if isinstance(error, SyntaxError) and error.lineno:
+        found = f"{error.filename or path}:{error.lineno}"
+    return found
+
+
+def _workloads_of(driver: ModuleType, path: str) -> dict[str, Workload]:
+    classes = [
+        value
+        for value in vars(driver).values()
+        if isinstance(value, type) and issubclass(value, Workload) and value.__module__ == driver.__name__
+        and not value.__name__.startswith("_")
+    ]
+    if not classes:
+        raise WorkloadError(
+            f"{path}: defines no workload; write a subclass of rlint.harness.Workload (see README.md)"
+        )
+    found: dict[str, Workload] = {}
+    for one in classes:
+        workload = one()
+        wrong = mistakes_of(workload)
+        if wrong:
+            raise WorkloadError(f"{path}: {one.__name__}: {'; '.join(wrong)}")
+        found[workload.name] = workload
+    return found
+
+
+# --- the project's modules, per arm ---
+
+
+class _Texts(importlib.abc.MetaPathFinder):
+    """Finds modules of the project whose text is given, not read."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = {os.path.realpath(path): text for path, text in texts.items()}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        found = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if found is None or not found.origin:
+            return None
+        return self.spec_of(fullname, found.origin, found.submodule_search_locations)
+
+    def spec_of(
+        self, name: str, path: str, locations: list[str] | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """The spec of a module whose text is given, else None."""
+        text = self.texts.get(os.path.realpath(path))
+        if text is None:
+            return None
+        return importlib.util.spec_from_file_location(
+            name, path, loader=_TextLoader(name, path, text), submodule_search_locations=locations
+        )
+
+
+class _TextLoader(importlib.machinery.SourceFileLoader):
+    """Runs a text in place of the file's."""
+
+    def __init__(self, fullname: str, path: str, text: str) -> None:
+        super().__init__(fullname, path)
+        self._text = text
+
+    def get_code(self, fullname: str) -> CodeType:
+        return compile(self._text, self.path, "exec", dont_inherit=True)
+
+
+def _finders() -> list[_Texts]:
+    return [finder for finder in sys.meta_path if isinstance(finder, _Texts)]
+
+
+@contextlib.contextmanager
+def _environment(subject: Subject, name: str, modules: dict[str, ModuleType]) -> Iterator[None]:
+    """Put `modules` in place of what other arms have loaded, and gather in it what is loaded meanwhile."""
+    finder = _Texts(subject.texts[name])
+    hidden = {key: module for key, module in sys.modules.items() if _is_own(module, subject)}
+    path = list(sys.path)
+    for key in hidden:
+        del sys.modules[key]
+    sys.modules.update(modules)
+    sys.meta_path.insert(0, finder)
+    folders = [*subject.roots, str(Path(subject.workload).parent)]
+    sys.path[:0] = [folder for folder in folders if folder not in sys.path]
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        sys.meta_path.remove(finder)
+        own = {key: module for key, module in sys.modules.items() if _is_own(module, subject)}
+        modules.clear()
+        modules.update(own)
+        for key in own:
+            del sys.modules[key]
+        sys.modules.update(hidden)
+
+
+def _is_own(module: ModuleType | None, subject: Subject) -> bool:
+    """Whether a module belongs to the project, so that each arm has to have its own."""
+    if getattr(module, "__name__", "").partition(".")[0] == "rlint":
+        return False  # it is rlint that is running
+    file = getattr(module, "__file__", None)
+    if not isinstance(file, str):
+        return False
+    if file in (subject.main, subject.workload):
+        return True
+    folders = (*subject.roots, str(Path(subject.workload).parent))
+    return any(file.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders) and not any(
+        part in file for part in _INSTALLED
+    )

@@ -1,0 +1,159 @@
+"""What verifying found, as plain data that reports and evidence files hold. Imports nothing heavy."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+
+class Verdict(enum.Enum):
+    """What may be said of one claim, and of one workload on one device."""
+
+    FASTER = "faster"
+    """Better in what was claimed: less time, memory, processor time, fewer synchronisations, slower growth."""
+    NO_CHANGE = "no change"
+    SLOWER = "slower"
+    """Worse in what was claimed."""
+    DIFFERENT = "different behaviour"
+    NOT_RUN = "not run here"
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """Before divided by after (above 1: the fix gains), with the bounds of its 95 % bootstrap interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One cost at one size.
+
+    `before` and `after` are medians in `unit`: "s" for each run, "bytes", "count", or "exponent" for growth
+    (whose `size` is None, and whose `difference` is before minus after, with its interval).
+    `control` is the ratio of the program to itself, measured along: what the instrument makes of nothing.
+    """
+
+    claim: str
+    size: int | None
+    before: float
+    after: float
+    unit: str
+    ratio: Ratio | None
+    verdict: Verdict
+    claimed: bool
+    control: Ratio | None = None
+    difference: Ratio | None = None
+    samples: int = 1
+    """Pairs of batches, or runs, that the medians are of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One way in which the program behaves otherwise after the fix."""
+
+    kind: str
+    """"value", "type", "dtype", "shape", "strides", "device", "requires_grad", "gradient", "aliasing",
+    "attribute", "exception", "printed", "warned", "logged", "random stream", "setting", "order" or "length"."""
+    path: str
+    seed: int
+    size: int
+    before: str
+    after: str
+    safety: str
+    """"safe" where the safe fixes alone do it, else "unsafe"."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kind} of `{self.path}` at seed {self.seed}, size {self.size}: "
+            f"{self.before} before, {self.after} after"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """What comparing the program before and after its fix over many cases showed."""
+
+    seeds: int
+    sizes: tuple[int, ...]
+    cases: int
+    """Runs that were compared; none that was skipped."""
+    differences: tuple[Difference, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What is no difference but should be known: attributes that the fix adds, tolerances that were needed."""
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing was seen to differ, and something was compared."""
+        return not self.differences and self.cases > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One workload on one device."""
+
+    subject: str
+    """The code of a rule ("RL101"), or the path of a person's own file."""
+    name: str
+    """The rule's name, or ""."""
+    workload: str
+    title: str
+    device: str
+    unit: str
+    """What sizes count."""
+    typical: int
+    verdict: Verdict
+    claims: tuple[str, ...] = ()
+    """What is claimed on this device."""
+    reason: str | None = None
+    """Why it was not run, or what a reader should know of the verdict."""
+    behaviour: Behaviour | None = None
+    measurements: tuple[Measurement, ...] = ()
+    estimate: dict[str, object] | None = None
+    """A document's promise: `claim`, `low`, `high`, `source`."""
+    failed: bool = False
+    """The workload crashed, hung or was killed, which is nobody's verdict but has to be mended."""
+
+    def measurement(self, claim: str, size: int | None = None) -> Measurement | None:
+        """The measurement of `claim` at `size`: at the typical size, if none is given (growth has none)."""
+        wanted = None if claim == "exp" else self.typical if size is None else size
+        for found in self.measurements:
+            if (found.claim, found.size) == (claim, wanted):
+                return found
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where it was measured."""
+
+    system: str
+    processor: str
+    cores: int
+    memory: int
+    """Bytes."""
+    python: str
+    versions: dict[str, str] = field(default_factory=dict)
+    """Of rlint, torch and numpy, where they are installed."""
+    accelerator: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A whole `rlint verify`."""
+
+    machine: Machine
+    date: str
+    """ISO 8601, UTC."""
+    seconds: float
+    quick: bool
+    outcomes: tuple[Outcome, ...]
+    interrupted: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether something behaves otherwise, is slower, or did not come to an end."""
+        wrong = (Verdict.DIFFERENT, Verdict.SLOWER)
+        return self.interrupted or any(o.failed or o.verdict in wrong for o in self.outcomes)

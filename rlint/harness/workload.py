@@ -1,0 +1,166 @@
+"""What a person writes to have code measured: what to run on which inputs, and what it should gain."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    import numpy as np
+    import torch
+
+CLAIMS = ("time", "cpu", "mem", "alloc", "sync", "exp")
+"""What can be claimed: wall time, processor time, peak memory, allocations, synchronisations, growth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One set of inputs: everything that `Workload.prepare` may depend on.
+
+    `size` counts what the workload's `unit` says. `device` is "cpu", "cuda" or "mps".
+    """
+
+    seed: int
+    size: int
+    device: str = "cpu"
+
+    def random(self) -> random.Random:
+        """A generator of Python's own, the same in each call."""
+        return random.Random(f"{self.seed} {self.size}")  # noqa: S311 - inputs, no secrets
+
+    def numpy(self) -> np.random.Generator:
+        """A generator of numpy's, the same in each call."""
+        import numpy as np
+
+        return np.random.default_rng([self.seed, self.size])
+
+    def torch(self) -> torch.Generator:
+        """A generator of torch's, on the host, the same in each call."""
+        import torch
+
+        return torch.Generator().manual_seed(self.seed * 1_000_003 + self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far two numbers may lie apart, and why they need not be equal.
+
+    They agree where `|before - after| <= atol + rtol * |before|`, as in `numpy.allclose`.
+    """
+
+    reason: str
+    rtol: float = 0.0
+    atol: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a document promised, to be put beside the measured figure: before/after of `claim`."""
+
+    claim: str
+    low: float
+    high: float
+    source: str
+    """The document and its words: `S0.1: "~50% faster rewards"`."""
+
+
+class Workload:
+    """Drives one piece of a program. Subclass it, with a docstring whose first line is its title.
+
+    The program is loaded twice, as it is and as rlint's fixes make it, and `prepare` and `run` are called
+    alike with both. Only `run` is measured. All random streams (Python, numpy, torch) are seeded from the
+    case before `prepare` and again before `run`.
+    """
+
+    claims: ClassVar[tuple[str, ...]] = ("time",)
+    """What the fix should improve, of CLAIMS; `sync:cuda` is claimed on that kind of device alone."""
+    sizes: ClassVar[tuple[int, ...]] = ()
+    """The sizes that are measured, ascending; at least four where growth ("exp") is claimed."""
+    typical: ClassVar[int | None] = None
+    """The size whose figures stand for the workload; the largest, if none is given."""
+    unit: ClassVar[str] = "items"
+    """What a size counts: "transitions", "rows", "words"."""
+    small_sizes: ClassVar[tuple[int, ...]] = (0, 1, 2, 7)
+    """Sizes at which behaviour is compared besides the smallest of `sizes`; costs are not measured there."""
+    devices: ClassVar[tuple[str, ...]] = ("cpu",)
+    """The kinds of devices that the workload can run on."""
+    threads: ClassVar[int] = 1
+    """Threads that numerical libraries may use while it runs."""
+    tolerances: ClassVar[Mapping[str, Tolerance]] = {}
+    """By path of the compared value (`result.loss`, `inputs[0].weight`; `*` and `?` as in file names)."""
+    allowed: ClassVar[Mapping[str, str]] = {}
+    """Differences that the fix is meant to make: path patterns (`logged`, `inputs.*_before`), and why."""
+    estimate: ClassVar[Estimate | None] = None
+
+    def prepare(self, program: ModuleType, case: Case) -> Any:
+        """Make the inputs of one run: whatever `run` needs, new in each call."""
+        return case
+
+    def run(self, program: ModuleType, inputs: Any) -> Any:
+        """Do the work, and return what a caller would see of it."""
+        raise NotImplementedError
+
+    def outcome(self, program: ModuleType, inputs: Any, result: Any) -> Mapping[str, Any]:
+        """Return what must be equal after `run`, by name; the result and the inputs unless overridden.
+
+        Exceptions, what is printed, warned and logged, and the random streams are compared in any case.
+        """
+        return {"result": result, "inputs": inputs}
+
+    # --- what the harness reads ---
+
+    @property
+    def name(self) -> str:
+        """The class's name in small letters with hyphens."""
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", type(self).__name__).lower()
+
+    @property
+    def title(self) -> str:
+        """The first line of the docstring, without its full stop."""
+        return (type(self).__doc__ or self.name).strip().partition("\n")[0].rstrip(".")
+
+    @property
+    def typical_size(self) -> int:
+        """The size whose figures stand for the workload."""
+        return self.typical if self.typical is not None else self.sizes[-1]
+
+    def claims_on(self, device: str) -> tuple[str, ...]:
+        """What is claimed on a kind of device."""
+        found = [claim.partition(":") for claim in self.claims]
+        return tuple(claim for claim, _, only in found if only in ("", device))
+
+
+def mistakes_of(workload: Workload) -> list[str]:
+    """Say what is wrong with the declarations of a workload, each as one clause."""
+    wrong = []
+    if not workload.sizes:
+        wrong.append("`sizes` is empty: name the sizes to measure")
+    elif list(workload.sizes) != sorted(set(workload.sizes)) or workload.sizes[0] < 0:
+        wrong.append("`sizes` must ascend, from 0 or more")
+    elif workload.typical is not None and workload.typical not in workload.sizes:
+        wrong.append(f"`typical` is {workload.typical}, which is none of `sizes`")
+    unknown = [claim for claim in workload.claims if claim.partition(":")[0] not in CLAIMS]
+    if unknown:
+        wrong.append(f"`claims` knows no {', '.join(unknown)}; it takes {', '.join(CLAIMS)}")
+    if not workload.claims:
+        wrong.append("`claims` is empty: say what the fix should improve")
+    if "exp" in {claim.partition(":")[0] for claim in workload.claims} and len(workload.sizes) < 4:
+        wrong.append('`claims` has "exp", which takes at least four `sizes`')
+    if not workload.devices:
+        wrong.append("`devices` is empty")
+    for path, tolerance in workload.tolerances.items():
+        if not tolerance.reason.strip():
+            wrong.append(f"the tolerance of `{path}` gives no reason")
+    wrong += [
+        f"the exception for `{path}` gives no reason"
+        for path, why in workload.allowed.items()
+        if not why.strip()
+    ]
+    if type(workload).run is Workload.run:
+        wrong.append("`run` is not defined")
+    return wrong
