@@ -17,7 +17,7 @@ from types import CodeType, ModuleType
 from rlint.harness.workload import Workload, mistakes_of
 
 BEFORE, SAFE, AFTER = "before", "safe", "after"
-"""The arms of an experiment: the program as it is, with its safe fixes alone, and with all that are wanted."""
+"""The arms of an experiment: the program as it is, with its safe fixes alone, and with all wanted ones."""
 
 _INSTALLED = ("site-packages", "dist-packages")
 
@@ -51,7 +51,7 @@ class Subject:
 
 @dataclass(slots=True)
 class Arm:
-    """One loaded text of a program, with its own copy of the workload file and of all modules of the project."""
+    """One loaded text of a program, with its own copy of the workload file and of the project's modules."""
 
     subject: Subject
     name: str
@@ -91,7 +91,7 @@ def _import(name: str, path: str) -> ModuleType:
         spec = next((s for s in (f.spec_of(name, path) for f in _finders()) if s), None)
         spec = spec or importlib.util.spec_from_file_location(name, path)
         if spec is None or spec.loader is None:
-            raise WorkloadError(f"{path}: is no Python file")
+            raise WorkloadError(f"{path}: is no Python file")  # noqa: TRY301 - the message is complete
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)
@@ -123,7 +123,9 @@ def _workloads_of(driver: ModuleType, path: str) -> dict[str, Workload]:
     classes = [
         value
         for value in vars(driver).values()
-        if isinstance(value, type) and issubclass(value, Workload) and value.__module__ == driver.__name__
+        if isinstance(value, type)
+        and issubclass(value, Workload)
+        and value.__module__ == driver.__name__
         and not value.__name__.startswith("_")
     ]
     if not classes:
@@ -188,20 +190,22 @@ def _finders() -> list[_Texts]:
 def _environment(subject: Subject, name: str, modules: dict[str, ModuleType]) -> Iterator[None]:
     """Put `modules` in place of what other arms have loaded, and gather in it what is loaded meanwhile."""
     finder = _Texts(subject.texts[name])
-    hidden = {key: module for key, module in sys.modules.items() if _is_own(module, subject)}
+    folders = [*subject.roots, str(Path(subject.workload).parent)]
+    files = (subject.main, subject.workload)
+    inside = tuple(folder.rstrip(os.sep) + os.sep for folder in folders)
+    hidden = {key: module for key, module in sys.modules.items() if _is_own(module, inside, files)}
     path = list(sys.path)
     for key in hidden:
         del sys.modules[key]
     sys.modules.update(modules)
     sys.meta_path.insert(0, finder)
-    folders = [*subject.roots, str(Path(subject.workload).parent)]
     sys.path[:0] = [folder for folder in folders if folder not in sys.path]
     try:
         yield
     finally:
         sys.path[:] = path
         sys.meta_path.remove(finder)
-        own = {key: module for key, module in sys.modules.items() if _is_own(module, subject)}
+        own = {key: module for key, module in sys.modules.items() if _is_own(module, inside, files)}
         modules.clear()
         modules.update(own)
         for key in own:
@@ -209,16 +213,11 @@ def _environment(subject: Subject, name: str, modules: dict[str, ModuleType]) ->
         sys.modules.update(hidden)
 
 
-def _is_own(module: ModuleType | None, subject: Subject) -> bool:
+def _is_own(module: ModuleType | None, folders: tuple[str, ...], files: tuple[str, ...]) -> bool:
     """Whether a module belongs to the project, so that each arm has to have its own."""
     if getattr(module, "__name__", "").partition(".")[0] == "rlint":
         return False  # it is rlint that is running
     file = getattr(module, "__file__", None)
     if not isinstance(file, str):
         return False
-    if file in (subject.main, subject.workload):
-        return True
-    folders = (*subject.roots, str(Path(subject.workload).parent))
-    return any(file.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders) and not any(
-        part in file for part in _INSTALLED
-    )
+    return file in files or (file.startswith(folders) and not any(part in file for part in _INSTALLED))

@@ -10,7 +10,7 @@ class Verdict(enum.Enum):
     """What may be said of one claim, and of one workload on one device."""
 
     FASTER = "faster"
-    """Better in what was claimed: less time, memory, processor time, fewer synchronisations, slower growth."""
+    """Better in what was claimed: less time, memory, processor time, fewer synchronisations, growth."""
     NO_CHANGE = "no change"
     SLOWER = "slower"
     """Worse in what was claimed."""
@@ -56,7 +56,7 @@ class Difference:
 
     kind: str
     """"value", "type", "dtype", "shape", "strides", "device", "requires_grad", "gradient", "aliasing",
-    "attribute", "exception", "printed", "warned", "logged", "random stream", "setting", "order" or "length"."""
+    "attribute", "exception", "printed", "warned", "logged", "random stream", "setting", "order", "length"."""
     path: str
     seed: int
     size: int
@@ -82,7 +82,7 @@ class Behaviour:
     """Runs that were compared; none that was skipped."""
     differences: tuple[Difference, ...] = ()
     notes: tuple[str, ...] = ()
-    """What is no difference but should be known: attributes that the fix adds, tolerances that were needed."""
+    """What is no difference but should be known: attributes that a fix adds, tolerances that were needed."""
 
     @property
     def same(self) -> bool:

@@ -1,0 +1,90 @@
+"""What the process that directs and those that run programs say to one another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rlint.harness.program import Subject
+from rlint.harness.workload import Workload
+
+DEVICES, BEHAVIOUR, TIMING, MEMORY, SYNCHRONISATIONS = (
+    "devices",
+    "behaviour",
+    "timing",
+    "memory",
+    "synchronisations",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One phase over some workloads of one program, for one fresh process."""
+
+    phase: str
+    subject: Subject | None = None
+    workloads: tuple[str, ...] | None = None
+    """By name; None: all that the file declares."""
+    device: str = "cpu"
+    seeds: int = 20
+    budget: float = 1.0
+    """Seconds for each workload."""
+    round: int = 0
+    """The how-manieth process of the phase this is."""
+    typical_only: bool = False
+    """Measure the typical size alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a workload says of itself, without its code."""
+
+    name: str
+    title: str
+    unit: str
+    typical: int
+    sizes: tuple[int, ...]
+    devices: tuple[str, ...]
+    claims: tuple[str, ...]
+    estimate: dict[str, object] | None
+
+    @classmethod
+    def of(cls, workload: Workload) -> Declared:
+        """Read a workload's declarations."""
+        promised = workload.estimate
+        estimate: dict[str, object] | None = None
+        if promised is not None:
+            estimate = {
+                "claim": promised.claim,
+                "low": promised.low,
+                "high": promised.high,
+                "source": promised.source,
+            }
+        return cls(
+            workload.name,
+            workload.title,
+            workload.unit,
+            workload.typical_size,
+            tuple(workload.sizes),
+            tuple(workload.devices),
+            tuple(workload.claims),
+            estimate,
+        )
+
+    def claims_on(self, device: str) -> tuple[str, ...]:
+        """What is claimed on a kind of device."""
+        found = [claim.partition(":") for claim in self.claims]
+        return tuple(claim for claim, _, only in found if only in ("", device))
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A report from a running job.
+
+    `kind` is "declared" (data: a tuple of Declared), "begun", "progress" (data: done and total), "result"
+    (data: what the phase gives), or "failed" (data: why, as text).
+    """
+
+    kind: str
+    workload: str = ""
+    data: Any = None

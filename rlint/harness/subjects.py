@@ -1,0 +1,128 @@
+"""What is verified: the fixtures of rules, or a person's own files, with the texts that fixing gives them."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from rlint import engine
+from rlint.errors import RlintError
+from rlint.files import Source, display_name, read_source
+from rlint.harness.program import AFTER, BEFORE, SAFE, Subject
+
+if TYPE_CHECKING:
+    from rlint.registry import RuleEntry
+
+PROGRAM, WORKLOAD = "before.py", "workload.py"
+"""The files of a rule's fixture folder that are run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One program to verify: a rule's fixture, or a person's own."""
+
+    label: str
+    """The rule's code, or the path as it was given."""
+    name: str
+    """The rule's name, or ""."""
+    subject: Subject
+    fixes: tuple[str, ...]
+    """The codes of the findings that were fixed."""
+
+
+def fixture_folder(entry: RuleEntry) -> Path:
+    """The folder with the evidence of a rule, in the checkout or in the installed package."""
+    spec = importlib.util.find_spec("rlint.fixtures")
+    if spec is None or not spec.submodule_search_locations:
+        raise RlintError("the package rlint.fixtures is missing: rlint is not installed completely")
+    return Path(next(iter(spec.submodule_search_locations)), entry.name)
+
+
+@contextmanager
+def fixtures_of(entries: Sequence[RuleEntry]) -> Iterator[list[Experiment]]:
+    """Copy the fixtures of rules into a folder that lasts as long as the context, and fix the copies.
+
+    Raises RlintError for a rule without a fixture or workload, or one whose fixer changes nothing.
+    """
+    with TemporaryDirectory(prefix="rlint-verify-") as folder:
+        yield [_of_rule(entry, Path(os.path.realpath(folder), entry.name)) for entry in entries]
+
+
+def _of_rule(entry: RuleEntry, folder: Path) -> Experiment:
+    origin = fixture_folder(entry)
+    for needed in (PROGRAM, WORKLOAD):
+        if not (origin / needed).is_file():
+            raise RlintError(f"{entry.code} {entry.name}: has no {origin / needed}, so nothing can be run")
+    folder.mkdir()
+    program = folder / PROGRAM
+    program.write_bytes((origin / PROGRAM).read_bytes())
+    target = engine.Target(None, program, PROGRAM, frozenset({entry.code}))
+    texts, fixes = _texts([target], unsafe=True)
+    subject = Subject(
+        main=str(program),
+        module=program.stem,
+        roots=(str(folder),),
+        workload=str(origin / WORKLOAD),
+        texts=texts,
+    )
+    if not subject.changed:
+        raise RlintError(f"{entry.code} {entry.name}: its fixer changes nothing in {origin / PROGRAM}")
+    return Experiment(entry.code, entry.name, subject, fixes)
+
+
+def own_program(targets: Sequence[engine.Target], workload: Path, *, unsafe: bool) -> Experiment:
+    """Make an experiment of files, the first of which the workload drives.
+
+    Raises RlintError where a file cannot be read or where there is nothing to fix.
+    """
+    main = Path(os.path.abspath(targets[0].path))
+    texts, fixes = _texts(targets, unsafe=unsafe)
+    root, module = _module_name(main)
+    subject = Subject(str(main), module, (str(root),), os.path.abspath(workload), texts)
+    label = display_name(main)
+    if not subject.changed:
+        more = "" if unsafe else "; `--unsafe-fixes` takes in those that a reader must agree to"
+        raise RlintError(f"there is nothing to fix in {label}, so nothing to compare{more}")
+    return Experiment(label, "", subject, fixes)
+
+
+def _module_name(path: Path) -> tuple[Path, str]:
+    """The folder to import a file from, and its name seen from there: up through the packages around it."""
+    root, parts = path.parent, [path.stem]
+    while (root / "__init__.py").is_file() and root.parent != root:
+        parts.insert(0, root.name)
+        root = root.parent
+    if path.stem == "__init__" and len(parts) > 1:
+        parts.pop()
+    return root, ".".join(parts)
+
+
+def _texts(
+    targets: Sequence[engine.Target], *, unsafe: bool
+) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
+    """The texts of all arms, and the codes that were fixed for the last one."""
+    before: dict[str, str] = {}
+    for target in targets:
+        source = read_source(target.path, target.name)
+        if not isinstance(source, Source):
+            raise RlintError(str(source))
+        before[os.path.abspath(target.path)] = source.text
+    texts = {BEFORE: before}
+    codes: tuple[str, ...] = ()
+    for arm in (SAFE, AFTER):
+        if arm == AFTER and not unsafe:
+            texts[AFTER] = texts[SAFE]
+            break
+        fixed = engine.fix(targets, unsafe=arm == AFTER)
+        if fixed.report.problems:
+            raise RlintError("\n".join(str(problem) for problem in fixed.report.problems))
+        changed = {os.path.abspath(one.source.path): one.text for one in fixed.changed}
+        texts[arm] = {**before, **changed}
+        codes = tuple(sorted({finding.code for finding in fixed.applied}))
+    return texts, codes
