@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import os
-import stat
-import tempfile
 import warnings
 from bisect import bisect_left, bisect_right, insort
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlint.atomic import replace_file
 from rlint.findings import Problem, Safety
 
 if TYPE_CHECKING:
@@ -72,10 +69,13 @@ def write(source: Source, text: str) -> Problem | None:
         status = target.stat()
         if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
             return Problem(source.name, "not written: the file is read-only")
-        return _replace(source, target, status, data)
+        replaced = replace_file(target, data, like=status, holding=source.raw)
     except (OSError, RuntimeError) as error:  # before Python 3.13, a loop of links is a RuntimeError
         reason = (isinstance(error, OSError) and error.strerror) or str(error)
         return Problem(source.name, f"not written: {reason}")
+    if not replaced:
+        return Problem(source.name, "not written: the file changed on disk since it was read")
+    return None
 
 
 def _is_applicable(finding: Finding, text: str, *, unsafe: bool) -> bool:
@@ -166,26 +166,3 @@ def _together(insertions: list[Edit]) -> list[Edit]:
         below_another = edit.shared and found[-1].shared and found[-1].text.endswith(("\n", "\r"))
         found.append(replace(edit, text=edit.text.lstrip("\r\n")) if below_another else edit)
     return found
-
-
-def _replace(source: Source, target: Path, status: os.stat_result, data: bytes) -> Problem | None:
-    # In the same folder, because a file can only be renamed in one step within a file system.
-    handle, name = tempfile.mkstemp(prefix=".rlint-", suffix=".tmp", dir=target.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(handle)
-        if hasattr(os, "chown"):
-            # Only the superuser may give files away; else the new file belongs to whoever runs rlint.
-            with contextlib.suppress(OSError):
-                os.chown(temporary, status.st_uid, status.st_gid)
-        temporary.chmod(stat.S_IMODE(status.st_mode))
-        if target.read_bytes() != source.raw:
-            return Problem(source.name, "not written: the file changed on disk since it was read")
-        temporary.replace(target)
-        return None
-    finally:
-        # Still there after any failure, an interrupt included.
-        temporary.unlink(missing_ok=True)

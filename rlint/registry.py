@@ -7,6 +7,7 @@ and name: `buffers/rl101_concat_grown_buffer.py`. Listing the rules imports none
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import importlib
 import importlib.util
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from rlint.engine_codes import ENGINE_CODES, FAMILY
 from rlint.errors import RlintError, did_you_mean
+from rlint.evidence.gain import Gain, recorded_gain
 from rlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -43,8 +45,33 @@ class RuleEntry:
 
     @property
     def opt_in(self) -> bool:
-        """Off unless selected by code, name or ALL."""
-        return self.path is None or _declares_opt_in(self.path)
+        """Off unless selected by code, name or ALL: because it says so, or because it was measured to gain
+        nothing.
+        """
+        if self.declares_opt_in:
+            return True
+        return self.is_builtin and recorded_gain(self.name) is Gain.NONE
+
+    @property
+    def declares_opt_in(self) -> bool:
+        """Whether the rule itself says that it is off unless selected."""
+        return self.path is None or _declared(self.path, "opt_in") is True
+
+    @property
+    def is_builtin(self) -> bool:
+        """Whether the rule has a file and comes with rlint, which has a fixture for it then."""
+        return self.module.startswith(f"{BUILTIN}.")
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """What the rule says that its fix improves: "time", "sync:cuda"."""
+        found = None if self.path is None else _declared(self.path, "claims")
+        return found if isinstance(found, tuple) else ()
+
+    @property
+    def sources(self) -> tuple[Path, ...]:
+        """The rule's file and the private modules beside it that it is made of."""
+        return () if self.path is None else tuple(_with_helpers(self.path))
 
     @property
     def page(self) -> str:
@@ -164,19 +191,21 @@ def _tree(path: Path) -> ast.Module:
 
 
 @functools.cache
-def _declares_opt_in(path: Path) -> bool:
-    if "opt_in" not in _source(path):  # nearly always: parsing is much slower than reading
-        return False
+def _declared(path: Path, name: str) -> object:
+    """The literal that a class in the file binds to `name`, or None."""
+    if name not in _source(path):  # usual for `opt_in`: parsing is much slower than reading
+        return None
     for statement in (
         inner for node in _tree(path).body if isinstance(node, ast.ClassDef) for inner in node.body
     ):
         match statement:
             case (
-                ast.Assign(targets=[ast.Name(id="opt_in")], value=ast.Constant(value=True))
-                | ast.AnnAssign(target=ast.Name(id="opt_in"), value=ast.Constant(value=True))
-            ):
-                return True
-    return False
+                ast.Assign(targets=[ast.Name(id=bound)], value=ast.expr() as value)
+                | ast.AnnAssign(target=ast.Name(id=bound), value=ast.expr() as value)
+            ) if bound == name:
+                with contextlib.suppress(ValueError):
+                    return ast.literal_eval(value)
+    return None
 
 
 def _page(entry: RuleEntry) -> str:

@@ -14,7 +14,10 @@ import pytest
 
 from fixture_folders import ROOT
 
-PLAIN = ("rlint", "rlint.findings", "rlint.errors", "rlint.engine_codes", "rlint.patterns")
+PLAIN = (
+    "rlint", "rlint.findings", "rlint.errors", "rlint.engine_codes", "rlint.patterns", "rlint.atomic",
+    "rlint.evidence", "rlint.evidence.gain",
+)  # fmt: skip
 SETTINGS = ("rlint.config", "rlint.versions", "rlint.selection", "rlint.settings")
 FILES = ("rlint.files", "rlint.gitignore", "rlint.discovery")
 SUPPRESSIONS = ("rlint.comments", "rlint.directives", "rlint.suppression_report", "rlint.suppress")
@@ -40,6 +43,16 @@ class Layer:
 LAYERS = (
     Layer(PLAIN, may=PLAIN),
     Layer(("rlint.registry",), may=(*PLAIN, "rlint.rule")),
+    Layer(
+        ("rlint.evidence.*",),
+        may=(
+            *PLAIN,
+            "rlint.evidence.*",
+            "rlint.registry",
+            "rlint.harness.results",
+            "rlint.harness.results_json",
+        ),
+    ),
     Layer(SETTINGS, may=(*PLAIN, *SETTINGS, "rlint.registry"), packages=("tomllib", "tomli")),
     Layer(("rlint.files",), may=PLAIN),
     Layer(

@@ -1,0 +1,45 @@
+"""A file replaced in one step: whoever reads it meanwhile finds the old content or the new, never a part."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+
+def replace_file(
+    target: Path, data: bytes, *, like: os.stat_result | None = None, holding: bytes | None = None
+) -> bool:
+    """Make `data` the content of `target`, which need not exist. Raises OSError, and leaves it alone then.
+
+    The new file has the mode of `like`, and its owner where the system permits; without it, the mode
+    that the system gives to new files. With `holding`, nothing is done and False is returned if the
+    file no longer holds that.
+    """
+    # In the same folder, because a file can only be renamed in one step within a file system.
+    handle, name = tempfile.mkstemp(prefix=".rlint-", suffix=".tmp", dir=target.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(handle)
+        if like is not None and hasattr(os, "chown"):
+            # Only the superuser may give files away; else the new file belongs to whoever runs rlint.
+            with contextlib.suppress(OSError):
+                os.chown(temporary, like.st_uid, like.st_gid)
+        temporary.chmod(stat.S_IMODE(like.st_mode) if like is not None else _usual_mode(target.parent))
+        if holding is not None and target.read_bytes() != holding:
+            return False
+        temporary.replace(target)
+        return True
+    finally:
+        # Still there after any failure, an interrupt included.
+        temporary.unlink(missing_ok=True)
+
+
+def _usual_mode(folder: Path) -> int:
+    """Readable for those who may look into the folder; a temporary file is its owner's alone."""
+    return 0o600 | (stat.S_IMODE(folder.stat().st_mode) & 0o044)

@@ -1,0 +1,74 @@
+"""Whether a rule's fix was measured to gain anything, read from the first line of its evidence files.
+
+Every start of `rlint check` asks this of every rule, so no file is read as a whole.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import importlib.util
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+DEVICES = ("cpu", "cuda", "mps")
+"""The kinds of devices; the evidence of each lies in a file of its own."""
+
+_HEAD = re.compile(rb'\{\s*"gain": "([a-z ]+)"')
+_HEAD_LENGTH = 64  # bytes
+
+
+class Gain(enum.Enum):
+    """What the measurements say of a fix as a whole."""
+
+    SOME = "gains"
+    """Some workload was measured to be better in what is claimed."""
+    NONE = "no gain"
+    """It was measured where a gain is claimed, and every workload showed no change, or a loss."""
+    UNKNOWN = "not measured"
+    """It was measured nowhere, or only where nothing is claimed."""
+
+    @staticmethod
+    def over(gains: Iterable[Gain]) -> Gain:
+        """What several devices say together: a gain on one of them is a gain."""
+        seen = set(gains)
+        return next((gain for gain in (Gain.SOME, Gain.NONE) if gain in seen), Gain.UNKNOWN)
+
+
+@functools.cache
+def fixtures_folder() -> Path | None:
+    """The folder of all fixtures, of the checkout or of the installed package; None if there is none."""
+    spec = importlib.util.find_spec("rlint.fixtures")
+    places = spec.submodule_search_locations if spec is not None else None
+    return Path(next(iter(places))) if places else None
+
+
+def evidence_file(fixtures: Path, name: str, device: str) -> Path:
+    """Where the evidence of the rule called `name` lies."""
+    return fixtures / name / "evidence" / f"{device}.json"
+
+
+def recorded_gain(name: str, fixtures: Path | None = None) -> Gain:
+    """What the evidence files of the rule called `name` begin with. A file that is broken says nothing."""
+    place = fixtures or fixtures_folder()
+    return _recorded_gain(place, name) if place else Gain.UNKNOWN
+
+
+@functools.cache
+def _recorded_gain(fixtures: Path, name: str) -> Gain:
+    folder = os.path.join(fixtures, name, "evidence")
+    return Gain.over(_head(os.path.join(folder, f"{device}.json")) for device in DEVICES)
+
+
+def _head(path: str) -> Gain:
+    try:
+        with open(path, "rb", buffering=0) as file:
+            match = _HEAD.match(file.read(_HEAD_LENGTH))
+        return Gain(match[1].decode()) if match else Gain.UNKNOWN
+    except (OSError, ValueError):
+        return Gain.UNKNOWN
