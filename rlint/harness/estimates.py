@@ -1,0 +1,145 @@
+"""What measured costs say, and how surely: medians, ratios and growth, each with a bootstrap interval.
+
+Costs come from several processes, each with several rounds at each size. Rounds of one process resemble one
+another (where memory lies, how the interpreter has specialised the code), so processes are drawn anew as
+well as rounds. Everything is drawn from a given seed: the same costs give the same interval.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rlint.harness.results import Ratio
+
+RESAMPLES = 1_000
+_DRAWS = 200  # sets of rounds that are drawn from each process
+_TAIL = 0.025
+_LEAST = 1e-9  # seconds; a clock may give 0, which has no logarithm
+
+Row = tuple[float, ...]
+"""The costs of one round, one of each arm."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resampled:
+    """Logarithms of the medians of each arm at one size: as measured, and for each resample.
+
+    The median of several processes is the geometric mean of their medians. `widening` says by how much an
+    interval from these resamples is to be stretched, as few processes vary less among themselves than all do.
+    """
+
+    center: Row
+    draws: Sequence[Row]
+    widening: float
+
+    def median(self, arm: int) -> float:
+        """The median cost of an arm."""
+        return math.exp(self.center[arm])
+
+    def ratio(self, numerator: int, denominator: int) -> Ratio:
+        """The ratio of the medians of two arms."""
+        found = interval(self, lambda row: row[numerator] - row[denominator])
+        return Ratio(math.exp(found.value), math.exp(found.low), math.exp(found.high))
+
+
+def resample(
+    processes: Sequence[Sequence[Row]], *, choices: Sequence[Sequence[int]], rng: random.Random
+) -> Resampled:
+    """Draw rounds within processes, and combine them for the drawn processes.
+
+    `choices` says for each resample which processes it is of, so that several sizes can share it.
+    Rounds are drawn whole: what disturbs all arms of a round stays together.
+    """
+    drawn = [_draws(rounds, rng) for rounds in processes]
+    combined = [_mean([drawn[index][rng.randrange(_DRAWS)] for index in chosen]) for chosen in choices]
+    center = _mean([_medians(rounds) for rounds in processes])
+    count = len(processes)
+    return Resampled(center, combined, math.sqrt(count / (count - 1)) if count > 1 else 1.0)
+
+
+def choose_processes(count: int, rng: random.Random, resamples: int = RESAMPLES) -> list[list[int]]:
+    """Draw as many processes as there are, with replacement, for each resample."""
+    return [rng.choices(range(count), k=count) for _ in range(resamples)]
+
+
+def interval(of: Resampled, value: Callable[[Row], float]) -> Ratio:
+    """A number that depends on the medians, with the interval that holds it in 95 % of the resamples."""
+    return bounds(value(of.center), [value(row) for row in of.draws], of.widening)
+
+
+def bounds(center: float, draws: Sequence[float], widening: float = 1.0) -> Ratio:
+    """The interval of `draws` without its tails, stretched around `center`."""
+    ordered = sorted(draws)
+    low = ordered[math.floor(_TAIL * (len(ordered) - 1))]
+    high = ordered[math.ceil((1 - _TAIL) * (len(ordered) - 1))]
+    # A median has few values that it can take, so that the measured one may lie outside.
+    return Ratio(
+        center, center - max(0.0, center - low) * widening, center + max(0.0, high - center) * widening
+    )
+
+
+def ratio_of_medians(
+    processes: Sequence[Sequence[tuple[float, float]]], *, resamples: int = RESAMPLES, seed: int = 0
+) -> Ratio:
+    """The ratio of the first cost of each round to the second, for the rounds of each process."""
+    rng = random.Random(seed)  # noqa: S311 - statistics
+    choices = choose_processes(len(processes), rng, resamples)
+    return resample(processes, choices=choices, rng=rng).ratio(0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Exponents: a cost that doubles with the size has 1, one that quadruples has 2."""
+
+    slopes: Row
+    """Of each arm."""
+    difference: Ratio
+    """The first arm's minus the last one's, with its interval; a difference, no ratio."""
+
+
+def growth(points: Mapping[int, Resampled], *, first: int = 0, last: int = -1) -> Growth | None:
+    """Fit costs to powers of the size, and compare two arms resample by resample.
+
+    All sizes must have been resampled with the same choices of processes. None for fewer than two sizes.
+    """
+    fitted = {size: point for size, point in points.items() if size > 0}  # 0 has no logarithm
+    if len(fitted) < 2:
+        return None
+    logs = [math.log(size) for size in fitted]
+    found = list(fitted.values())
+
+    def apart(rows: Sequence[Row]) -> float:
+        return slope(logs, [row[first] - row[last] for row in rows])
+
+    centers = [point.center for point in found]
+    arms = range(len(centers[0]))
+    return Growth(
+        tuple(slope(logs, [row[arm] for row in centers]) for arm in arms),
+        bounds(
+            apart(centers),
+            [apart(rows) for rows in zip(*(point.draws for point in found), strict=True)],
+            max(point.widening for point in found),
+        ),
+    )
+
+
+def slope(xs: Sequence[float], ys: Sequence[float]) -> float:
+    """The slope of the line through the points with the least sum of squared errors."""
+    middle = statistics.fmean(xs)
+    return sum((x - middle) * y for x, y in zip(xs, ys, strict=True)) / sum((x - middle) ** 2 for x in xs)
+
+
+def _draws(rounds: Sequence[Row], rng: random.Random) -> list[Row]:
+    return [_medians(rng.choices(rounds, k=len(rounds))) for _ in range(_DRAWS)]
+
+
+def _medians(rounds: Sequence[Row]) -> Row:
+    return tuple(math.log(max(statistics.median(costs), _LEAST)) for costs in zip(*rounds, strict=True))
+
+
+def _mean(rows: Sequence[Row]) -> Row:
+    return tuple(sum(column) / len(rows) for column in zip(*rows, strict=True))

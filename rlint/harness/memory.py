@@ -1,0 +1,138 @@
+"""Measures the memory that one run takes, before and after the fix."""
+
+from __future__ import annotations
+
+import contextlib
+import tracemalloc
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rlint.harness.batches import ArmAtSize
+from rlint.harness.devices import loaded_torch, set_threads, synchronise
+from rlint.harness.program import AFTER, BEFORE, Subject, load
+from rlint.harness.workload import Case
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUse:
+    """What one run took, above what was taken when it began."""
+
+    size: int
+    arm: str
+    """BEFORE or AFTER."""
+    run: int
+    peak_host: int
+    """Bytes: the peak of what Python and numpy hold, and the peak of what PyTorch holds on the host.
+
+    The two may peak at different moments, so that a program that uses both held at most this.
+    """
+    peak_device: int | None
+    """Bytes that PyTorch held on a CUDA device; None elsewhere."""
+    allocations: int
+    """Tensors' memory that PyTorch allocated, on the host and on a CUDA device.
+
+    Objects of Python and arrays of numpy are not counted: nothing tells how often they are allocated.
+    """
+
+
+def measure(
+    subject: Subject, workload: str, device: str, *, sizes: Sequence[int], runs: int = 3
+) -> list[MemoryUse]:
+    """Observe some runs of each arm at each size, after runs that fill whatever is made only once.
+
+    Inputs are prepared before, and the result is alive when the peak is read. Observing slows
+    the run down several times. What the workload raises is raised.
+    """
+    uses = []
+    for name in (BEFORE, AFTER):
+        arm = load(subject, name)
+        set_threads(arm.workloads[workload].threads)
+        for size in sizes:
+            point = ArmAtSize(arm, workload, Case(0, size, device))
+            point.runs_change_inputs = point.first_run()
+            for run in range(runs):
+                with point.prepared() as action, _observed(device) as seen:
+                    seen.result = action()
+                uses.append(MemoryUse(size, name, run, seen.peak_host, seen.peak_device, seen.allocations))
+    return uses
+
+
+@dataclass(slots=True)
+class _Seen:
+    result: object = None
+    """Kept alive until the peaks are read."""
+    peak_host: int = 0
+    peak_device: int | None = None
+    allocations: int = 0
+    events: list[tuple[int, int]] = field(default_factory=list)
+
+
+@contextlib.contextmanager
+def _observed(device: str) -> Iterator[_Seen]:
+    seen = _Seen()
+    with _torch_on_host(seen), _torch_on_cuda(seen, device):
+        tracemalloc.start()
+        try:
+            started, _ = tracemalloc.get_traced_memory()
+            yield seen
+            synchronise(device)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        seen.peak_host += peak - started
+
+
+@contextlib.contextmanager
+def _torch_on_host(seen: _Seen) -> Iterator[None]:
+    """Follow what PyTorch allocates and frees on the host, with its profiler."""
+    torch: Any = loaded_torch()
+    if torch is None:
+        yield
+        return
+    cpu = torch.profiler.ProfilerActivity.CPU
+    with torch.profiler.profile(activities=[cpu], profile_memory=True) as profiler:
+        yield
+    changes = [
+        (_start(event), event.nbytes())
+        for event in profiler.profiler.kineto_results.events()
+        if event.name() == "[memory]" and event.device_type() == torch.autograd.DeviceType.CPU
+    ]
+    seen.allocations += sum(size > 0 for _, size in changes)
+    seen.peak_host += peak_of(changes)
+
+
+def _start(event: Any) -> int:
+    """When an event began; PyTorch before 2.4 says it in microseconds."""
+    found: int = event.start_ns() if hasattr(event, "start_ns") else event.start_us()
+    return found
+
+
+def peak_of(changes: Iterable[tuple[int, int]]) -> int:
+    """The most that was held above the start, from pairs of a time and the bytes taken or (below 0) freed."""
+    held = peak = 0
+    for _, size in sorted(changes, key=lambda change: change[0]):
+        held += size
+        peak = max(peak, held)
+    return peak
+
+
+@contextlib.contextmanager
+def _torch_on_cuda(seen: _Seen, device: str) -> Iterator[None]:
+    """Read the counters of PyTorch's allocator for the current CUDA device."""
+    torch: Any = loaded_torch()
+    if torch is None or device != "cuda":
+        yield
+        return
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    held = torch.cuda.memory_allocated()
+    count = _allocations_on_cuda(torch)
+    yield
+    seen.peak_device = torch.cuda.max_memory_allocated() - held
+    seen.allocations += _allocations_on_cuda(torch) - count
+
+
+def _allocations_on_cuda(torch: Any) -> int:
+    found: int = torch.cuda.memory_stats().get("allocation.all.allocated", 0)
+    return found
