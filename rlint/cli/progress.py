@@ -1,0 +1,58 @@
+"""A live line that tells how far `rlint verify` is, on a terminal only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+    from rlint.harness.options import Progress
+
+
+@contextmanager
+def progress_on(stream: IO[str], *, quiet: bool) -> Iterator[Progress]:
+    """Show progress on `stream` while the context lasts; where it is no terminal, show nothing."""
+    if quiet or not stream.isatty():
+        from rlint.harness.options import Silent
+
+        yield Silent()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("verify"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Bar(*columns, console=Console(file=stream), transient=True) as bar:
+        yield _Shown(bar, bar.add_task("", total=0))
+
+
+class _Shown:
+    """Hands on to rich, which locks by itself."""
+
+    def __init__(self, bar: Bar, task: TaskID) -> None:
+        self._bar = bar
+        self._task = task
+        self._total = 0
+
+    def expect(self, steps: int) -> None:
+        """`steps` more will be taken."""
+        self._total += steps
+        self._bar.update(self._task, total=self._total)
+
+    def begin(self, what: str) -> None:
+        """Say what is being done now."""
+        self._bar.update(self._task, description=what)
+
+    def advance(self, steps: int = 1) -> None:
+        """Say that steps are done."""
+        self._bar.advance(self._task, steps)

@@ -1,0 +1,42 @@
+"""Where it is measured: processor, memory, versions. Imports none of the packages whose versions it tells."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib import metadata
+
+import psutil
+
+from rlint import __version__
+from rlint.harness.results import Machine
+
+_PACKAGES = ("torch", "numpy")
+
+
+def describe_machine(accelerator: str = "") -> Machine:
+    """Describe this machine and the Python that runs."""
+    versions = {"rlint": __version__}
+    installed = (one for name in _PACKAGES for one in metadata.distributions(name=name))
+    versions.update({one.name: one.version for one in installed})
+    return Machine(
+        system=f"{platform.system()} {platform.machine()}",
+        processor=_processor(),
+        cores=os.cpu_count() or 1,
+        memory=psutil.virtual_memory().total,
+        python=platform.python_version(),
+        versions=versions,
+        accelerator=accelerator or None,
+    )
+
+
+def _processor() -> str:
+    """The model's name: `platform.processor` leaves it out on Linux."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

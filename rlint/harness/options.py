@@ -1,0 +1,76 @@
+"""What a person may ask of a session, how much time its parts take, and who is told how far it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How much time the parts of a session take. All times are seconds."""
+
+    processes: int
+    """Fresh processes that each time all workloads."""
+    more: int
+    """Further ones for workloads that these leave undecided."""
+    timing: float
+    """For timing all workloads, starts of processes left out; shared between them."""
+    least: float
+    most: float
+    """Of that, for one workload in one process."""
+    behaviour: float
+    """For comparing one workload's behaviour."""
+
+
+THOROUGH = Pace(processes=3, more=2, timing=240, least=0.8, most=3.0, behaviour=20)
+QUICK = Pace(processes=2, more=0, timing=24, least=0.2, most=0.6, behaviour=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a person may ask for."""
+
+    devices: tuple[str, ...] | None = None
+    """Kinds of devices; None: all that are there."""
+    quick: bool = False
+    seeds: int = 20
+    silence: float = 60.0
+    """Seconds after which a process without a sign of life is ended."""
+    memory: int = 4 * 2**30
+    """Bytes that one process may hold."""
+
+    def wants(self, device: str) -> bool:
+        """Whether a kind of device is asked for."""
+        return self.devices is None or device in self.devices
+
+    @property
+    def pace(self) -> Pace:
+        """How long it may take."""
+        return QUICK if self.quick else THOROUGH
+
+
+class Progress(Protocol):
+    """Is told what goes on, from several threads."""
+
+    def expect(self, steps: int) -> None:
+        """`steps` more will be taken."""
+
+    def begin(self, what: str) -> None:
+        """Say what is being done now."""
+
+    def advance(self, steps: int = 1) -> None:
+        """Say that steps are done."""
+
+
+class Silent:
+    """Shows nothing."""
+
+    def expect(self, steps: int) -> None:
+        """Take note of nothing."""
+
+    def begin(self, what: str) -> None:
+        """Take note of nothing."""
+
+    def advance(self, steps: int = 1) -> None:
+        """Take note of nothing."""

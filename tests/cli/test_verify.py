@@ -1,0 +1,313 @@
+"""`rlint verify` as its users meet it: real processes, on programs of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from fixture_folders import ROOT
+
+PROGRAM = '''\
+"""Rewards for answers that are marked by tags."""
+
+import re
+
+
+def answers(completions):
+    """The answer of each completion, or None."""
+    found = []
+    for completion in completions:
+        match = re.search(r"<answer>(.*?)</answer>", completion)
+        found.append(match.group(1).strip() if match else None)
+    return found
+'''
+WORKLOAD = '''\
+"""Drives rewards.py."""
+
+from rlint.harness import Workload
+
+
+class Answers(Workload):
+    """Short completions"""
+
+    sizes = (50, 100)
+    unit = "completions"
+
+    def prepare(self, program, case):
+        draw = case.random()
+        return [f"so <answer> {draw.random()} </answer>" for _ in range(case.size)]
+
+    def run(self, program, inputs):
+        return program.answers(inputs)
+'''
+
+
+def write(folder: Path, **files: str) -> None:
+    """Write Python files by their stems."""
+    for stem, text in files.items():
+        (folder / f"{stem}.py").write_text(text, encoding="utf-8")
+
+
+def verify(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `rlint verify --quick` in a folder."""
+    command = [sys.executable, "-m", "rlint", "verify", "--quick", "--isolated", *arguments]
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=False, env=environment()
+    )
+
+
+def environment() -> Mapping[str, str]:
+    """That of the tests, with rlint importable from any folder."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def outcomes(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]:
+    """The outcomes of a report in JSON, by the name of their workload."""
+    assert done.stdout, done.stderr
+    return {outcome["workload"]: outcome for outcome in json.loads(done.stdout)["outcomes"]}
+
+
+OWN = ("--workload", "drive.py", "rewards.py", "--output-format", "json")
+
+
+def test_a_program_of_ones_own_is_run_before_and_after_its_fix(tmp_path: Path) -> None:
+    """The file stays as it is; its fix behaves alike in at least 20 cases at each size, and is timed."""
+    write(tmp_path, rewards=PROGRAM, drive=WORKLOAD)
+    done = verify(tmp_path, *OWN)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [outcome] = outcomes(done).values()
+    assert outcome["verdict"] in ("faster", "no change")
+    assert outcome["behaviour"]["differences"] == []
+    assert outcome["behaviour"]["seeds"] >= 20
+    assert {0, 1, 50} <= set(outcome["behaviour"]["sizes"])
+    timed = [one for one in outcome["measurements"] if one["claim"] == "time"]
+    assert {one["size"] for one in timed} == {50, 100}
+    assert all(one["after"] > 0 for one in timed)
+    assert (tmp_path / "rewards.py").read_text() == PROGRAM
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["drive.py", "rewards.py"]
+
+
+def test_a_program_may_import_its_neighbours(tmp_path: Path) -> None:
+    """Fixes are applied in all files that are named, and the modules of a package find one another."""
+    package = tmp_path / "src" / "agent"
+    package.mkdir(parents=True)
+    write(package, __init__="", rewards=PROGRAM)
+    write(package, train="from .rewards import answers\n\ndef step(texts):\n    return answers(texts)\n")
+    write(tmp_path, drive=WORKLOAD.replace("program.answers", "program.step"))
+    files = ("src/agent/train.py", "src/agent/rewards.py")
+    done = verify(tmp_path, "--workload", "drive.py", *files, "--output-format", "json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    [outcome] = outcomes(done).values()
+    assert outcome["subject"] == "src/agent/train.py"
+    assert outcome["behaviour"]["cases"] > 20
+
+
+@pytest.mark.parametrize(
+    ("workload", "message"),
+    [
+        (WORKLOAD.replace("    sizes = (50, 100)\n", ""), "`sizes` is empty"),
+        (WORKLOAD.replace("(50, 100)", "(100, 50)"), "`sizes` must ascend"),
+        ("x = 1\n", "defines no workload"),
+        ("import missing_module\n", "drive.py:1: cannot be loaded: ModuleNotFoundError"),
+        ("def broken(:\n", "drive.py:1: cannot be loaded: SyntaxError"),
+        (WORKLOAD.replace("program.answers", "program.questions"), "AttributeError"),
+        (WORKLOAD.replace("case.random()", "case.rendom()"), "AttributeError"),
+    ],
+)
+def test_a_broken_workload_is_explained(tmp_path: Path, workload: str, message: str) -> None:
+    """What is wrong, where, and no verdict."""
+    write(tmp_path, rewards=PROGRAM, drive=workload)
+    done = verify(tmp_path, *OWN)
+    assert done.returncode == 1, done.stdout + done.stderr
+    [outcome] = outcomes(done).values()
+    assert (outcome["verdict"], outcome["failed"]) == ("not run here", True)
+    assert message in outcome["reason"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--workload", "drive.py"), "name the files to verify"),
+        (("--workload", "drive.py", "."), "is no file"),
+        (("--workload", "drive.py", "clean.py"), "there is nothing to fix in clean.py"),
+        (("--workload", "drive.py", "broken.py"), "broken.py:1"),
+        (("rewards.py",), "say with `--workload`"),
+        (("RL999",), "unknown rule `RL999`"),
+        (("RL900",), "has no fixture"),
+        (("--record", "RL502"), "not --quick"),
+    ],
+)
+def test_what_cannot_be_verified_is_refused(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    """Nothing is run, the status is 2, and the message says what to do."""
+    write(tmp_path, rewards=PROGRAM, drive=WORKLOAD, clean="x = 1\n", broken="def f(:\n")
+    done = verify(tmp_path, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_a_device_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
+    """Rows for it give the reason, and count as nothing."""
+    write(
+        tmp_path,
+        rewards=PROGRAM,
+        drive=WORKLOAD.replace("    unit", '    devices = ("cpu", "mps")\n    unit'),
+    )
+    done = verify(tmp_path, *OWN, "--device", "mps")
+    found = outcomes(done)
+    if found["answers"]["verdict"] != "not run here":
+        pytest.skip("this machine has such a device")
+    assert done.returncode == 0
+    assert found["answers"]["reason"]
+    assert not found["answers"]["failed"]
+    assert found["answers"]["measurements"] == []
+
+
+ENDINGS = '''
+
+class Hangs(Answers):
+    """Never comes back"""
+
+    def run(self, program, inputs):
+        while True:
+            pass
+
+
+class Crashes(Answers):
+    """Takes the interpreter with it"""
+
+    def run(self, program, inputs):
+        import os
+
+        os.abort()
+
+
+class Grows(Answers):
+    """Takes all memory"""
+
+    def run(self, program, inputs):
+        held = []
+        while True:
+            held.append(bytearray(2**24))
+
+
+class Leaves(Answers):
+    """Ends the process"""
+
+    def run(self, program, inputs):
+        import os
+
+        os._exit(3)
+
+
+class Last(Answers):
+    """Comes after all of these"""
+'''
+
+
+def test_a_workload_that_ends_badly_is_reported_and_the_others_go_on(tmp_path: Path) -> None:
+    """Hung, crashed and memory-hungry workloads are ended at their limits; the rest is verified."""
+    write(tmp_path, rewards=PROGRAM, drive=WORKLOAD + ENDINGS)
+    done = verify(tmp_path, *OWN, "--timeout", "3", "--memory-limit", "0.5")
+    assert done.returncode == 1
+    found = outcomes(done)
+    assert list(found) == ["answers", "hangs", "crashes", "grows", "leaves", "last"]
+    reasons = {name: outcome["reason"] for name, outcome in found.items() if outcome["failed"]}
+    assert "no sign of life for 3 s" in reasons["hangs"]
+    assert "SIGABRT" in reasons["crashes"]
+    assert "0.5 GiB allowed" in reasons["grows"]
+    assert "status 3" in reasons["leaves"]
+    for name in ("answers", "last"):
+        assert found[name]["verdict"] in ("faster", "no change")
+    assert all(found[name]["verdict"] == "not run here" for name in reasons)
+
+
+SLOW = '''
+
+class Slow(Answers):
+    """Starts a process of its own and waits"""
+
+    def run(self, program, inputs):
+        import pathlib, subprocess, sys, time
+
+        other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        pathlib.Path({mark!r}).write_text(str(other.pid))
+        time.sleep(600)
+'''
+
+
+@contextlib.contextmanager
+def _running(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[psutil.Process]]]:
+    """`rlint verify`, once the workload's own process is there, and all processes below it."""
+    mark = folder / "started"
+    write(folder, rewards=PROGRAM, drive=WORKLOAD + SLOW.format(mark=str(mark)))
+    command = [sys.executable, "-m", "rlint", "verify", "--quick", "--isolated", *OWN]
+    verifying = subprocess.Popen(
+        command,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env=environment(),
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while not (mark.exists() and mark.read_text()):
+            assert verifying.poll() is None, verifying.communicate()
+            assert time.monotonic() < deadline, "the workload has not begun"
+            time.sleep(0.05)
+        below = psutil.Process(verifying.pid).children(recursive=True)
+        assert int(mark.read_text()) in {process.pid for process in below}
+        yield verifying, below
+    finally:
+        verifying.kill()
+        verifying.communicate()
+
+
+def _gone(processes: list[psutil.Process]) -> bool:
+    _, alive = psutil.wait_procs(processes, timeout=10)
+    return not [one for one in alive if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
+def test_an_interrupt_leaves_no_process_behind(tmp_path: Path) -> None:
+    """Ctrl-C ends what runs, with all that it has started; what was found until then is printed."""
+    with _running(tmp_path) as (verifying, below):
+        verifying.send_signal(signal.SIGINT)
+        output, errors = verifying.communicate(timeout=20)
+        assert _gone(below)
+    assert verifying.returncode == 130, errors
+    report = json.loads(output)
+    assert report["interrupted"] is True
+    assert {one["workload"]: one["reason"] for one in report["outcomes"]}["slow"] == "interrupted"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_killed_session_leaves_no_process_behind(tmp_path: Path, how: signal.Signals) -> None:
+    """However rlint itself ends, the processes that it has started notice."""
+    with _running(tmp_path) as (verifying, below):
+        verifying.send_signal(how)
+        verifying.communicate(timeout=20)
+        assert _gone(below)
+
+
+def test_the_report_goes_where_it_is_wanted(tmp_path: Path) -> None:
+    """Into a file as one page, with nothing on the terminal."""
+    write(tmp_path, rewards=PROGRAM, drive=WORKLOAD)
+    done = verify(tmp_path, *OWN[:-2], "--output-format", "html", "-o", "report.html")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "rewards.py" in page
