@@ -38,22 +38,22 @@ _Observed = TypeVar("_Observed", MemoryUse, HostWaits)
 
 
 def measurements(
-    rounds: Iterable[Sequence[Round]],
+    rounds: Iterable[Round],
     memory: Iterable[MemoryUse] = (),
     waits: Iterable[HostWaits] = (),
     *,
     claims: Sequence[str],
+    device: str,
     seed: int = 0,
 ) -> tuple[Measurement, ...]:
     """Turn what the measuring processes gave into figures, each with its verdict.
 
-    `rounds` come per process; `claims` are those on this device. Growth is fitted where at least four sizes
-    were timed. Memory is that of the device where the program takes any there, else that of the host.
+    `claims` are those on this device. The rounds may be of several processes. Growth is fitted where at
+    least four sizes were timed.
     """
-    together = [one for process in rounds for one in process]
-    found = _times(together, claims, random.Random(seed))  # noqa: S311 - statistics
+    found = _times(list(rounds), claims, random.Random(seed))  # noqa: S311 - statistics
     uses = list(memory)
-    on_device = any(use.peak_device for use in uses)
+    on_device = device == "cuda" and any(use.peak_device for use in uses)
     found += _counts("mem", uses, (lambda u: u.peak_device or 0) if on_device else _host_peak, claims)
     found += _counts("alloc", uses, lambda use: use.allocations, claims)
     found += _counts("sync", list(waits), lambda one: one.traffic.waits, claims)
@@ -223,20 +223,21 @@ def _is_open(one: Measurement) -> bool:
 def judge(
     behaviour: Behaviour | None,
     found: Sequence[Measurement],
-    claims: Sequence[str],
-    declared: Sequence[str],
     *,
+    declared: Sequence[str],
+    device: str,
     typical: int,
 ) -> tuple[Verdict, str | None]:
     """Give one verdict for a workload on a device, and what a reader should know of it.
 
-    `claims` are those on this device, `declared` all ("sync:cuda"). `behaviour` is None where it was
-    not compared. What is claimed counts at the typical size, growth over all of them.
+    `declared` are all claims of the workload, those on other kinds of devices included. `behaviour` is
+    None where it was not compared.
     """
     if behaviour is not None and behaviour.differences:
         return Verdict.DIFFERENT, str(behaviour.differences[0])
     if behaviour is not None and not behaviour.same:
         return Verdict.NOT_RUN, "no run could be compared"
+    claims = [claim for claim, _, only in (one.partition(":") for one in declared) if only in ("", device)]
     if not claims:
         return Verdict.NOT_RUN, f"claimed on {_listed(sorted({c.partition(':')[2] for c in declared}))} only"
     telling = [one for one in found if one.size in (None, typical)]
