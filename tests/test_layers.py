@@ -68,7 +68,11 @@ LAYERS = (
         ("rlint.engine", "rlint.worker", "rlint.workers"),
         may=(*PLAIN, "rlint.files", *SYNTAX, *PROJECT, "rlint.rule", *ENGINE),
     ),
-    Layer(OUTPUT, may=(*PLAIN, *OUTPUT, "rlint.syntax.positions"), for_types=("rlint.files", "rlint.engine")),
+    Layer(
+        OUTPUT,
+        may=(*PLAIN, *OUTPUT, "rlint.syntax.positions", "rlint.harness.results", "rlint.harness.results_json"),
+        for_types=("rlint.files", "rlint.engine"),
+    ),
     Layer(COMMANDS, may=("rlint", "rlint.*"), packages=("click", "rich")),
     Layer(("rlint.rules", "rlint.fixtures")),
 )

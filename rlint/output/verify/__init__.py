@@ -1,0 +1,26 @@
+"""What `rlint verify` prints: one module per format, loaded when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rlint.harness.results import Session
+
+_MODULES = {"table": "table", "json": "json_", "markdown": "markdown", "html": "page"}
+
+FORMATS: tuple[str, ...] = tuple(_MODULES)
+"""The names that `--output-format` takes, the default first."""
+
+
+def render(session: Session, format: str, *, color: bool = False, width: int | None = None) -> str:  # noqa: A002 - the option's name
+    """Return a session in one of FORMATS, final line end included.
+
+    Colour and width matter to the table alone. `width` counts columns of the terminal; None: as many as it
+    takes, which suits a file or a pipe.
+    """
+    reporter: Callable[..., str] = importlib.import_module(f"{__name__}.{_MODULES[format]}").render
+    return reporter(session, color=color, width=width)

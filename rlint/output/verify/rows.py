@@ -1,0 +1,121 @@
+"""The rows that tables of all formats share: one per workload and device, at its typical size."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rlint.harness.results import Verdict
+from rlint.output.verify import figures
+
+if TYPE_CHECKING:
+    from rlint.harness.results import Behaviour, Measurement, Outcome
+
+BETTER = {
+    "time": "faster",
+    "mem": "less memory",
+    "cpu": "less processor time",
+    "sync": "fewer synchronisations",
+    "alloc": "fewer allocations",
+    "exp": "slower growth",
+}
+WORSE = {
+    "time": "slower",
+    "mem": "more memory",
+    "cpu": "more processor time",
+    "sync": "more synchronisations",
+    "alloc": "more allocations",
+    "exp": "steeper growth",
+}
+NOUNS = {
+    "time": "time",
+    "mem": "memory",
+    "cpu": "processor time",
+    "sync": "synchronisations",
+    "alloc": "allocations",
+    "exp": "growth",
+}
+_LABELS = {**NOUNS, "cpu": "cpu", "sync": "syncs"}  # as short as columns ask for
+NOTHING = "–"
+"""Stands where there is no figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a table, in words."""
+
+    outcome: Outcome
+    size: str
+    behaviour: str
+    verdict: str
+    gains: tuple[str, ...]
+    """Ratios and counts, what is claimed first; what is not time says what it is."""
+    growth: str
+    memory: str
+
+
+def row_of(outcome: Outcome) -> Row:
+    """Put an outcome into words."""
+    growth = outcome.measurement("exp")
+    memory = outcome.measurement("mem")
+    return Row(
+        outcome,
+        figures.size(outcome.typical, outcome.unit),
+        behaviour_words(outcome.behaviour),
+        verdict_words(outcome),
+        gains_of(outcome),
+        " → ".join(figures.exponents(growth)) if growth else NOTHING,
+        figures.change(memory.before, memory.after, memory.unit) if memory else NOTHING,
+    )
+
+
+def verdict_words(outcome: Outcome) -> str:
+    """Name what the fix gained or lost: "faster, less memory"."""
+    if outcome.failed:
+        return "failed"
+    words = {Verdict.FASTER: BETTER, Verdict.SLOWER: WORSE}.get(outcome.verdict)
+    if words is None:
+        return outcome.verdict.value
+    found = [
+        words[claim]
+        for claim in outcome.claims
+        if claim in words and (measured := outcome.measurement(claim)) and measured.verdict is outcome.verdict
+    ]
+    return ", ".join(found) or outcome.verdict.value
+
+
+def measured_words(measurement: Measurement) -> str:
+    """Name the verdict on one measurement, which is about its own claim."""
+    words = {Verdict.FASTER: BETTER, Verdict.SLOWER: WORSE}.get(measurement.verdict, {})
+    return words.get(measurement.claim, measurement.verdict.value)
+
+
+def behaviour_words(behaviour: Behaviour | None) -> str:
+    """Say whether the program behaves alike, and in how many cases that was looked at."""
+    if behaviour is None or (not behaviour.cases and not behaviour.differences):
+        return "not compared"
+    if behaviour.differences:
+        return "different"
+    return f"same in {behaviour.cases:,} cases" if behaviour.cases != 1 else "same in 1 case"
+
+
+def gains_of(outcome: Outcome) -> tuple[str, ...]:
+    """Return the ratios at the typical size: those claimed, and wall time wherever it was measured."""
+    claimed = [claim for claim in outcome.claims if claim != "exp"]
+    wanted = [*claimed, *(["time"] if "time" not in claimed else [])]
+    found = [(claim, outcome.measurement(claim)) for claim in wanted]
+    return tuple(
+        gain_words(measured, named=claim != "time" or "time" not in claimed)
+        for claim, measured in found
+        if measured is not None
+    )
+
+
+def gain_words(measured: Measurement, *, named: bool) -> str:
+    """Return "5.24× (5.1–5.4)", with the measure's name before it if `named`; of counts "64 → 1"."""
+    label = f"{_LABELS.get(measured.claim, measured.claim)} " if named else ""
+    ratio = measured.ratio
+    if ratio is None or measured.unit == "count" or not math.isfinite(ratio.value):
+        return label + figures.change(measured.before, measured.after, measured.unit)
+    return label + figures.ratio_text(ratio)
