@@ -70,8 +70,14 @@ LAYERS = (
     ),
     Layer(
         OUTPUT,
-        may=(*PLAIN, *OUTPUT, "rlint.syntax.positions", "rlint.harness.results", "rlint.harness.results_json"),
-        for_types=("rlint.files", "rlint.engine"),
+        may=(
+            *PLAIN,
+            *OUTPUT,
+            "rlint.syntax.positions",
+            "rlint.harness.results",
+            "rlint.harness.results_json",
+        ),
+        for_types=("rlint.files", "rlint.engine", "rlint.evidence.recorded"),
     ),
     Layer(COMMANDS, may=("rlint", "rlint.*"), packages=("click", "rich")),
     Layer(("rlint.rules", "rlint.fixtures")),

@@ -108,6 +108,7 @@ def test_json_has_the_shape_that_tools_read() -> None:
         },
         "heat": "hot",
         "heat_chain": ["a.py:1 while True", "f"],
+        "measured": None,
         "noqa_row": 2,
         "severity": "warning",
         "url": None,

@@ -89,7 +89,8 @@ def test_the_class_says_what_the_file_name_says(rule: RuleEntry) -> None:
     assert rule.path.stem == f"{rule.code.lower()}_{rule.name.replace('-', '_')}"
     assert rule.path.parent.name == rule.family
     [loaded] = registry.load([rule.code])
-    assert (loaded.code, loaded.name, loaded.opt_in) == (rule.code, rule.name, rule.opt_in)
+    assert (loaded.code, loaded.name, loaded.opt_in) == (rule.code, rule.name, rule.declares_opt_in)
+    assert loaded.claims == rule.claims
     classes = [node for node in ast.parse(rule.path.read_bytes()).body if isinstance(node, ast.ClassDef)]
     assert [node.name.lower() for node in classes] == [rule.name.replace("-", "")]
 

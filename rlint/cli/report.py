@@ -30,6 +30,7 @@ def show(work: Work, report: Report, console: Console, *, fixed: int = 0, err: b
         fixed=fixed,
         summary=False,
         width=terminal_width(err=err),
+        measured=_measured(report) if settings.output_format in ("full", "json") else {},
     )
     console.problems(report.problems)
     for_people = settings.output_format in ("full", "concise")
@@ -43,6 +44,19 @@ def show(work: Work, report: Report, console: Console, *, fixed: int = 0, err: b
         text += summary(report, options)
     console.report(text, err=err)
     return _status(request, report, fixed)
+
+
+def _measured(report: Report) -> dict[str, str]:
+    """What the fixes of the rules that found something were measured to gain, by code."""
+    codes = {finding.code for finding in report.findings}
+    if not codes:
+        return {}
+    from rlint.evidence import recorded
+    from rlint.output import measured
+    from rlint.registry import catalogue
+
+    said = {entry.code: measured.line(recorded.of(entry)) for entry in catalogue() if entry.code in codes}
+    return {code: line for code, line in said.items() if line}
 
 
 def show_diff(work: Work, fixed: FixReport, console: Console) -> int:

@@ -29,14 +29,20 @@ def command(rule: str | None, everything: bool, output_format: str) -> None:
     else:
         raise RlintError("name a rule by its code or name (`rlint rules` lists them), or say `--all`")
     if output_format == "json":
-        pages = [{**facts(entry), "explanation": entry.page} for entry in entries]
+        pages = [
+            {**facts(entry), "explanation": entry.page, "evidence": _evidence(entry)} for entry in entries
+        ]
         click.echo(json.dumps(pages if everything else pages[0], indent=2, ensure_ascii=False))
         return
-    _show("\n\n".join(f"# {entry.name} ({entry.code})\n\n{entry.page.rstrip()}" for entry in entries))
+    _show("\n\n".join(f"# {entry.name} ({entry.code})\n\n{_page(entry).rstrip()}" for entry in entries))
 
 
 def facts(entry: RuleEntry) -> dict[str, object]:
     """Return what the table and the JSON forms say of a rule."""
+    from rlint.evidence import recorded
+    from rlint.output import measured
+
+    evidence = recorded.of(entry)
     return {
         "code": entry.code,
         "name": entry.name,
@@ -44,6 +50,36 @@ def facts(entry: RuleEntry) -> dict[str, object]:
         "fix": entry.fixes,
         "opt_in": entry.opt_in,
         "summary": entry.summary,
+        "gain": evidence.gain.value,
+        "measured": measured.line(evidence),
+    }
+
+
+def _page(entry: RuleEntry) -> str:
+    """Return the rule's documentation, with what was measured of it."""
+    from rlint.evidence import recorded
+    from rlint.output import measured_page
+
+    if not entry.is_builtin:
+        return entry.page
+    evidence = recorded.of(entry)
+    stale = {one.device: recorded.changed_since(entry, one) for one in evidence.recordings}
+    return measured_page.with_measured(entry.page, measured_page.section(evidence, stale))
+
+
+def _evidence(entry: RuleEntry) -> dict[str, object] | None:
+    """Return everything that was measured of a rule; None for what has no fixture to measure."""
+    from rlint.evidence import recorded
+
+    if not entry.is_builtin:
+        return None
+    evidence = recorded.of(entry)
+    return {
+        "devices": [
+            {**recorded.to_json(one), "stale": recorded.changed_since(entry, one)}
+            for one in evidence.recordings
+        ],
+        "unreadable": list(evidence.unreadable),
     }
 
 

@@ -12,18 +12,23 @@ from rlint.cli.rule import facts
 @click.command("rules", short_help="List the rules.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="Table or data.")
 def command(output_format: str) -> None:
-    """List the rules: code, name, family, how safe the fix can be, and what is flagged."""
+    """List the rules: code, name, family, how safe the fix can be, what it was measured to gain, and what is
+    flagged.
+    """
     from rlint import registry
+    from rlint.evidence import recorded
+    from rlint.output import measured
 
     entries = registry.catalogue()
     if output_format == "json":
         click.echo(json.dumps([facts(entry) for entry in entries], indent=2, ensure_ascii=False))
         return
-    rows = [("code", "name", "family", "fix", "default", "summary")]
+    rows = [("code", "name", "family", "fix", "default", "measured", "summary")]
     for entry in entries:
         default = "opt-in" if entry.opt_in else "on"
-        rows.append((entry.code, entry.name, entry.family, entry.fixes, default, entry.summary))
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+        gained = measured.cell(recorded.of(entry))
+        rows.append((entry.code, entry.name, entry.family, entry.fixes, default, gained, entry.summary))
+    widths = [max(len(row[column]) for row in rows) for column in range(6)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         click.echo("  ".join([*cells, row[-1]]).rstrip())

@@ -36,6 +36,17 @@ class Hashes:
     fix: str
     """The texts that the fixer makes of `before.py`, with safe fixes alone and with all."""
 
+    def changes(self, *, rule: str, fixture: str, fix: str | None = None) -> list[str]:
+        """Say what is no longer as it was, each as a clause. A fix that is not given counts as unchanged."""
+        said = []
+        if rule != self.rule:
+            said.append("the rule has changed since")
+        if fixture != self.fixture:
+            said.append("its fixture has changed since")
+        if fix not in (None, self.fix):
+            said.append("its fix now gives another text")
+        return said
+
 
 def hash_of_rule(entry: RuleEntry) -> str:
     """Hash the code of a rule. Raises RlintError for a file that is unreadable or no Python."""

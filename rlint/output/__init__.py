@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from rlint.engine import Changed, Report
 
@@ -30,6 +30,8 @@ class ReportOptions:
     """How many findings were fixed before this report was made."""
     summary: bool = True
     """End with how much was found, in the formats for people."""
+    measured: Mapping[str, str] = field(default_factory=dict)
+    """What is known of the gain of rules' fixes, by code; shown by the formats that show everything."""
 
 
 def reporter(format: str) -> Callable[[Report, ReportOptions], str]:  # noqa: A002 - the option's name

@@ -55,6 +55,8 @@ class _Renderer:
             lines.append(f"{self._paint(Style.WHY, 'why hot')}: {printable(' → '.join(finding.chain))}")
         if finding.advice:
             lines.append(f"{self._label('help')} {printable(finding.advice)}")
+        if gain := self._options.measured.get(finding.code):
+            lines.append(f"{self._label('measured')} {printable(gain)}")
         lines += [self._label("fix") + f" {_offer(finding.fix)}"] if finding.fix else [_NO_FIX]
         return lines + [self._row(row, gutter) for row in rows]
 

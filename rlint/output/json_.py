@@ -15,18 +15,21 @@ if TYPE_CHECKING:
     from rlint.output import ReportOptions
 
 
-def render(report: Report, options: ReportOptions) -> str:  # noqa: ARG001 - every format takes both
+def render(report: Report, options: ReportOptions) -> str:
     """Return the findings, then what could not be done, with `code` null."""
     positions: dict[str, Positions | None] = {}
     for path in {finding.path for finding in report.findings if finding.fix}:
         source = report.source_of(path)
         positions[path] = Positions(source.text) if source else None
-    entries = [_finding(finding, positions.get(finding.path)) for finding in report.findings]
+    entries = [
+        _finding(finding, positions.get(finding.path), options.measured.get(finding.code))
+        for finding in report.findings
+    ]
     entries += [_problem(problem) for problem in report.problems]
     return json.dumps(entries, indent=2) + "\n"
 
 
-def _finding(finding: Finding, positions: Positions | None) -> dict[str, Any]:
+def _finding(finding: Finding, positions: Positions | None, measured: str | None) -> dict[str, Any]:
     return {
         "cell": None,
         "code": finding.code,
@@ -39,6 +42,7 @@ def _finding(finding: Finding, positions: Positions | None) -> dict[str, Any]:
         "fix": _fix(finding.fix, positions) if finding.fix and positions else None,
         "heat": str(finding.heat),
         "heat_chain": list(finding.chain),
+        "measured": measured,
         "noqa_row": finding.noqa_line,
         "severity": "warning",
         "url": None,
@@ -75,6 +79,7 @@ def _problem(problem: Problem) -> dict[str, Any]:
         "fix": None,
         "heat": None,
         "heat_chain": [],
+        "measured": None,
         "noqa_row": None,
         "severity": "error",
         "url": None,

@@ -1,0 +1,77 @@
+"""Says which evidence is missing, stale or broken. Runs the fixer, but no program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlint import registry
+from rlint.errors import RlintError
+from rlint.evidence import recorded
+from rlint.evidence.declared import devices_of
+from rlint.evidence.gain import DEVICES, evidence_file, fixtures_folder
+from rlint.harness.record import hashes_of
+from rlint.harness.results import Verdict
+from rlint.harness.subjects import WORKLOAD, fixture_folder, fixtures_of
+
+if TYPE_CHECKING:
+    from rlint.evidence.hashes import Hashes
+    from rlint.evidence.recorded import Recording
+    from rlint.registry import RuleEntry
+
+
+def check(entries: Sequence[RuleEntry], fixtures: Path | None = None) -> list[str]:
+    """Return what is wrong with the evidence of rules, each as a sentence with what to do about it.
+
+    Evidence is wanted for the cpu, and for every other kind of device for which any rule has some and on
+    which a workload of the rule claims a gain; for rules that only advise, none is. It is read from below
+    `fixtures`, the folder of all fixtures unless given.
+    """
+    place = fixtures or fixtures_folder()
+    if place is None:
+        return ["the package rlint.fixtures is missing: rlint is not installed completely"]
+    kinds = {device for device in DEVICES if any(_all_of(place, device))} | {"cpu"}
+    fixed = [entry for entry in entries if entry.is_builtin and entry.fixes != "none"]
+    return [problem for entry in fixed for problem in _problems(entry, place, kinds)]
+
+
+def _all_of(place: Path, device: str) -> list[Path]:
+    files = (evidence_file(place, entry.name, device) for entry in registry.catalogue() if entry.is_builtin)
+    return [path for path in files if path.exists()]
+
+
+def _problems(entry: RuleEntry, place: Path, kinds: set[str]) -> list[str]:
+    evidence = recorded.of(entry, place)
+    label = f"{entry.code} {entry.name}"
+    found = [f"{label}: {problem}" for problem in evidence.unreadable]
+    try:
+        devices = devices_of(fixture_folder(entry) / WORKLOAD)
+        with fixtures_of([entry]) as (experiment,):
+            now = hashes_of(entry, experiment)
+    except RlintError as error:
+        message = str(error)
+        return [*found, message if message.startswith(label) else f"{label}: {message}"]
+    wanted = devices.run & ({"cpu"} | (kinds & devices.claimed))
+    found += [
+        f"{label}: nothing is recorded for {device}{_again(entry, device)}"
+        for device in DEVICES
+        if device in wanted and not evidence_file(place, entry.name, device).exists()
+    ]
+    for recording in evidence.recordings:
+        found += [f"{label}: {problem}" for problem in _wrong(entry, recording, now)]
+    return found
+
+
+def _wrong(entry: RuleEntry, recording: Recording, now: Hashes) -> Iterator[str]:
+    device = recording.device
+    changes = recording.hashes.changes(rule=now.rule, fixture=now.fixture, fix=now.fix)
+    if changes:
+        yield f"what is recorded for {device} is stale: {'; '.join(changes)}{_again(entry, device)}"
+    for outcome in recording.outcomes:
+        if outcome.verdict is Verdict.DIFFERENT:
+            yield f"its fix changes the behaviour of {outcome.workload} on {device}: it has to be mended"
+
+
+def _again(entry: RuleEntry, device: str) -> str:
+    return f" (`rlint verify {entry.code} --device {device} --record` measures it)"

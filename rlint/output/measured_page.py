@@ -1,0 +1,130 @@
+"""What was measured of rules, as Markdown: a section of a rule's page, and tables for the README."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlint.evidence.gain import Gain
+from rlint.harness.results import Verdict
+from rlint.output.measured import GAINS, NAMES, growth, line
+from rlint.output.verify import figures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from rlint.evidence.recorded import Evidence, Recording
+    from rlint.harness.results import Machine, Measurement, Outcome
+
+_NOTHING = "–"
+_REFERENCES = "\n## References\n"
+
+
+def with_measured(page: str, section: str) -> str:
+    """Put the section into a page, before its references; at the end of a page without any."""
+    before, heading, references = page.rpartition(_REFERENCES)
+    if not heading:
+        return f"{page.rstrip()}\n\n{section}"
+    return f"{before}\n{section}{heading}{references}"
+
+
+def section(evidence: Evidence, stale: Mapping[str, Sequence[str]]) -> str:
+    """Return the section "Measured" of a rule's page. `stale` says per device what has changed since."""
+    said = line(evidence) or "not yet"
+    text = f"## Measured\n{said[0].upper()}{said[1:]}.\n"
+    if evidence.gain is Gain.NONE:
+        text += "\nSince no gain was measured, the rule is off unless it is selected.\n"
+    if evidence.recordings:
+        text += "\n" + _table(evidence.recordings)
+        text += "\nRatios are before to after, with their 95 % intervals; each at the typical size.\n\n"
+        text += "".join(f"- {_circumstances(recording)}\n" for recording in evidence.recordings)
+    for device, changes in stale.items():
+        if changes:
+            text += f"\nStale on {device}: {'; '.join(changes)}.\n"
+    return text + "".join(f"\n{problem}\n" for problem in evidence.unreadable)
+
+
+def promises(evidences: Iterable[Evidence]) -> str:
+    """Return a table of what documents promised and what was measured, where these differ; "" if nowhere."""
+    rows = [row for evidence in evidences for row in _broken_promises(evidence)]
+    return _rows(("rule", "workload", "promised", "measured", "on"), rows) if rows else ""
+
+
+def _table(recordings: Sequence[Recording]) -> str:
+    rows = [
+        row
+        for recording in recordings
+        for outcome in recording.outcomes
+        for row in _rows_of(recording.device, outcome)
+    ]
+    return _rows(("device", "workload", "size", "claim", "before → after", "measured", "growth"), rows)
+
+
+def _rows_of(device: str, outcome: Outcome) -> Iterator[tuple[str, ...]]:
+    begin = (device, outcome.title, figures.size(outcome.typical, outcome.unit))
+    if outcome.verdict in (Verdict.DIFFERENT, Verdict.NOT_RUN):
+        reason = f": {outcome.reason}" if outcome.reason else ""
+        yield (*begin, _NOTHING, _NOTHING, f"{outcome.verdict.value}{reason}", _NOTHING)
+        return
+    if not outcome.claims:
+        yield (*begin, "none here", _NOTHING, "same behaviour", _NOTHING)
+        return
+    exponent = outcome.measurement("exp") if "exp" in outcome.claims else None
+    grown = growth(exponent) if exponent else _NOTHING
+    claims = [claim for claim in outcome.claims if claim != "exp"] or ["exp"]
+    for claim in claims:
+        found = outcome.measurement(claim)
+        name = NAMES.get(claim, claim)
+        if found is None or claim == "exp":
+            verdict = found.verdict.value if found else "not measured"
+            yield (*begin, name, _NOTHING, verdict, grown)
+        else:
+            change = figures.change(found.before, found.after, found.unit)
+            yield (*begin, name, change, _judged(found), grown)
+        grown = _NOTHING
+
+
+def _judged(found: Measurement) -> str:
+    ratio = figures.ratio_text(found.ratio) if found.ratio else _NOTHING
+    return ratio if found.verdict is Verdict.FASTER else f"{ratio}, {found.verdict.value}"
+
+
+def _circumstances(recording: Recording) -> str:
+    """Return when and where it was measured, in one line."""
+    return f"{recording.device}: {recording.date[:10]}, {_machine(recording.machine, recording.device)}"
+
+
+def _machine(machine: Machine, device: str) -> str:
+    parts = [machine.accelerator] if machine.accelerator and device != "cpu" else []
+    parts += [machine.processor, f"{machine.cores} cores", figures.amount(machine.memory, "bytes")]
+    versions = [f"{name} {version}" for name, version in sorted(machine.versions.items())]
+    return ", ".join([*parts, machine.system, f"Python {machine.python}", *versions])
+
+
+def _broken_promises(evidence: Evidence) -> Iterator[tuple[str, ...]]:
+    for recording in evidence.recordings:
+        for outcome in recording.outcomes:
+            promise = outcome.estimate or {}
+            claim, low, high = (promise.get(key) for key in ("claim", "low", "high"))
+            if not (
+                isinstance(claim, str) and isinstance(low, (int, float)) and isinstance(high, (int, float))
+            ):
+                continue
+            found = outcome.measurement(claim)
+            if found is None or found.ratio is None:
+                continue
+            if found.ratio.low <= high and low <= found.ratio.high:
+                continue
+            span = f"{low:g}×" if low == high else f"{low:g}–{high:g}×"
+            better = GAINS.get(claim, claim)
+            promised = f"{span} {better}: {promise.get('source', '')}".rstrip(": ")
+            what = f"{outcome.title}, {figures.size(outcome.typical, outcome.unit)}"
+            yield evidence.entry.code, what, promised, figures.ratio_text(found.ratio), recording.device
+
+
+def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(map(_escaped, row))} |\n" for row in (head, *rows)]
+    return "".join([lines[0], "|" + "---|" * len(head) + "\n", *lines[1:]])
+
+
+def _escaped(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
