@@ -11,6 +11,8 @@ import pytest
 
 from fixture_folders import ROOT, Expected
 from rlint import registry
+from rlint.evidence import recorded
+from rlint.output import measured, measured_page
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
@@ -21,6 +23,14 @@ def block(mark: str, language: str) -> str:
     match = re.search(rf"^<!-- {mark} -->\n```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
     assert match, f"README.md has no block {mark!r}"
     return match.group(1)
+
+
+def with_generated(mark: str, text: str) -> bytes:
+    """The README with `text` between the comments `mark` and `end of mark`."""
+    found = re.compile(rf"(?<=<!-- {mark} -->\n).*?(?=<!-- end of {mark} -->)", re.DOTALL)
+    real, times = found.subn(lambda _: text, README.read_bytes().decode())
+    assert times == 1
+    return real.encode()
 
 
 def rlint(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -41,18 +51,19 @@ def test_the_example_output_is_real(tmp_path: Path, expected: Expected) -> None:
 
 def test_the_table_lists_the_rules(expected: Expected) -> None:
     """Every rule stands in the table, with what its page and its file say."""
-    rows = ["| code | name | fix | finds |\n|---|---|---|---|\n"]
+    rows = ["| code | name | fix | measured | finds |\n|---|---|---|---|---|\n"]
     for entry in registry.catalogue():
         fix = entry.fixes.replace("none", "advice") + (", opt-in" if entry.opt_in else "")
-        rows.append(f"| {entry.code} | {entry.name} | {fix} | {entry.summary} |\n")
-    table = "".join(rows)
-    real = re.sub(
-        r"(?<=<!-- rules -->\n).*?(?=<!-- end of rules -->)",
-        lambda _: table,
-        README.read_bytes().decode(),
-        flags=re.DOTALL,
-    )
-    expected.compare(README, real.encode())
+        gain = measured.cell(recorded.of(entry))
+        rows.append(f"| {entry.code} | {entry.name} | {fix} | {gain} | {entry.summary} |\n")
+    expected.compare(README, with_generated("rules", "".join(rows)))
+
+
+def test_promises_stand_beside_measurements(expected: Expected) -> None:
+    """Where the documents that rlint began with promised other gains than were measured, both are shown."""
+    table = measured_page.promises(recorded.of(entry) for entry in registry.catalogue())
+    heading = "What the documents that rlint began with promised, where it was measured otherwise:\n\n"
+    expected.compare(README, with_generated("promises", f"{heading}{table}\n" if table else ""))
 
 
 @pytest.mark.parametrize("mark", ["setup and first check", "setup and tests"])
