@@ -1,0 +1,123 @@
+"""Which arrays lie in the same memory, and how far apart, read from addresses alone."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_FEW = 20_000
+"""Elements that are compared address by address."""
+_MOST_TRIALS = 300_000
+"""Pairs of arrays that are looked at, after which only those that lie at the very same place count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """Where the elements of an array lie; addresses and strides in bytes."""
+
+    space: str
+    """Addresses of different spaces (devices) have nothing to do with one another."""
+    address: int
+    width: int
+    """Of one element."""
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    @property
+    def empty(self) -> bool:
+        """Whether it has no memory at all."""
+        return self.width == 0 or 0 in self.shape
+
+    @property
+    def start(self) -> int:
+        """The lowest address."""
+        steps = ((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
+        return self.address + sum(step for step in steps if step < 0)
+
+    @property
+    def end(self) -> int:
+        """The first address behind it."""
+        steps = ((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
+        return self.address + sum(step for step in steps if step > 0) + self.width
+
+    def addresses(self) -> Iterator[int]:
+        """Where each element begins."""
+        for place in itertools.product(*map(range, self.shape)):
+            yield self.address + sum(i * stride for i, stride in zip(place, self.strides, strict=True))
+
+
+def overlap(a: Extent, b: Extent) -> bool:
+    """Whether two arrays have a byte in common; for large ones in irregular strides, whether they may."""
+    if a.space != b.space or a.empty or b.empty or a.end <= b.start or b.end <= a.start:
+        return False
+    steps = [abs(s) for e in (a, b) for n, s in zip(e.shape, e.strides, strict=True) if n > 1 and s]
+    if not steps:
+        return True
+    # Within the greatest common step, each array keeps to its own lane.
+    common = math.gcd(*steps)
+    apart = (b.address - a.address) % common
+    if apart >= a.width and apart + b.width <= common:
+        return False
+    if math.prod(a.shape) * math.prod(b.shape) == 1 or max(map(_elements, (a, b))) > _FEW:
+        return True
+    if a.width != b.width or apart:
+        mine = {at + i for at in a.addresses() for i in range(a.width)}
+        return any(at + i in mine for at in b.addresses() for i in range(b.width))
+    return not set(a.addresses()).isdisjoint(b.addresses())
+
+
+def _elements(extent: Extent) -> int:
+    return math.prod(extent.shape)
+
+
+def pairs(extents: Sequence[Extent]) -> list[tuple[int, int]]:
+    """Pairs (earlier, later) of arrays that share memory, enough to know of all others by their distances.
+
+    Each later array is paired with one array of each group of sharing arrays that it touches, so that the
+    distances along the pairs place all arrays of a group.
+    """
+    found: list[tuple[int, int]] = []
+    groups = _Groups(len(extents))
+    first_at: dict[Extent, int] = {}
+    distinct: list[int] = []
+    for index, extent in enumerate(extents):
+        if extent.empty:
+            continue
+        if extent in first_at:
+            found.append((first_at[extent], index))
+            groups.join(first_at[extent], index)
+        else:
+            first_at[extent] = index
+            distinct.append(index)
+    distinct.sort(key=lambda i: (extents[i].space, extents[i].start, i))
+    active: list[int] = []
+    trials = 0
+    for index in distinct:
+        here = extents[index]
+        active = [i for i in active if extents[i].space == here.space and extents[i].end > here.start]
+        for other in sorted(active):
+            trials += 1
+            if trials > _MOST_TRIALS:
+                return sorted(found)
+            if groups.of(other) != groups.of(index) and overlap(extents[other], here):
+                groups.join(other, index)
+                found.append((min(other, index), max(other, index)))
+        active.append(index)
+    return sorted(found)
+
+
+class _Groups:
+    """Sets of numbers that are joined one by one."""
+
+    def __init__(self, count: int) -> None:
+        self._parents = list(range(count))
+
+    def of(self, index: int) -> int:
+        while self._parents[index] != index:
+            self._parents[index] = index = self._parents[self._parents[index]]
+        return index
+
+    def join(self, a: int, b: int) -> None:
+        self._parents[self.of(b)] = self.of(a)

@@ -1,0 +1,46 @@
+"""How values are shown where they differ: short, and with the difference in sight."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+
+LONGEST = 80
+"""Characters of one value that are shown."""
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
+
+
+def name_of(found: type) -> str:
+    """The qualified name of a class; without its module, if that is `builtins`."""
+    module = found.__module__
+    return found.__qualname__ if module == "builtins" else f"{module}.{found.__qualname__}"
+
+
+def settled(text: str) -> str:
+    """The text without what differs from run to run by its nature: addresses, names of temporary files."""
+    text = _ADDRESS.sub("0x…", text)
+    folder = re.escape(tempfile.gettempdir())
+    return re.sub(rf"{folder}[/\\][^/\\\s'\"]+", "<temporary>", text)
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text, if it is long."""
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def around(before: str, after: str) -> tuple[str, str]:
+    """Both texts as literals, cut to the neighbourhood of the first character that differs."""
+    pairs = zip(before, after, strict=False)  # one may be the other's beginning
+    first = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(before), len(after)))
+    start = max(0, first - LONGEST // 4) if max(len(before), len(after)) > LONGEST else 0
+    return _literal(before, start), _literal(after, start)
+
+
+def _literal(text: str, start: int) -> str:
+    end = start + LONGEST
+    return f"{'…' if start else ''}{text[start:end]!r}{'…' if end < len(text) else ''}"
+
+
+def count(number: int, noun: str) -> str:
+    """A number and its noun: `1 item`, `2 items`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

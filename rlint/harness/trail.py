@@ -1,0 +1,45 @@
+"""Remembers the ways to compared values, and writes them as paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class _Step(NamedTuple):
+    origin: int
+    label: str
+    listed: bool
+
+
+class Trail:
+    """Steps from place to place, each of which is a number. Paths are only put together when asked for,
+    as what is nested deeply has long ones.
+    """
+
+    def __init__(self) -> None:
+        self._steps: list[_Step] = []
+
+    def start(self, name: str) -> int:
+        """The place of a value that nothing leads to."""
+        return self.step(-1, name)
+
+    def step(self, origin: int, label: str, *, listed: bool = False) -> int:
+        """The place that `label` (`.weight`, `[2]`) leads to; `listed` where it is one of many alike."""
+        if not label:
+            return origin
+        self._steps.append(_Step(origin, label, listed))
+        return len(self._steps) - 1
+
+    def path(self, at: int) -> str:
+        """The path of a place, as a person writes it: `inputs.rows[2]`."""
+        return "".join(reversed([step.label for step in self._way(at)]))
+
+    def pattern(self, at: int) -> str:
+        """The path with `[*]` for the places in lists: `inputs.rows[*]`."""
+        return "".join(reversed(["[*]" if step.listed else step.label for step in self._way(at)]))
+
+    def _way(self, at: int) -> Iterator[_Step]:
+        while at >= 0:
+            yield self._steps[at]
+            at = self._steps[at].origin
