@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rlint.harness.results import Verdict
 from rlint.output.verify import figures, marks, rows, summary
-from rlint.output.verify.markup import Markup, join, tag
+from rlint.output.verify.markup import Markup, join, prose, tag
 
 if TYPE_CHECKING:
     from rlint.harness.results import Behaviour, Measurement, Outcome
@@ -22,7 +22,7 @@ def details(outcome: Outcome, link: str) -> Markup:
         "summary",
         marks.icon(kind),
         tag("b", outcome.subject),
-        f" {outcome.workload}, {outcome.device}: ",
+        f"{summary.label(outcome).removeprefix(outcome.subject)}: ",
         tag("span", rows.verdict_words(outcome), class_="verdict"),
     )
     promised = summary.promised(outcome)
@@ -31,7 +31,7 @@ def details(outcome: Outcome, link: str) -> Markup:
         "details",
         head,
         title,
-        tag("p", outcome.reason, class_="reason") if outcome.reason else None,
+        *(tag("p", prose(line), class_="reason") for line in summary.reasons(outcome)),
         _behaviour(outcome.behaviour) if outcome.behaviour else None,
         _measurements(outcome) if outcome.measurements else None,
         tag("p", f"Promised and found: {promised}") if promised else None,
@@ -45,7 +45,7 @@ def _behaviour(behaviour: Behaviour) -> Markup:
     sizes = ", ".join(f"{size:,}" for size in behaviour.sizes)
     compared = f"{behaviour.cases:,} runs compared: {behaviour.seeds} seeds, sizes {sizes}"
     groups = summary.grouped(behaviour.differences)
-    notes = tag("ul", *(tag("li", note) for note in behaviour.notes)) if behaviour.notes else None
+    notes = tag("ul", *(tag("li", prose(note)) for note in behaviour.notes)) if behaviour.notes else None
     found = [
         tag(
             "li",

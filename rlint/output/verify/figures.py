@@ -77,7 +77,7 @@ def round_seconds(value: float) -> str:
 
 
 def size(number: int, unit: str) -> str:
-    """Return "10,000 transitions", "1 row"."""
+    """Return "10,000 transitions"."""
     return f"{number:,} {unit}".rstrip()
 
 
@@ -130,8 +130,10 @@ def _unit_of(value: float, units: tuple[tuple[str, float], ...]) -> tuple[str, f
 def _scaled(value: float, units: tuple[tuple[str, float], ...]) -> str:
     """Three digits in the unit that suits."""
     unit, factor = _unit_of(value, units)
+    if not value:
+        return next(f"0 {unit}" for unit, factor in units if factor == 1.0)
     scaled = value / factor
-    if value and unit == "bytes":
+    if unit == "bytes":
         return f"{scaled:.0f} {unit}"
-    decimals = max(0, 2 - math.floor(math.log10(abs(scaled) * 1.0005))) if scaled else 0
+    decimals = max(0, 2 - math.floor(math.log10(abs(scaled) * 1.0005)))
     return f"{scaled:,.{min(decimals, 2)}f} {unit}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rlint.output.verify import figures, scales
+from rlint.output.verify import figures, scales, summary
 from rlint.output.verify.markup import Markup, join, tag
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def chart(outcome: Outcome, link: str) -> Markup:
     plane = _Plane(
         scales.around([point.size or 0 for point in points], _MARGIN), scales.around(costs, _MARGIN)
     )
-    name = f"{outcome.subject} {outcome.workload}"
+    name = summary.name(outcome)
     said = f"Median time of {name} on {outcome.device} against size; the figures are in the table below it"
     drawn = tag(
         "svg",

@@ -81,8 +81,7 @@ def _line(cells: Sequence[str]) -> str:
 def _explained(outcome: Outcome) -> str:
     """What is different, worse or failed, to unfold."""
     verdict = rows.verdict_words(outcome)
-    lines = [text(outcome.reason)] if outcome.reason else []
-    lines += [f"- {text(clause)}" for clause in summary.worse(outcome)]
+    lines = [f"- {text(clause)}" for clause in (*summary.reasons(outcome), *summary.worse(outcome))]
     groups = summary.grouped(outcome.behaviour.differences) if outcome.behaviour else []
     for group in groups[:_DIFFERENCES]:
         first = group.first

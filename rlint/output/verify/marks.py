@@ -41,6 +41,10 @@ def icon(kind: str) -> Markup:
 
 
 def mark(verdict: Verdict, position: float) -> Markup:
-    """Return the sign at a share of an SVG's width, in the middle of a row of 28 pixels."""
-    inner = tag("svg", shape(verdict.value), x=f"{100 * position:.2f}%", y=14, overflow="visible")
-    return tag("g", inner, class_="mark")
+    """Return the sign at a share of an SVG's width, half way down."""
+    return tag("g", at(position, shape(verdict.value)), class_="mark")
+
+
+def at(position: float, drawing: Markup) -> Markup:
+    """Put what is drawn around (0, 0), in pixels, at a share of an SVG's width, half way down."""
+    return tag("svg", drawing, x=f"{100 * position:.2f}%", y="50%", overflow="visible")

@@ -32,6 +32,14 @@ def join(*parts: str | None) -> Markup:
     return Markup("".join(_escaped(part) for part in parts if part is not None))
 
 
+def prose(text: str) -> Markup:
+    """Return a sentence, with what stands between backticks as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # one of them is no pair
+        return join(text)
+    return join(*(tag("code", part) if index % 2 else part for index, part in enumerate(parts)))
+
+
 def _escaped(part: str) -> str:
     return part if isinstance(part, Markup) else html.escape(printable(part))
 

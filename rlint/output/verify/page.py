@@ -18,6 +18,7 @@ _COLUMNS = (
     "Rule", "Workload", "Device", "Size", "Behaviour", "Verdict", "Before / after", "Growth", "Memory",
 )  # fmt: skip
 _CLAIMS = ("time", "cpu", "mem", "sync", "alloc")
+_NOTHING = f">{rows.NOTHING}<"
 _DEVICES = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS"}
 
 _Linked = tuple["Outcome", str]
@@ -138,12 +139,18 @@ def _row(row: rows.Row, link: str) -> Markup:
         tag("span", row.behaviour),
         tag("span", marks.icon(kind), row.verdict),
         tag("span", *(tag("span", gain, class_="line") for gain in row.gains or (rows.NOTHING,))),
-        tag("span", row.growth),
-        tag("span", row.memory),
+        tag("span", row.growth, class_="figure"),
+        tag("span", row.memory, class_="figure"),
     ]
-    first = tag("th", cells[0], scope="row", role="rowheader", data_label=_COLUMNS[0])
+    first = tag("th", cells[0], scope="row", role="rowheader", class_="name", data_label=_COLUMNS[0])
     others = [
-        tag("td", cell, role="cell", data_label=title)
+        tag("td", cell, role="cell", data_label=title, class_=_class_of(title, cell))
         for cell, title in zip(cells[1:], _COLUMNS[1:], strict=True)
     ]
     return tag("tr", first, *others, role="row")
+
+
+def _class_of(title: str, cell: Markup) -> str | None:
+    if title == "Workload":
+        return "name"
+    return "empty" if _NOTHING in cell else None

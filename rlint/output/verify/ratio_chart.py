@@ -1,4 +1,7 @@
-"""Ratios with their intervals on a logarithmic axis: a row each, wide or narrow as the page is."""
+"""Ratios with their intervals on a logarithmic axis: a row each, wide or narrow as the page is.
+
+Positions along a row are shares of its width, so that text and signs keep their size on a phone.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,10 @@ if TYPE_CHECKING:
     from rlint.harness.results import Measurement, Outcome, Ratio
     from rlint.output.verify.scales import LogScale
 
-_HEIGHT = 28  # pixels of a row; positions along it are shares, so that text keeps its size on a phone
-_MIDDLE = _HEIGHT // 2
-_TICKS = 7
+_TICKS = 6  # as many as fit on a phone
 _MARGIN = 1.12
+_ROOM = 4.0
+_POINT = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,28 +30,27 @@ class Line:
 
     outcome: Outcome
     measured: Measurement
+    ratio: Ratio
     link: str
     """The id of the place that says more."""
 
 
 def lines_of(outcomes: Iterable[tuple[Outcome, str]], claim: str, *, claimed_only: bool) -> list[Line]:
-    """Return a row for each outcome that has a ratio of `claim` at its typical size; with each its link."""
+    """Return a row for each outcome with a ratio of `claim` at its typical size, the claimed ones first."""
     found = []
     for outcome, link in outcomes:
         measured = outcome.measurement(claim)
-        if measured is None or measured.ratio is None or math.isnan(measured.ratio.value):
+        ratio = rows.ratio_of(measured) if measured else None
+        if measured is None or ratio is None or math.isnan(ratio.value):
             continue
         if measured.claimed or not claimed_only:
-            found.append(Line(outcome, measured, link))
-    return found
+            found.append(Line(outcome, measured, ratio, link))
+    return sorted(found, key=lambda line: not line.measured.claimed)
 
 
 def chart(lines: Sequence[Line], claim: str, title: str) -> Markup:
     """Return the chart of rows that share a measure, worse to the left of 1 and better to the right."""
-    ratios = [line.measured.ratio for line in lines if line.measured.ratio]
-    controls = [line.measured.control for line in lines if line.measured.control]
-    bounds = [bound for ratio in (*ratios, *controls) for bound in (ratio.low, ratio.value, ratio.high)]
-    scale = scales.around([0.8, 1.25, *bounds], _MARGIN)
+    scale = _scale(lines)
     ticks = scale.ticks(_TICKS)
     drawn = [_row(line, claim, scale, ticks) for line in lines]
     return tag(
@@ -57,6 +59,17 @@ def chart(lines: Sequence[Line], claim: str, title: str) -> Markup:
         tag("div", *drawn, _axis(scale, ticks, claim), class_="ratios", role="list"),
         class_="chart",
     )
+
+
+def _scale(lines: Sequence[Line]) -> LogScale:
+    """The axis that holds every interval, and has room at an end where a ratio has none."""
+    ratios = [ratio for line in lines for ratio in (line.ratio, line.measured.control) if ratio]
+    bounds = [0.8, 1.25, *(bound for one in ratios for bound in (one.low, one.value, one.high))]
+    finite = [bound for bound in bounds if 0 < bound < math.inf]
+    low, high = min(finite), max(finite)
+    finite += [high * _ROOM] if math.inf in bounds else []
+    finite += [low / _ROOM] if 0.0 in bounds else []
+    return scales.around(finite, _MARGIN)
 
 
 def _row(line: Line, claim: str, scale: LogScale, ticks: Sequence[float]) -> Markup:
@@ -69,48 +82,39 @@ def _row(line: Line, claim: str, scale: LogScale, ticks: Sequence[float]) -> Mar
         _grid(scale, ticks),
         _floor(measured.control, scale) if measured.control else None,
         _line_at(scale.at(1), "one"),
-        _interval(measured, scale),
+        _interval(line, scale),
         class_="plot",
         role="img",
         aria_label=said,
-        width="100%",
-        height=_HEIGHT,
     )
     aside = None if measured.claimed else tag("small", f"{rows.NOUNS[claim]} is not claimed")
     name = tag("a", tag("b", outcome.subject), f" {outcome.workload}", href=f"#{line.link}")
     return tag(
         "div",
         tag("div", name, aside, class_="who"),
-        plot,
+        tag("div", plot, class_="track"),
         tag("div", words, class_="figure", title=verdict),
         class_="ratio-row",
         role="listitem",
     )
 
 
-def _interval(measured: Measurement, scale: LogScale) -> Markup:
-    ratio = measured.ratio
-    assert ratio is not None, "rows without a ratio are not drawn"
+def _interval(line: Line, scale: LogScale) -> Markup:
+    measured, ratio = line.measured, line.ratio
     kind = marks.class_of(measured.verdict.value)
-    if not math.isfinite(ratio.value):
-        return marks.mark(measured.verdict, scale.at(math.inf))
     low, high = scale.at(ratio.low), scale.at(ratio.high)
-    whisker = None
-    if high - low > 1e-6:
-        whisker = tag(
-            "line", class_=f"whisker {kind}", x1=_share(low), x2=_share(high), y1=_MIDDLE, y2=_MIDDLE
-        )
-        ends = [
-            tag("line", class_=f"whisker {kind}", x1=_share(x), x2=_share(x), y1=_MIDDLE - 5, y2=_MIDDLE + 5)
-            for x in (low, high)
-        ]
-        whisker = join(whisker, *ends)
-    return join(whisker, marks.mark(measured.verdict, scale.at(ratio.value)))
+    sign = marks.mark(measured.verdict, scale.at(ratio.value))
+    if high - low < _POINT:
+        return sign
+    style = f"whisker {kind}"
+    whisker = tag("line", class_=style, x1=_share(low), x2=_share(high), y1="50%", y2="50%")
+    end = tag("line", class_=style, x1=0, x2=0, y1=-5, y2=5)
+    return join(whisker, marks.at(low, end), marks.at(high, end), sign)
 
 
 def _floor(control: Ratio, scale: LogScale) -> Markup:
     low, high = scale.at(control.low), scale.at(control.high)
-    return tag("rect", class_="floor", x=_share(low), width=_share(high - low), y=0, height=_HEIGHT)
+    return tag("rect", class_="floor", x=_share(low), width=_share(high - low), y=0, height="100%")
 
 
 def _grid(scale: LogScale, ticks: Sequence[float]) -> Markup:
@@ -118,7 +122,7 @@ def _grid(scale: LogScale, ticks: Sequence[float]) -> Markup:
 
 
 def _line_at(position: float, kind: str) -> Markup:
-    return tag("line", class_=kind, x1=_share(position), x2=_share(position), y1=0, y2=_HEIGHT)
+    return tag("line", class_=kind, x1=_share(position), x2=_share(position), y1=0, y2="100%")
 
 
 def _axis(scale: LogScale, ticks: Sequence[float], claim: str) -> Markup:
@@ -127,16 +131,19 @@ def _axis(scale: LogScale, ticks: Sequence[float], claim: str) -> Markup:
     for tick in ticks:
         at = scale.at(tick)
         anchor = "start" if at < 0.04 else "end" if at > 0.96 else "middle"
-        labels.append(tag("text", f"{tick:g}×", x=_share(at), y=12, text_anchor=anchor))
-    plot = tag("svg", *labels, class_="plot", width="100%", height=16, aria_hidden="true")
+        labels.append(tag("text", f"{tick:,.10g}×", x=_share(at), y=12, text_anchor=anchor))
+    plot = tag("svg", *labels, class_="plot", aria_hidden="true")
     sides = tag(
         "div",
-        tag("span", f"← {rows.WORSE[claim]} after the fix"),
-        tag("span", f"{rows.BETTER[claim]} after the fix →"),
+        tag("span", f"← {rows.WORSE[claim]}"),
+        tag("span", f"{rows.BETTER[claim]} →"),
         class_="sides",
     )
     return tag(
-        "div", tag("div", plot, sides, class_="axis"), class_="ratio-row axis-row", role="presentation"
+        "div",
+        tag("div", tag("div", plot, class_="track labels"), sides, class_="axis"),
+        class_="ratio-row axis-row",
+        role="presentation",
     )
 
 

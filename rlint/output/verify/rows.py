@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rlint.harness.results import Verdict
+from rlint.harness.results import Ratio, Verdict
 from rlint.output.verify import figures
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def row_of(outcome: Outcome) -> Row:
     memory = outcome.measurement("mem")
     return Row(
         outcome,
-        figures.size(outcome.typical, outcome.unit),
+        figures.size(outcome.typical, outcome.unit) if outcome.workload else NOTHING,
         behaviour_words(outcome.behaviour),
         verdict_words(outcome),
         gains_of(outcome),
@@ -98,6 +98,14 @@ def behaviour_words(behaviour: Behaviour | None) -> str:
     if behaviour.differences:
         return "different"
     return f"same in {behaviour.cases:,} cases" if behaviour.cases != 1 else "same in 1 case"
+
+
+def ratio_of(measured: Measurement) -> Ratio | None:
+    """Return the ratio, also where a count became nothing, or came of nothing, and nothing was divided."""
+    if measured.ratio is None and measured.claim != "exp" and measured.before != measured.after:
+        value = 0.0 if measured.before == 0 else math.inf
+        return Ratio(value, value, value)
+    return measured.ratio
 
 
 def gains_of(outcome: Outcome) -> tuple[str, ...]:

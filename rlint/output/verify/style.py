@@ -19,7 +19,7 @@ html { -webkit-text-size-adjust: 100%; }
 body {
   margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 68rem; background: var(--paper); color: var(--ink);
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
-  overflow-wrap: anywhere;
+  overflow-wrap: break-word;
 }
 h1 { font-size: 1.5rem; margin: 0; }
 h2 { font-size: 1.2rem; margin: 2.5rem 0 .75rem; }
@@ -40,7 +40,7 @@ code { font: .875em/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu S
 .counts .none b { font-weight: 400; }
 .machine { display: grid; grid-template-columns: repeat(auto-fill, minmax(14rem, 1fr)); gap: .25rem 1.5rem; }
 .machine div { display: flex; gap: .5rem; }
-.machine dt { color: var(--soft); }
+.machine dt { color: var(--soft); flex: none; }
 dl, dd { margin: 0; }
 
 .icon { width: 1em; height: 1em; margin-right: .4em; vertical-align: -.12em; overflow: visible; }
@@ -61,11 +61,13 @@ figcaption { font-weight: 600; margin-bottom: .25rem; }
   align-items: center;
 }
 .ratio-row small { display: block; line-height: 1.1; }
-.who { padding: .2rem 0; line-height: 1.25; }
+.who { overflow-wrap: anywhere; padding: .2rem 0; line-height: 1.25; }
 .ratio-row .figure { min-width: 9.5rem; text-align: right; font-variant-numeric: tabular-nums; }
 .axis { grid-column: 2; margin-right: 0; }
 .axis-row::after { content: ""; min-width: 9.5rem; }
-.plot { display: block; overflow: visible; }
+.track { position: relative; align-self: stretch; min-height: 28px; }
+.track.labels { min-height: 16px; }
+.plot { position: absolute; inset: 0; width: 100%; height: 100%; overflow: visible; }
 .plot text, .curves text { fill: var(--soft); font-size: 11px; }
 .sides { display: flex; justify-content: space-between; gap: 1rem; color: var(--soft); font-size: .8rem; }
 .sides span:last-child { text-align: right; }
@@ -91,8 +93,11 @@ figcaption { font-weight: 600; margin-bottom: .25rem; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; line-height: 1.35; }
 th, td { padding: .35rem .6rem; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: top; }
 thead th { border-bottom: 2px solid var(--rule); font-weight: 600; }
-td, .numbers th { font-variant-numeric: tabular-nums; overflow-wrap: normal; }
-td .line { display: block; }
+td, .numbers th { font-variant-numeric: tabular-nums; }
+.rows .name { overflow-wrap: anywhere; min-width: 7rem; }
+.rows td > span, .rows th > span { min-width: 0; }
+.rows .line:not(.soft), .rows .figure { white-space: nowrap; }
+.line { display: block; }
 th[scope=row] { font-weight: 400; }
 .numbers { width: auto; }
 .scrolls { overflow-x: auto; margin: .5rem 0; }
@@ -103,15 +108,17 @@ details summary { cursor: pointer; }
 .title { color: var(--soft); }
 .differences > li { margin-bottom: .5rem; }
 .differences dl { display: grid; grid-template-columns: auto 1fr; gap: 0 .75rem; }
+.differences dd { min-width: 0; overflow-wrap: anywhere; }
 .differences dt { color: var(--soft); }
 
 @media (max-width: 44rem) {
   .ratio-row { grid-template-columns: 1fr auto; row-gap: 0; padding-top: .35rem; }
-  .ratio-row .plot { grid-column: 1 / -1; grid-row: 2; }
+  .ratio-row > .track { grid-column: 1 / -1; grid-row: 2; }
   .ratio-row .figure, .axis-row::after { min-width: 0; }
   .axis { grid-column: 1 / -1; }
   .rows, .rows tbody, .rows tr, .rows td, .rows th[scope=row] { display: block; }
-  .rows thead { display: none; }
+  .rows thead, .rows td.empty { display: none; }
+  .rows td, .rows th[scope=row] { overflow-wrap: anywhere; }
   .rows tr { padding: .5rem 0; border-bottom: 1px solid var(--rule); }
   .rows td, .rows th[scope=row] { display: flex; gap: .75rem; border: 0; padding: .1rem 0; }
   .rows td::before, .rows th[scope=row]::before {

@@ -92,7 +92,20 @@ def annotated(session: Session) -> list[Outcome]:
 
 def label(outcome: Outcome) -> str:
     """Return "RL101 grow-states on cpu"."""
-    return f"{outcome.subject} {outcome.workload} on {outcome.device}"
+    return f"{name(outcome)} on {outcome.device}" if outcome.workload else outcome.subject
+
+
+def name(outcome: Outcome) -> str:
+    """Return "RL101 grow-states"; a file that could not be loaded has no workload."""
+    return f"{outcome.subject} {outcome.workload}".rstrip()
+
+
+def reasons(outcome: Outcome) -> list[str]:
+    """Return the lines of an outcome's reason, without what the list of its differences says anyway."""
+    listed = [str(one) for one in outcome.behaviour.differences] if outcome.behaviour else []
+    if outcome.reason is None or outcome.reason in listed:
+        return []
+    return [line for line in outcome.reason.splitlines() if line.strip()]
 
 
 def worse(outcome: Outcome) -> list[str]:
@@ -101,14 +114,14 @@ def worse(outcome: Outcome) -> list[str]:
     for measured in outcome.measurements:
         if not measured.claimed or measured.verdict is not Verdict.SLOWER:
             continue
-        name = rows.NOUNS.get(measured.claim, measured.claim)
+        noun = rows.NOUNS.get(measured.claim, measured.claim)
         if measured.claim == "exp":
-            found.append(f"{name} {' → '.join(figures.exponents(measured))}")
+            found.append(f"{noun} {' → '.join(figures.exponents(measured))}")
             continue
         ratio = f"{figures.ratio_text(measured.ratio)}, " if measured.ratio else ""
         cost = figures.change(measured.before, measured.after, measured.unit)
         place = f" at {figures.size(measured.size, outcome.unit)}" if measured.size is not None else ""
-        found.append(f"{name}{place}: {ratio}{cost}")
+        found.append(f"{noun}{place}: {ratio}{cost}")
     return found
 
 
@@ -141,5 +154,5 @@ def promised(outcome: Outcome) -> str | None:
     bounds = f"{low}×" if low == high else f"{low}–{high}×"
     measured = outcome.measurement(str(claim))
     figure = rows.gain_words(measured, named=False) if measured else "not measured"
-    name = rows.NOUNS.get(str(claim), str(claim))
-    return f"{name}: {bounds} by {outcome.estimate.get('source')}; measured {figure}"
+    noun = rows.NOUNS.get(str(claim), str(claim))
+    return f"{noun}: {bounds} by {outcome.estimate.get('source')}; measured {figure}"

@@ -31,7 +31,10 @@ class _Column:
 
 
 def _subject(row: Row) -> list[str]:
-    return [f"{row.outcome.subject} {row.outcome.workload}", f"  {row.size} on {row.outcome.device}"]
+    return [
+        summary.name(row.outcome),
+        f"  {row.size} on {row.outcome.device}" if row.outcome.workload else "",
+    ]
 
 
 def _behaviour(row: Row) -> list[str]:
@@ -101,13 +104,9 @@ def _table(table: list[Row], paint: Paint, width: int | None) -> list[str]:
 def _stacked(row: Row, width: int) -> list[str]:
     """One row for a terminal that is too narrow for columns."""
     name, size = _subject(row)
-    facts = [
-        row.verdict,
-        *_behaviour(row),
-        *(cost for cost in _costs(row) if cost != rows.NOTHING),
-        size.strip(),
-    ]
-    return [*_wrapped(name, width), *_packed([printable(fact) for fact in facts], width, "  ")]
+    facts = [*row.verdict.split(", "), *_behaviour(row), *_costs(row), size.strip()]
+    shown = [printable(fact) for fact in facts if fact not in ("", rows.NOTHING)]
+    return [*_wrapped(name, width), *_packed(shown, width, "  ")]
 
 
 def _packed(facts: list[str], width: int, indent: str) -> list[str]:
@@ -177,11 +176,13 @@ def _pad(text: str, width: int, *, right: bool) -> str:
 def _explained(outcome: Outcome, paint: Paint, width: int | None) -> list[str]:
     verdict = rows.verdict_words(outcome)
     style = _ATTENTION.get(verdict, Style.WHY)
-    name = f" ({outcome.name})" if outcome.name else ""
-    title = f"{outcome.subject}{name} {outcome.workload} on {outcome.device}"
-    lines = [f"{paint(Style.PATH, printable(title))}: {paint(style, printable(verdict))}"]
-    lines += _wrapped(outcome.reason, width, "  ") if outcome.reason else []
-    for clause in summary.worse(outcome):
+    title = summary.label(outcome) + (f" ({outcome.name})" if outcome.name else "")
+    if width is None or _columns(printable(f"{title}: {verdict}")) <= width:
+        lines = [f"{paint(Style.PATH, printable(title))}: {paint(style, printable(verdict))}"]
+    else:
+        lines = [paint(Style.PATH, line) for line in _wrapped(f"{title}:", width)]
+        lines += [paint(style, line) for line in _wrapped(verdict, width, "  ")]
+    for clause in (*summary.reasons(outcome), *summary.worse(outcome)):
         lines += _wrapped(clause, width, "  ")
     groups = summary.grouped(outcome.behaviour.differences) if outcome.behaviour else []
     for group in groups[:_DIFFERENCES]:
@@ -195,7 +196,7 @@ def _explained(outcome: Outcome, paint: Paint, width: int | None) -> list[str]:
 
 
 def _not_run(reason: str, outcomes: list[Outcome], width: int | None) -> list[str]:
-    listed = ", ".join(f"{one.subject} {one.workload} on {one.device}" for one in outcomes)
+    listed = ", ".join(summary.label(one) for one in outcomes)
     return [*_wrapped(f"Not run here: {reason}", width), *_wrapped(listed, width, "  ")]
 
 
