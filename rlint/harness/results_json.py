@@ -4,8 +4,8 @@ An object of rlint.harness.results becomes a JSON object whose keys are its fiel
 docstrings there say what each means. A verdict is its value ("no change"), a tuple an array, a float that
 JSON cannot hold one of the strings "inf", "-inf" and "nan". Nothing is left out: a reader may rely on every
 key. A whole session begins with `"schema": 1`, a number that changes when a key is renamed, dropped or given
-another meaning, and stays when one is added: readers should pass over keys that they do not know. rlint itself
-refuses them, for it reads what the same version wrote.
+another meaning, and stays when one is added: readers should pass over keys that they do not know. rlint
+itself refuses them, for it reads what the same version wrote.
 """
 
 from __future__ import annotations
