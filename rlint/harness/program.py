@@ -193,7 +193,7 @@ def _environment(subject: Subject, name: str, modules: dict[str, ModuleType]) ->
     folders = [*subject.roots, str(Path(subject.workload).parent)]
     files = (subject.main, subject.workload)
     inside = tuple(folder.rstrip(os.sep) + os.sep for folder in folders)
-    hidden = {key: module for key, module in sys.modules.items() if _is_own(module, inside, files)}
+    hidden = _own_modules(inside, files)
     path = list(sys.path)
     for key in hidden:
         del sys.modules[key]
@@ -205,12 +205,30 @@ def _environment(subject: Subject, name: str, modules: dict[str, ModuleType]) ->
     finally:
         sys.path[:] = path
         sys.meta_path.remove(finder)
-        own = {key: module for key, module in sys.modules.items() if _is_own(module, inside, files)}
+        own = _own_modules(inside, files)
         modules.clear()
         modules.update(own)
         for key in own:
             del sys.modules[key]
         sys.modules.update(hidden)
+
+
+_foreign: dict[tuple[tuple[str, ...], tuple[str, ...]], set[str]] = {}
+"""Names of loaded modules that are known not to be the project's: looking at each takes milliseconds, in
+which a processor forgets what the last run has left in its caches."""
+
+
+def _own_modules(folders: tuple[str, ...], files: tuple[str, ...]) -> dict[str, ModuleType]:
+    """The loaded modules that belong to the project."""
+    foreign = _foreign.setdefault((folders, files), set())
+    own = {}
+    for name in sys.modules.keys() - foreign:
+        module = sys.modules[name]
+        if _is_own(module, folders, files):
+            own[name] = module
+        else:
+            foreign.add(name)
+    return own
 
 
 def _is_own(module: ModuleType | None, folders: tuple[str, ...], files: tuple[str, ...]) -> bool:
