@@ -19,7 +19,7 @@ from rlint.harness.devices import Clock, loaded_torch, synchronise
 from rlint.harness.program import Arm
 from rlint.harness.workload import Case
 
-BATCH = 0.005
+BATCH = 0.002
 """Seconds that a batch should last: far above what a clock can tell apart, and the time between two ticks."""
 MOST_RUNS = 100_000
 MOST_PREPARING = 0.05

@@ -28,13 +28,11 @@ Row = tuple[float, ...]
 class Resampled:
     """Logarithms of the medians of each arm at one size: as measured, and for each resample.
 
-    The median of several processes is the geometric mean of their medians. `widening` says by how much an
-    interval from these resamples is to be stretched, as few processes vary less among themselves than all do.
+    The median of several processes is the geometric mean of their medians.
     """
 
     center: Row
     draws: Sequence[Row]
-    widening: float
 
     def median(self, arm: int) -> float:
         """The median cost of an arm."""
@@ -57,8 +55,7 @@ def resample(
     drawn = [_draws(rounds, rng) for rounds in processes]
     combined = [_mean([drawn[index][rng.randrange(_DRAWS)] for index in chosen]) for chosen in choices]
     center = _mean([_medians(rounds) for rounds in processes])
-    count = len(processes)
-    return Resampled(center, combined, math.sqrt(count / (count - 1)) if count > 1 else 1.0)
+    return Resampled(center, combined)
 
 
 def choose_processes(count: int, rng: random.Random, resamples: int = RESAMPLES) -> list[list[int]]:
@@ -68,18 +65,16 @@ def choose_processes(count: int, rng: random.Random, resamples: int = RESAMPLES)
 
 def interval(of: Resampled, value: Callable[[Row], float]) -> Ratio:
     """A number that depends on the medians, with the interval that holds it in 95 % of the resamples."""
-    return bounds(value(of.center), [value(row) for row in of.draws], of.widening)
+    return bounds(value(of.center), [value(row) for row in of.draws])
 
 
-def bounds(center: float, draws: Sequence[float], widening: float = 1.0) -> Ratio:
-    """The interval of `draws` without its tails, stretched around `center`."""
+def bounds(center: float, draws: Sequence[float]) -> Ratio:
+    """A number with the interval of its `draws`, those in the tails left out."""
     ordered = sorted(draws)
     low = ordered[math.floor(_TAIL * (len(ordered) - 1))]
     high = ordered[math.ceil((1 - _TAIL) * (len(ordered) - 1))]
-    # A median has few values that it can take, so that the measured one may lie outside.
-    return Ratio(
-        center, center - max(0.0, center - low) * widening, center + max(0.0, high - center) * widening
-    )
+    # Drawn medians take few values where rounds are few: the measured one may be the outermost.
+    return Ratio(center, min(center, low), max(center, high))
 
 
 def ratio_of_medians(
@@ -122,7 +117,6 @@ def growth(points: Mapping[int, Resampled], *, first: int = 0, last: int = -1) -
         bounds(
             apart(centers),
             [apart(rows) for rows in zip(*(point.draws for point in found), strict=True)],
-            max(point.widening for point in found),
         ),
     )
 

@@ -115,11 +115,12 @@ def _timed(claim: str, size: int, point: Resampled, claimed: bool, samples: int)
 
 
 def floor_of(control: Ratio | None) -> float:
-    """The least change that counts, given what the instrument makes of no change at all."""
-    if control is None:
-        return SMALLEST
-    shown = max(control.value, 1 / control.value) - 1
-    return min(_LARGEST_FLOOR, max(SMALLEST, shown, (control.high - control.low) / 2))
+    """The least change that counts, given what the instrument makes of no change at all.
+
+    How uncertain the control's ratio is adds nothing: the ratio that is judged is as uncertain itself.
+    """
+    shown = 0.0 if control is None else max(control.value, 1 / control.value) - 1
+    return min(_LARGEST_FLOOR, max(SMALLEST, shown))
 
 
 def _of_ratio(ratio: Ratio, floor: float) -> Verdict:
