@@ -51,11 +51,16 @@ def line(evidence: Evidence) -> str | None:
 
 
 def cell(evidence: Evidence) -> str:
-    """Return the main gain alone: "2.1–83× less time", "no gain", or "–" where nothing was measured."""
+    """Return the main gain alone: "2.1–83× less time", "no gain", or "–" where nothing was measured.
+
+    The kind of device is named if it is not the cpu.
+    """
     if evidence.gain is not Gain.SOME:
         return "no gain" if evidence.gain is Gain.NONE else "–"
-    claimed = [one for recording in evidence.recordings for one in recording.claimed]
-    return next(_gains(claimed), "gains")
+    gaining = [recording for recording in evidence.recordings if recording.gain is Gain.SOME]
+    said = next(_gains([one for recording in gaining for one in recording.claimed]), "gains")
+    devices = [recording.device for recording in gaining]
+    return said if "cpu" in devices else f"{said} on {' and '.join(devices)}"
 
 
 def growth(measured: Measurement) -> str:

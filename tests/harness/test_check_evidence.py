@@ -1,0 +1,156 @@
+"""Which evidence is missing, stale or wrong."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evidence_sessions import DIFFERENT, FASTER, RL101, cost, outcome, session
+from fixture_folders import ROOT
+from rlint import registry
+from rlint.evidence.declared import Devices, devices_of
+from rlint.evidence.hashes import hash_of_code, hash_of_fixture, hash_of_rule
+from rlint.harness import Workload
+from rlint.harness.check_evidence import check
+from rlint.harness.record import record
+from rlint.harness.results import Verdict
+
+BODY = (
+    'import os\n\n\nclass A:\n    """{doc}"""\n\n    x = {value}\n\n    def f(self):\n        """{doc}"""\n'
+)
+
+
+def test_rewording_is_no_change_of_a_rule() -> None:
+    """Docstrings, comments and layout do not count; code does."""
+
+    def hash_of(text: str) -> str:
+        return hash_of_code(ast.parse(text))
+
+    plain = BODY.format(doc="one", value="1")
+    assert hash_of(plain) == hash_of("# comment\n" + BODY.format(doc="another", value="( 1 )"))
+    others = [BODY.format(doc="one", value=value) for value in ("2", "1.0", "'1'", "None", "True", "f'{y}'")]
+    assert len({hash_of(text) for text in (plain, *others)}) == 7
+    assert hash_of("f('a', 'b')") != hash_of("f('ab')")
+    assert hash_of("[1, [2]]") != hash_of("[1, 2]")
+
+
+def test_a_rule_is_hashed_with_its_helpers(tmp_path: Path) -> None:
+    """A helper beside the rule, imported by it directly or not, is part of it; its page is not."""
+
+    def hash_with(page: str = "Page.", helper: str = "x = 1") -> str:
+        for file, text in (
+            ("xx101_slow_thing.py", f'"""{page}"""\nfrom made.family import _first\n'),
+            ("_first.py", "from made.family._second import x\n"),
+            ("_second.py", helper),
+            ("_other.py", helper),
+        ):
+            (tmp_path / file).write_text(text)
+        path = tmp_path / "xx101_slow_thing.py"
+        return hash_of_rule(registry.RuleEntry("XX101", "slow-thing", "f", "made.f.xx101_slow_thing", path))
+
+    plain = hash_with()
+    assert hash_with(page="Another page.") == plain
+    assert hash_with(helper="x = 2") != plain
+
+
+def test_a_fixture_is_what_is_run(tmp_path: Path) -> None:
+    """`before.py` and `workload.py` count, line ends do not, the other files neither."""
+    (tmp_path / "before.py").write_bytes(b"x = 1\n")
+    without = hash_of_fixture(tmp_path)
+    (tmp_path / "workload.py").write_bytes(b"y = 1\n")
+    plain = hash_of_fixture(tmp_path)
+    assert plain != without
+    (tmp_path / "clean.py").write_bytes(b"z = 1\n")
+    (tmp_path / "workload.py").write_bytes(b"y = 1\r\n")
+    assert hash_of_fixture(tmp_path) == plain
+    (tmp_path / "before.py").write_bytes(b"x = 2\n")
+    assert hash_of_fixture(tmp_path) != plain
+
+
+def test_fresh_evidence_is_no_problem(tmp_path: Path) -> None:
+    """Right after recording there is nothing to say; of a rule without evidence, that there is none."""
+    record(session(FASTER), tmp_path)
+    assert check([RL101], tmp_path) == []
+    [problem] = check([RL101, registry.find("RL305")], tmp_path)
+    assert problem == (
+        "RL305 cloned-state-dict: nothing is recorded for cpu "
+        "(`rlint verify RL305 --device cpu --record` measures it)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("rule", "the rule has changed since"),
+        ("fixture", "its fixture has changed since"),
+        ("fix", "its fix now gives another text"),
+    ],
+)
+def test_stale_evidence_says_what_has_changed(key: str, said: str, tmp_path: Path) -> None:
+    """Figures of an older rule, fixture or fix are no evidence of today's."""
+    [path] = record(session(FASTER), tmp_path)
+    data = json.loads(path.read_text())
+    data["hashes"][key] = "0123456789abcdef"
+    path.write_text(json.dumps(data))
+    [problem] = check([RL101], tmp_path)
+    assert problem == (
+        f"RL101 concat-grown-buffer: what is recorded for cpu is stale: {said} "
+        "(`rlint verify RL101 --device cpu --record` measures it)"
+    )
+
+
+def test_other_devices_are_wanted_once_any_rule_has_them(tmp_path: Path) -> None:
+    """RL201 claims something on cuda, RL101 does not: evidence about a GPU is wanted of the former alone."""
+    rules = [RL101, registry.find("RL201")]
+    cpu = [
+        FASTER,
+        outcome("RL201", cost("time", 0.1, 0.1, Verdict.NO_CHANGE), verdict=Verdict.NO_CHANGE, claims=()),
+    ]
+    record(session(*cpu), tmp_path)
+    assert check(rules, tmp_path) == []
+    record(session(outcome("RL305", cost("time", 0.2, 0.1), device="cuda")), tmp_path)
+    [problem] = check(rules, tmp_path)
+    assert problem.startswith("RL201 blocking-transfer: nothing is recorded for cuda")
+
+
+def test_a_fix_that_changes_behaviour_is_a_problem(tmp_path: Path) -> None:
+    """It may be recorded, but it is not to be left so."""
+    record(session(DIFFERENT), tmp_path)
+    [problem] = check([RL101], tmp_path)
+    assert "changes the behaviour of replay-buffer on cpu" in problem
+
+
+def test_what_a_workload_declares_is_told_from_its_text(tmp_path: Path) -> None:
+    """Without importing torch: defaults, base classes in the file, claims for one device."""
+    path = tmp_path / "workload.py"
+    path.write_text(
+        "import torch_is_not_here\n"
+        "from rlint.harness import Workload\n"
+        "class _Shared(Workload):\n"
+        "    devices = ('cpu', 'cuda')\n"
+        "class Sync(_Shared):\n"
+        "    claims = ('sync:cuda',)\n"
+        "class Model:\n"
+        "    devices = ('mps',)\n"
+    )
+    assert devices_of(path) == Devices(frozenset({"cpu", "cuda"}), frozenset({"cuda"}))
+    path.write_text("import rlint.harness\nclass Plain(rlint.harness.Workload):\n    sizes = (1,)\n")
+    assert devices_of(path) == Devices(frozenset(Workload.devices), frozenset(Workload.devices))
+    assert Workload.claims == ("time",)
+
+
+def test_asking_for_evidence_loads_no_torch() -> None:
+    """`rlint verify --check-evidence` runs no program, so that it works where neither torch nor numpy is."""
+    script = (
+        "import sys; from rlint import registry; from rlint.harness.check_evidence import check\n"
+        "check([registry.find('RL305')]); print(sorted({'torch', 'numpy', 'psutil'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout == "[]\n"

@@ -1,0 +1,207 @@
+"""Evidence files: what they say of a gain, and what is made of broken ones."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evidence_sessions import (
+    DIFFERENT,
+    FASTER,
+    MACHINE,
+    NO_CHANGE,
+    NOT_RUN,
+    SLOWER,
+    UNCLAIMED,
+    cost,
+    outcome,
+    read,
+    written,
+)
+from fixture_folders import FIXTURES
+from rlint import registry
+from rlint.evidence import recorded
+from rlint.evidence.gain import Gain, recorded_gain
+from rlint.evidence.hashes import Hashes
+from rlint.harness.results import Outcome, Ratio, Verdict
+from rlint.output import measured
+
+PATH = "concat-grown-buffer/evidence/cpu.json"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "gain"),
+    [
+        ((FASTER,), Gain.SOME),
+        ((FASTER, SLOWER, NO_CHANGE), Gain.SOME),
+        ((NO_CHANGE, SLOWER), Gain.NONE),
+        ((NO_CHANGE, NOT_RUN), Gain.NONE),
+        ((NO_CHANGE, DIFFERENT), Gain.UNKNOWN),
+        ((UNCLAIMED, NOT_RUN), Gain.UNKNOWN),
+    ],
+)
+def test_a_gain_takes_one_workload_and_none_takes_all(
+    outcomes: tuple[Outcome, ...], gain: Gain, tmp_path: Path
+) -> None:
+    """What was not run, or claims nothing there, counts as nothing; the file's first line says the same."""
+    written(tmp_path, *outcomes)
+    assert read(tmp_path).gain is gain
+    assert recorded_gain("concat-grown-buffer", tmp_path) is gain
+
+
+@pytest.mark.parametrize(
+    ("cpu", "cuda", "gain"),
+    [
+        (NO_CHANGE, FASTER, Gain.SOME),
+        (NO_CHANGE, SLOWER, Gain.NONE),
+        (UNCLAIMED, NO_CHANGE, Gain.NONE),
+        (UNCLAIMED, FASTER, Gain.SOME),
+    ],
+)
+def test_a_gain_on_one_device_is_a_gain(cpu: Outcome, cuda: Outcome, gain: Gain, tmp_path: Path) -> None:
+    """A rule is without gain if it is so wherever it was measured."""
+    written(tmp_path, cpu, replace(cuda, device="cuda"))
+    assert read(tmp_path).gain is gain
+    assert recorded_gain("concat-grown-buffer", tmp_path) is gain
+
+
+def test_asking_for_all_gains_is_quick(tmp_path: Path) -> None:
+    """Every start of rlint does it: fifty rules, with evidence on three devices, in ten milliseconds."""
+    names = [f"rule-{number}" for number in range(50)]
+    written(tmp_path, *(replace(FASTER, workload=f"w{number}") for number in range(10)))
+    text = (tmp_path / PATH).read_text()
+    took = []
+    for attempt in range(3):  # what else runs on the machine disturbs one, but hardly all
+        place = tmp_path / f"fixtures{attempt}"
+        for name in names:
+            (place / name / "evidence").mkdir(parents=True)
+            for device in ("cpu", "cuda", "mps"):
+                (place / name / "evidence" / f"{device}.json").write_text(text)
+        started = time.process_time()
+        assert {recorded_gain(name, place) for name in names} == {Gain.SOME}
+        took.append(time.process_time() - started)
+    assert min(took) < 0.010
+
+
+# --- broken files ---
+
+
+@pytest.mark.parametrize(
+    "break_it",
+    [
+        lambda _: "",
+        lambda text: text[:200],
+        lambda _: "[]",
+        lambda _: "[" * 100_000,
+        lambda text: text.replace('"schema": 1', '"schema": 2'),
+        lambda text: text.replace('"gain": "gains"', '"gain": "no gain"'),
+        lambda text: text.replace('"faster"', '"wonderful"'),
+        lambda text: text.replace('"before": 0.01', '"before": 1' + "0" * 400),
+        lambda text: text.replace('"code": "RL101"', '"code": "RL305"'),
+        lambda text: text.replace('"device": "cpu"', '"device": "cuda"'),
+        lambda text: text.replace('"hashes"', '"hash"'),
+    ],
+)
+def test_a_broken_file_is_told_of_and_stops_nothing(break_it: Any, tmp_path: Path) -> None:
+    """Linting goes on; the message names the file and what writes it anew."""
+    written(tmp_path, FASTER)
+    path = tmp_path / PATH
+    broken = break_it(path.read_text())
+    assert broken != path.read_text()
+    path.write_text(broken)
+    evidence = read(tmp_path)
+    assert evidence.recordings == ()
+    [problem] = evidence.unreadable
+    assert str(path) in problem
+    assert "`rlint verify RL101 --record`" in problem
+    assert measured.line(evidence) == (
+        "unknown, since the evidence cannot be read (`rlint verify --check-evidence` says why)"
+    )
+
+
+def test_bytes_that_are_no_text_stop_nothing(tmp_path: Path) -> None:
+    """The same for a file that is not even UTF-8, and for a folder in its place."""
+    written(tmp_path, FASTER)
+    path = tmp_path / PATH
+    path.write_bytes(b"\xff\xfe{")
+    assert read(tmp_path).unreadable
+    path.unlink()
+    path.mkdir()
+    assert read(tmp_path).unreadable
+    assert recorded_gain("concat-grown-buffer", tmp_path) is Gain.UNKNOWN
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_no_damage_to_a_file_is_a_crash(data: st.DataObject) -> None:
+    """Whatever value any key is given: it is read, or a ValueError says what is wrong."""
+    text = recorded.to_text(
+        recorded.Recording("RL101", "x", "cpu", "", MACHINE, Hashes("", "", ""), (FASTER, NOT_RUN))
+    )
+    whole = json.loads(text)
+    place: Any = whole
+    while True:
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        key = data.draw(st.sampled_from(keys))
+        if not isinstance(place[key], (dict, list)) or not place[key] or data.draw(st.booleans()):
+            break
+        place = place[key]
+    plain = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.floats(allow_nan=False)
+    place[key] = data.draw(st.recursive(plain, lambda one: st.lists(one) | st.dictionaries(st.text(), one)))
+    said = ""
+    try:
+        assert recorded.from_text(json.dumps(whole)).code == whole["code"]
+    except ValueError as error:
+        said = str(error) or "nothing"
+    assert said != "nothing"
+
+
+amounts = st.floats(min_value=0, max_value=1e12, allow_nan=False) | st.just(math.inf)
+ratios = st.none() | st.builds(Ratio, amounts, amounts, amounts)
+costs = st.builds(
+    lambda claim, size, before, after, ratio, verdict: replace(
+        cost(claim, 1.0, 1.0, verdict), size=size, before=before, after=after, ratio=ratio
+    ),
+    st.sampled_from(["time", "mem", "exp", "sync"]),
+    st.none() | st.integers(0, 10**9),
+    amounts,
+    amounts,
+    ratios,
+    st.sampled_from(list(Verdict)),
+)
+
+
+@given(st.lists(costs, max_size=3), st.sampled_from(list(Verdict)), st.none() | st.text())
+@settings(max_examples=60, deadline=None)
+def test_a_file_holds_what_was_measured(found: list[Any], verdict: Verdict, reason: str | None) -> None:
+    """Reading gives what was written, figures rounded; writing that again gives the same bytes."""
+    one = outcome("RL101", *found, verdict=verdict, reason=reason)
+    given_ = recorded.Recording("RL101", "x", "cpu", "today", MACHINE, Hashes("a", "b", "c"), (one,))
+    text = recorded.to_text(given_)
+    back = recorded.from_text(text)
+    assert recorded.to_text(back) == text
+    assert replace(back, outcomes=()) == replace(given_, outcomes=())
+    assert replace(back.outcomes[0], measurements=()) == replace(one, measurements=())
+    for was, now in zip(found, back.outcomes[0].measurements, strict=True):
+        assert (was.claim, was.size, was.verdict) == (now.claim, now.size, now.verdict)
+        assert now.before == pytest.approx(was.before, rel=1e-3)
+        assert (now.ratio is None) == (was.ratio is None)
+
+
+def test_the_shipped_evidence_can_be_read() -> None:
+    """Every evidence file in this checkout is one that this version wrote or could have written."""
+    for entry in registry.catalogue():
+        evidence = recorded.of(entry, FIXTURES)
+        assert evidence.unreadable == ()
+        assert evidence.gain is (recorded_gain(entry.name) if entry.is_builtin else Gain.UNKNOWN)
+        for recording in evidence.recordings:
+            path = FIXTURES / entry.name / "evidence" / f"{recording.device}.json"
+            assert recorded.to_text(recording) == path.read_text(encoding="utf-8")

@@ -1,0 +1,98 @@
+"""What is said of evidence in a line, a cell and a table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from evidence_sessions import (
+    DIFFERENT,
+    FASTER,
+    NO_CHANGE,
+    SLOWER,
+    UNCLAIMED,
+    cost,
+    outcome,
+    read,
+    written,
+)
+from rlint.harness.results import Outcome
+from rlint.output import measured, measured_page
+
+
+def line(folder: Path, *outcomes: Outcome) -> str | None:
+    """What a finding of the rule says, once these outcomes are recorded."""
+    written(folder, *outcomes)
+    return measured.line(read(folder, outcomes[0].subject))
+
+
+def test_a_line_gives_the_range_over_workloads(tmp_path: Path) -> None:
+    """Ratios at the typical sizes, from the least to the largest, each with the digits it deserves."""
+    said = line(
+        tmp_path,
+        outcome("RL101", cost("time", 0.021, 0.010), cost("exp", 1.98, 1.02)),
+        outcome("RL101", cost("time", 0.83, 0.010), workload="other"),
+        outcome("RL101", cost("time", 9.0, 0.010, size=7), workload="at-no-typical-size"),
+    )
+    assert said == "2.10–83× less time, growth n^1.98 → n^1.02 on cpu (3 workloads)"
+
+
+def test_a_line_tells_each_measure_by_its_name(tmp_path: Path) -> None:
+    """Memory, processor time and counts are not called time; what went down to nothing is given as counts."""
+    said = line(
+        tmp_path,
+        outcome(
+            "RL101", cost("cpu", 0.3, 0.1), cost("mem", 4e6, 2e6), cost("sync", 64, 0), cost("alloc", 10, 5)
+        ),
+    )
+    assert said == (
+        "3.00× less processor time, 2.00× less memory, 2.00× fewer allocations, "
+        "64 → 0 synchronisations on cpu (1 workload)"
+    )
+
+
+def test_a_line_admits_losses(tmp_path: Path) -> None:
+    """Beside a gain it says how many workloads were worse; without one, what was seen."""
+    mixed = line(tmp_path, FASTER, replace(SLOWER, workload="small"), replace(NO_CHANGE, workload="tiny"))
+    assert mixed == "1.00–5.0× less time on cpu (3 workloads, 1 of them worse)"
+    assert line(tmp_path, SLOWER, replace(NO_CHANGE, workload="tiny")) == (
+        "no gain on cpu (time 0.50–1.00×, 2 workloads)"
+    )
+    assert line(tmp_path, DIFFERENT) == "its fix changes the behaviour of 1 workload on cpu"
+
+
+def test_a_line_tells_devices_apart(tmp_path: Path) -> None:
+    """A gain on a GPU does not hide that there is none on the host."""
+    cuda = outcome("RL101", cost("time", 0.4, 0.1), device="cuda")
+    assert line(tmp_path, NO_CHANGE, cuda) == (
+        "no gain on cpu (time 1.00×, 1 workload); 4.0× less time on cuda (1 workload)"
+    )
+    assert measured.cell(read(tmp_path)) == "4.0× less time on cuda"
+
+
+def test_what_was_not_measured_is_not_claimed(tmp_path: Path) -> None:
+    """A rule for GPUs says so where none was at hand; the engine's own codes have nothing to measure."""
+    assert measured.line(read(tmp_path)) == "not yet"
+    assert measured.line(read(tmp_path, "RL201")) == "not yet (its claim is for cuda)"
+    assert line(tmp_path, replace(UNCLAIMED, subject="RL201", name="blocking-transfer")) == (
+        "not yet (its claim is for cuda)"
+    )
+    assert measured.line(read(tmp_path, "RL900")) is None
+    assert [measured.cell(read(tmp_path, code)) for code in ("RL101", "RL201", "RL900")] == ["–", "–", "–"]
+
+
+def test_promises_that_do_not_hold_are_listed(tmp_path: Path) -> None:
+    """Only those whose span lies apart from the measured interval, with the document's own words."""
+    promise = {"claim": "time", "low": 2.0, "high": 3.0, "source": '"~50% faster" (document 1)'}
+    kept = outcome("RL305", cost("time", 0.3, 0.1), estimate=promise)
+    broken = replace(FASTER, estimate=promise)
+    unmeasured = replace(FASTER, workload="other", estimate={**promise, "claim": "mem"})
+    written(tmp_path, kept, broken, unmeasured)
+    table = measured_page.promises([read(tmp_path), read(tmp_path, "RL305")])
+    assert table == (
+        "| rule | workload | promised | measured | on |\n"
+        "|---|---|---|---|---|\n"
+        '| RL101 | What replay-buffer does, 1,000 rows | 2–3× less time: "~50% faster" (document 1) '
+        "| 5.0× (4.7–5.3) | cpu |\n"
+    )
+    assert measured_page.promises([read(tmp_path, "RL305")]) == ""
