@@ -24,6 +24,7 @@ SUPPRESSIONS = ("rlint.comments", "rlint.directives", "rlint.suppression_report"
 SYNTAX = ("rlint.syntax", "rlint.syntax.*")
 PROJECT = ("rlint.project", "rlint.project.*")
 OUTPUT = ("rlint.output", "rlint.output.*")
+HARNESS = ("rlint.harness", "rlint.harness.*")
 COMMANDS = ("rlint.cli", "rlint.cli.*", "rlint.__main__")
 ENGINE = ("rlint.engine", "rlint.worker", "rlint.workers", "rlint.fixes", "rlint.suppress", "rlint.registry")
 
@@ -78,6 +79,11 @@ LAYERS = (
             "rlint.harness.results_json",
         ),
         for_types=("rlint.files", "rlint.engine", "rlint.evidence.recorded"),
+    ),
+    Layer(
+        HARNESS,
+        may=(*PLAIN, "rlint.files", "rlint.registry", "rlint.engine", "rlint.evidence.*", *HARNESS),
+        packages=("numpy", "torch", "psutil"),
     ),
     Layer(COMMANDS, may=("rlint", "rlint.*"), packages=("click", "rich")),
     Layer(("rlint.rules", "rlint.fixtures")),

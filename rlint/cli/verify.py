@@ -46,7 +46,7 @@ def _configuration(decorated: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--quick", is_flag=True, help="Measure for a fraction of the time; never recorded.")
 @click.option(
-    "--seeds", type=click.IntRange(min=2), default=20, show_default=True, help="Cases at each size."
+    "--seeds", type=click.IntRange(min=20), default=20, show_default=True, help="Cases at each size."
 )
 @click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help=_UNSAFE)
 @click.option(
@@ -184,7 +184,7 @@ def _report(session: Session, options: dict[str, Any]) -> None:
 
 
 def _check_evidence(rules: list[RuleEntry]) -> int:
-    from rlint.evidence import check
+    from rlint.harness.check_evidence import check
 
     problems = check(rules)
     for problem in problems:
