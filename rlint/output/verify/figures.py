@@ -19,14 +19,23 @@ def ratio_text(ratio: Ratio) -> str:
         return "∞×" if value > 0 else "–"
     if not (math.isfinite(low) and math.isfinite(high)):
         return f"{_exact(value)}× ({_bound(low)}–{_bound(high)})"
-    half = (high - low) / 2
-    if half <= _EXACT * abs(value):
+    below, above = value - low, high - value
+    if below + above <= _EXACT * abs(value):
         return f"{_exact(value)}×"
-    decimals = min(-math.floor(math.log10(half)), _MOST_DECIMALS)
-    # A bound has the first digit of the uncertainty; the value has a second one where the first is a 1.
-    finer = min(decimals + 1, _MOST_DECIMALS) if half * 10.0**decimals < 2 else decimals
-    bounds = f"{_fixed(_down(low, decimals), decimals)}–{_fixed(_up(high, decimals), decimals)}"
+    # A bound has the first digit of how far it lies from the value. The value has the digits of the nearer
+    # bound, and one more where that digit is a 1.
+    near = min(below, above) if min(below, above) > 0 else max(below, above)
+    decimals = _decimals(near)
+    finer = min(decimals + 1, _MOST_DECIMALS) if near * 10.0**decimals < 2 else decimals
+    first, last = _decimals(below or near), _decimals(above or near)
+    first = max(first, _decimals(low)) if low > 0 else first  # no ratio is 0
+    bounds = f"{_fixed(_down(low, first), first)}–{_fixed(_up(high, last), last)}"
     return f"{_fixed(value, finer)}× ({bounds})"
+
+
+def _decimals(distance: float) -> int:
+    """How many decimals it takes to show the first digit of a distance; fewer than none for large ones."""
+    return min(-math.floor(math.log10(distance)), _MOST_DECIMALS)
 
 
 def amount(value: float, unit: str) -> str:
