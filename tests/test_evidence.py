@@ -19,6 +19,7 @@ from evidence_sessions import (
     MACHINE,
     NO_CHANGE,
     NOT_RUN,
+    RL101,
     SLOWER,
     UNCLAIMED,
     cost,
@@ -32,7 +33,7 @@ from rlint.evidence import recorded
 from rlint.evidence.gain import Gain, recorded_gain
 from rlint.evidence.hashes import Hashes
 from rlint.harness.results import Outcome, Ratio, Verdict
-from rlint.output import measured
+from rlint.output import measured, measured_page
 
 PATH = "concat-grown-buffer/evidence/cpu.json"
 
@@ -194,6 +195,25 @@ def test_a_file_holds_what_was_measured(found: list[Any], verdict: Verdict, reas
         assert (was.claim, was.size, was.verdict) == (now.claim, now.size, now.verdict)
         assert now.before == pytest.approx(was.before, rel=1e-3)
         assert (now.ratio is None) == (was.ratio is None)
+
+
+@given(st.lists(costs, max_size=3), st.sampled_from(list(Verdict)), st.none() | st.text())
+@settings(max_examples=60, deadline=None)
+def test_whatever_was_measured_can_be_told(found: list[Any], verdict: Verdict, reason: str | None) -> None:
+    """No figure is too odd to be reported: each row of the table has all its cells."""
+    promise = {"claim": "time", "low": 2, "high": 3.0, "source": "|"}
+    one = outcome("RL101", *found, verdict=verdict, reason=reason, estimate=promise)
+    recording = recorded.Recording("RL101", "x", "cpu", "", MACHINE, Hashes("", "", ""), (one,))
+    evidence = recorded.Evidence(RL101, (recording,))
+    assert measured.line(evidence)
+    assert measured.cell(evidence)
+    section = measured_page.section(evidence, {"cpu": ["it has changed since"]})
+    assert "Stale on cpu: it has changed since." in section
+    rows = [row for row in section.splitlines() if row.startswith("|")]
+    assert len(rows) >= 3
+    promised = measured_page.promises([evidence]).splitlines()
+    for row in [*rows, *promised]:
+        assert row.replace("\\|", "").count("|") == (8 if row in rows else 6)
 
 
 def test_the_shipped_evidence_can_be_read() -> None:

@@ -93,7 +93,7 @@ def _refused(outcomes: tuple[Outcome, ...], unchanged: bool) -> str | None:  # n
 def _write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, text.encode())
+        replace_file(path, text.encode("utf-8", "backslashreplace"))  # JSON's own escapes
     except OSError as error:
         raise RlintError(
             f"{path} cannot be written: {error.strerror or error}; name a folder that can be written to"
