@@ -7,7 +7,6 @@ Python: rewording a page makes no evidence stale.
 from __future__ import annotations
 
 import ast
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,6 +117,8 @@ def _has_docstring(node: ast.AST) -> bool:
 
 
 def _digest(parts: Iterable[str | bytes]) -> str:
+    import hashlib  # not loaded by those who only read evidence
+
     total = hashlib.sha256()
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
