@@ -9,14 +9,13 @@ import hashlib
 import io
 import os
 import pickle
-import random
-import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from rlint.harness.devices import Clock, loaded_torch, synchronise
 from rlint.harness.program import Arm
+from rlint.harness.streams import seed_streams
 from rlint.harness.workload import Case
 
 BATCH = 0.002
@@ -142,17 +141,6 @@ def silenced() -> Iterator[None]:
         contextlib.redirect_stderr(nowhere),
     ):
         yield
-
-
-def seed_streams(case: Case) -> None:
-    """Seed the random streams of Python, numpy and PyTorch, those that are loaded."""
-    random.seed(f"{case.seed} {case.size}")
-    numpy: Any = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed([case.seed, case.size])
-    torch: Any = loaded_torch()
-    if torch is not None:
-        torch.manual_seed(case.seed * 1_000_003 + case.size)
 
 
 def _fingerprint(inputs: object) -> tuple[bytes | None, int | None]:

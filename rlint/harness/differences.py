@@ -11,7 +11,7 @@ from rlint.harness.sharing import Extent, overlap, pairs
 from rlint.harness.snapshot import Child, Node, Root
 from rlint.harness.texts import count, shortened
 from rlint.harness.trail import Trail
-from rlint.harness.values import Data, Gap, TorchData, described, same_scalars, scalar_gap
+from rlint.harness.values import Data, Gap, described, same_scalars, scalar_gap
 
 if TYPE_CHECKING:
     from rlint.harness.gradients import Probe
@@ -241,27 +241,22 @@ class Comparison:
             a, b = ours.get(key), theirs.get(key)
             if a is None and b is None:
                 continue
-            where = self._where_before.get(key) if isinstance(key, Node) else None
-            name = (
-                self._trail.path(where)
-                if where is not None
-                else key[0]
-                if isinstance(key, tuple)
-                else "a leaf"
-            )
-            step = self._trail.step(at, f".backward({name})")
+            step = self._trail.step(at, f".backward({self._leaf_name(key)})")
             if a is None or b is None:
                 texts = ("a gradient", "no gradient")
                 self._report("gradient", step, texts if b is None else texts[::-1])
-            elif (a.tensor.shape, a.tensor.dtype) == (
-                b.tensor.shape,
-                b.tensor.dtype,
-            ):  # else the leaf differs
+            elif type(a) is type(b) and a.alike(b):  # else the leaf is another, which is told there
                 self._data("gradient", step, a, b)
+
+    def _leaf_name(self, key: Node | tuple[str, int]) -> str:
+        if isinstance(key, tuple):
+            return key[0]
+        where = self._where_before.get(key)
+        return "a leaf" if where is None else self._trail.path(where)
 
     def _by_leaf(
         self, probe: Probe, partners: Mapping[Node, Node]
-    ) -> Iterator[tuple[Node | tuple[str, int], TorchData | None]]:
+    ) -> Iterator[tuple[Node | tuple[str, int], Data | None]]:
         seen: dict[str, int] = {}
         for leaf, gradient in probe.gradients:
             node = leaf.node if leaf.node is None else partners.get(leaf.node, leaf.node)

@@ -12,7 +12,7 @@ from rlint.harness.program import WorkloadError
 from rlint.harness.snapshot import MOST_NODES, Node, Walker
 from rlint.harness.snapshot_tensors import copied
 from rlint.harness.texts import settled
-from rlint.harness.values import TorchData
+from rlint.harness.values import Data, Text, TorchData
 
 _SINGLY = 8
 """Outputs whose gradients are taken one by one; more are taken together, which finds as much."""
@@ -34,7 +34,7 @@ class Probe:
     """The gradients of some outputs, weighted by fixed random numbers, or the error that came instead."""
 
     outputs: list[Node]
-    gradients: list[tuple[Leaf, TorchData | None]] = field(default_factory=list)
+    gradients: list[tuple[Leaf, Data | None]] = field(default_factory=list)
     """None where an output does not depend on the leaf."""
     error: str | None = None
 
@@ -69,10 +69,16 @@ def _probe(group: list[tuple[Any, Node]], leaves: list[tuple[Any, Leaf]], torch:
         found.error = settled(f"{type(error).__name__}: {error}")
         return found
     found.gradients = [
-        (leaf, None if gradient is None else TorchData(copied(gradient)))
+        (leaf, None if gradient is None else _data(gradient))
         for (_, leaf), gradient in zip(leaves, gradients, strict=True)
     ]
     return found
+
+
+def _data(gradient: Any) -> Data:
+    if gradient.device.type == "meta":
+        return Text(f"{gradient.dtype} {tuple(gradient.shape)}")
+    return TorchData(copied(gradient))
 
 
 def _weights(tensor: Any, torch: Any) -> Any:

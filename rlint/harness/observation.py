@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rlint.harness.batches import seed_streams
 from rlint.harness.devices import synchronise
 from rlint.harness.differences import Comparison, Found, Snapshot
 from rlint.harness.program import Arm, WorkloadError
 from rlint.harness.snapshot import Root, Walker
-from rlint.harness.streams import global_streams
+from rlint.harness.streams import global_streams, seed_streams
 from rlint.harness.surroundings import loaded_torch, settings
 from rlint.harness.texts import name_of, settled
 from rlint.harness.workload import Workload

@@ -29,7 +29,7 @@ def filled() -> Iterator[None]:
         if torch is not None:
             mode = torch.get_deterministic_debug_mode()
             stack.callback(torch.set_deterministic_debug_mode, mode)
-            torch.use_deterministic_algorithms(mode=True, warn_only=True)  # which fills
+            torch.set_deterministic_debug_mode("warn")  # which fills
         yield
 
 

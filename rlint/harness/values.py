@@ -31,10 +31,13 @@ class Gap:
 
 
 class Data(Protocol):
-    """A copy of the data of an object."""
+    """A copy of the data of an object. It is compared with others of its class."""
+
+    def alike(self, other: Any) -> bool:
+        """Whether both are of one form (shape and dtype), which the following functions take for granted."""
 
     def same(self, other: Any) -> bool:
-        """Whether both are equal bit for bit. The other is of the same class, shape and dtype."""
+        """Whether both are equal bit for bit."""
 
     def gap(self, other: Any, tolerance: Tolerance | None) -> Gap | None:
         """Where they first differ by more than the tolerance, if anywhere."""
@@ -47,6 +50,10 @@ class Text:
     text: str
     literal: bool = False
     """Show it in quotes."""
+
+    def alike(self, other: Text) -> bool:  # noqa: ARG002 - part of the protocol
+        """There is one form only."""
+        return True
 
     def same(self, other: Text) -> bool:
         """Whether both texts are equal."""
@@ -69,6 +76,10 @@ class Stream:
     draw: Callable[[], str]
     """Says what comes next, for a person to see."""
 
+    def alike(self, other: Stream) -> bool:  # noqa: ARG002 - part of the protocol
+        """There is one form only."""
+        return True
+
     def same(self, other: Stream) -> bool:
         """Whether both will draw the same."""
         return self.state == other.state
@@ -88,6 +99,10 @@ class NumpyData:
     """A contiguous copy of an array without Python objects and without fields."""
 
     array: np.ndarray[Any, Any]
+
+    def alike(self, other: NumpyData) -> bool:
+        """Whether both have one shape and dtype."""
+        return (self.array.shape, self.array.dtype) == (other.array.shape, other.array.dtype)
 
     def same(self, other: NumpyData) -> bool:
         """Whether both are equal bit for bit."""
@@ -135,6 +150,10 @@ class TorchData:
     """A contiguous copy of a dense tensor on the host."""
 
     tensor: torch.Tensor
+
+    def alike(self, other: TorchData) -> bool:
+        """Whether both have one shape and dtype."""
+        return (self.tensor.shape, self.tensor.dtype) == (other.tensor.shape, other.tensor.dtype)
 
     def same(self, other: TorchData) -> bool:
         """Whether both are equal bit for bit."""
