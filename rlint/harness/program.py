@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -89,7 +90,7 @@ def _import(name: str, path: str) -> ModuleType:
             if name in sys.modules:  # the package imports it
                 return sys.modules[name]
         spec = next((s for s in (f.spec_of(name, path) for f in _finders()) if s), None)
-        spec = spec or importlib.util.spec_from_file_location(name, path)
+        spec = spec or _spec_of_file(name, path)
         if spec is None or spec.loader is None:
             raise WorkloadError(f"{path}: is no Python file")  # noqa: TRY301 - the message is complete
         module = importlib.util.module_from_spec(spec)
@@ -179,7 +180,18 @@ class _TextLoader(importlib.machinery.SourceFileLoader):
         self._text = text
 
     def get_code(self, fullname: str) -> CodeType:
-        return compile(self._text, self.path, "exec", dont_inherit=True)
+        return _compiled(self._text, self.path)
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(text: str, path: str) -> CodeType:
+    """The code of a text: the same few texts are run for each of many cases."""
+    return compile(text, path, "exec", dont_inherit=True)
+
+
+def _spec_of_file(name: str, path: str) -> importlib.machinery.ModuleSpec | None:
+    text = importlib.util.decode_source(Path(path).read_bytes())
+    return importlib.util.spec_from_file_location(name, path, loader=_TextLoader(name, path, text))
 
 
 def _finders() -> list[_Texts]:
