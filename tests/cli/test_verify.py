@@ -24,13 +24,13 @@ PROGRAM = '''\
 import re
 
 
-def answers(completions):
-    """The answer of each completion, or None."""
-    found = []
+def answer_reward(completions):
+    """How long the answer in each completion is."""
+    rewards = []
     for completion in completions:
         match = re.search(r"<answer>(.*?)</answer>", completion)
-        found.append(match.group(1).strip() if match else None)
-    return found
+        rewards.append(len(match.group(1).strip()) if match else 0.0)
+    return rewards
 '''
 WORKLOAD = '''\
 """Drives rewards.py."""
@@ -49,7 +49,7 @@ class Answers(Workload):
         return [f"so <answer> {draw.random()} </answer>" for _ in range(case.size)]
 
     def run(self, program, inputs):
-        return program.answers(inputs)
+        return program.answer_reward(inputs)
 '''
 
 
@@ -103,8 +103,11 @@ def test_a_program_may_import_its_neighbours(tmp_path: Path) -> None:
     package = tmp_path / "src" / "agent"
     package.mkdir(parents=True)
     write(package, __init__="", rewards=PROGRAM)
-    write(package, train="from .rewards import answers\n\ndef step(texts):\n    return answers(texts)\n")
-    write(tmp_path, drive=WORKLOAD.replace("program.answers", "program.step"))
+    write(
+        package,
+        train="from .rewards import answer_reward\n\ndef step(texts):\n    return answer_reward(texts)\n",
+    )
+    write(tmp_path, drive=WORKLOAD.replace("program.answer_reward", "program.step"))
     files = ("src/agent/train.py", "src/agent/rewards.py")
     done = verify(tmp_path, "--workload", "drive.py", *files, "--output-format", "json")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -121,7 +124,7 @@ def test_a_program_may_import_its_neighbours(tmp_path: Path) -> None:
         ("x = 1\n", "defines no workload"),
         ("import missing_module\n", "drive.py:1: cannot be loaded: ModuleNotFoundError"),
         ("def broken(:\n", "drive.py:1: cannot be loaded: SyntaxError"),
-        (WORKLOAD.replace("program.answers", "program.questions"), "AttributeError"),
+        (WORKLOAD.replace("program.answer_reward", "program.questions"), "AttributeError"),
         (WORKLOAD.replace("case.random()", "case.rendom()"), "AttributeError"),
     ],
 )
@@ -309,5 +312,5 @@ def test_the_report_goes_where_it_is_wanted(tmp_path: Path) -> None:
     done = verify(tmp_path, *OWN[:-2], "--output-format", "html", "-o", "report.html")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert page.startswith("<!doctype html>")
+    assert page.lower().startswith("<!doctype html>")
     assert "rewards.py" in page
