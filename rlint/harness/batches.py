@@ -18,8 +18,9 @@ from rlint.harness.program import Arm
 from rlint.harness.streams import seed_streams
 from rlint.harness.workload import Case
 
-BATCH = 0.002
-"""Seconds that a batch should last: far above what a clock can tell apart, and the time between two ticks."""
+BATCH = 0.001
+"""Seconds that a batch should last: far above what a clock can tell apart, and below the time after which
+a busy system gives the processor to somebody else, so that most batches run undisturbed."""
 MOST_RUNS = 100_000
 MOST_PREPARING = 0.05
 """Seconds that preparing the inputs of one batch may take, if that leaves one run."""
@@ -46,6 +47,11 @@ class ArmAtSize:
         self.runs_change_inputs = True
         self.seconds = 0.0
         """Wall time of one run, as known so far."""
+
+    @property
+    def turn(self) -> float:
+        """Seconds that one run takes with the preparation that it needs."""
+        return self.seconds + (self._preparing if self.runs_change_inputs else 0.0)
 
     def first_run(self) -> bool:
         """Run once, and say whether that changed the inputs (or may have: not everything can be compared)."""
@@ -118,7 +124,7 @@ class ArmAtSize:
             wanted = min(wanted, MOST_INPUTS, MOST_PREPARING / max(self._preparing, 1e-6))
             if self._input_bytes is not None:
                 wanted = min(wanted, MOST_INPUT_BYTES / max(self._input_bytes, 1))
-        return max(1, round(wanted))
+        return max(1, int(wanted))
 
     def _prepare(self) -> Any:
         seed_streams(self._case)

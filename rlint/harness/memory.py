@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import tracemalloc
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from rlint.harness.batches import ArmAtSize
@@ -65,7 +65,6 @@ class _Seen:
     peak_host: int = 0
     peak_device: int | None = None
     allocations: int = 0
-    events: list[tuple[int, int]] = field(default_factory=list)
 
 
 @contextlib.contextmanager
@@ -80,6 +79,7 @@ def _observed(device: str) -> Iterator[_Seen]:
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
+        seen.result = None  # here: freed in the next run, it would be taken off that run's peak
         seen.peak_host += peak - started
 
 

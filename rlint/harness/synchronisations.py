@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rlint.harness.batches import ArmAtSize
@@ -86,11 +86,15 @@ def _traced(point: ArmAtSize, device: str) -> Traffic:
                 result = action()
             synchronise(device)  # so that copies that are still under way are in the trace
         del result
+    return traffic_in(profiler)
+
+
+def traffic_in(profiler: Any) -> Traffic:
+    """Count in what a profiler of PyTorch has recorded. Only its trace tells bytes."""
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "trace.json")
-        profiler.export_chrome_trace(path)
-        with open(path, encoding="utf-8") as file:
-            return traffic_of(json.load(file)["traceEvents"])
+        path = Path(folder) / "trace.json"
+        profiler.export_chrome_trace(str(path))
+        return traffic_of(json.loads(path.read_text(encoding="utf-8"))["traceEvents"])
 
 
 def traffic_of(events: Iterable[Mapping[str, Any]]) -> Traffic:

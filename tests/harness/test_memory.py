@@ -1,0 +1,108 @@
+"""What a run takes is what it takes: of Python's objects, numpy's arrays and PyTorch's tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from measured_programs import LOG, NAME, write
+from rlint.harness import memory
+from rlint.harness.memory import MemoryUse, peak_of
+
+MB = 1_000_000
+
+TAKES = {
+    "python": "def run(n): return [None] * (n // 8)",
+    "numpy": "import numpy as np\ndef run(n): return np.ones(n, dtype=np.uint8)",
+    "torch": "import torch\ndef run(n): return torch.ones(n, dtype=torch.uint8)",
+}
+
+
+@pytest.fixture(autouse=True)
+def _empty_log() -> Iterator[None]:
+    LOG.clear()
+    yield
+    LOG.clear()
+
+
+def uses_of(folder: Path, before: str, after: str | None = None, size: int = 1) -> list[MemoryUse]:
+    """Measure a program's memory."""
+    return memory.measure(write(folder, before, after), NAME, "cpu", sizes=(size,))
+
+
+def peaks(found: list[MemoryUse], arm: str) -> list[int]:
+    """The peaks on the host of one arm's runs."""
+    return [one.peak_host for one in found if one.arm == arm]
+
+
+@pytest.mark.parametrize("library", TAKES)
+def test_fifty_megabytes_more_are_seen(tmp_path: Path, library: str) -> None:
+    """A fix that takes 50 MB more shows as that, to within 5 %, whoever allocates them."""
+    text = TAKES[library].replace("def run(", "def take(")
+    before, after = (f"{text}\ndef run(n): return take({count * MB})" for count in (10, 60))
+    found = uses_of(tmp_path, before, after)
+    assert [one.arm for one in found] == ["before"] * 3 + ["after"] * 3
+    for low, high in zip(peaks(found, "before"), peaks(found, "after"), strict=True):
+        assert high - low == pytest.approx(50 * MB, rel=0.05)
+
+
+@pytest.mark.parametrize("library", TAKES)
+def test_what_was_freed_in_between_is_not_added_up(tmp_path: Path, library: str) -> None:
+    """Twenty megabytes twice, one after the other, are a peak of twenty."""
+    text = TAKES[library].replace("def run(", "def take(") + (
+        "\n\ndef run(n):\n    take(20_000_000)\n    take(20_000_000)\n    return None\n"
+    )
+    for peak in peaks(uses_of(tmp_path, text), "before"):
+        assert peak == pytest.approx(20 * MB, rel=0.05)
+
+
+@pytest.mark.parametrize("library", TAKES)
+def test_what_is_made_once_does_not_count(tmp_path: Path, library: str) -> None:
+    """A table that the program keeps from its first run on is no cost of each run."""
+    text = TAKES[library].replace("def run(", "def take(") + (
+        "\nKEPT = []\ndef run(n):\n    if not KEPT:\n        KEPT.append(take(20_000_000))\n"
+    )
+    assert max(peaks(uses_of(tmp_path, text), "before")) < 1 * MB
+
+
+@pytest.mark.parametrize("library", TAKES)
+def test_inputs_do_not_count(tmp_path: Path, library: str) -> None:
+    """A buffer that was there before the run is no cost of it, even where each run gets a new one."""
+    text = TAKES[library].replace("def run(", "def take(") + (
+        "\ndef inputs(case): return [take(20_000_000)]\ndef run(rows): rows.append(1)\n"
+    )
+    assert max(peaks(uses_of(tmp_path, text), "before")) < 1 * MB
+
+
+def test_tensors_that_are_allocated_are_counted(tmp_path: Path) -> None:
+    """Seven sums of tensors are seven allocations; sums in place are none."""
+    text = (
+        "import torch\ndef inputs(case): return torch.ones(100), torch.ones(100)\n"
+        "def run(pair):\n    a, b = pair\n    for _ in range(7):\n        a + b\n"
+    )
+    found = uses_of(tmp_path, text, text.replace("a + b", "a.add_(b)"))
+    assert [one.allocations for one in found] == [7, 7, 7, 0, 0, 0]
+
+
+def test_a_program_without_torch_is_measured_all_the_same(tmp_path: Path) -> None:
+    """Counts of tensors are 0 there, and there is no memory of a device on the processor."""
+    found = uses_of(tmp_path, "def run(n): return bytearray(5_000_000)")
+    assert {(one.allocations, one.peak_device) for one in found} == {(0, None)}
+    assert all(one.peak_host == pytest.approx(5 * MB, rel=0.01) for one in found)
+
+
+# --- the peak, from what was taken and freed ---
+
+changes = st.lists(st.integers(-100, 100)).map(list)
+
+
+@given(changes)
+def test_a_peak_is_the_highest_sum_of_what_happened_so_far(sizes: list[int]) -> None:
+    """However events arrive, they are added up in the order of their times."""
+    events = list(enumerate(sizes))
+    sums = [sum(sizes[: count + 1]) for count in range(len(sizes))]
+    assert peak_of(events) == peak_of(reversed(events)) == max([0, *sums])
