@@ -21,6 +21,7 @@ from rlint.harness.observation import (
 from rlint.harness.plan import Plan
 from rlint.harness.program import AFTER, BEFORE, SAFE, Arm, Subject, WorkloadError, load
 from rlint.harness.results import Behaviour, Difference
+from rlint.harness.streams import seed_streams
 from rlint.harness.surroundings import Surroundings
 from rlint.harness.uninitialised import filled
 from rlint.harness.workload import Case
@@ -78,7 +79,7 @@ class _Lane:
         try:
             with filled():
                 try:
-                    arm = self._ready()
+                    arm = self._ready(case)
                 except WorkloadError as error:
                     if self._name == BEFORE:
                         raise
@@ -87,11 +88,12 @@ class _Lane:
         finally:
             bench.surroundings.restore()
 
-    def _ready(self) -> Arm:
+    def _ready(self, case: Case) -> Arm:
         if self._arm is not None and not self._fresh:
             self._loaded_with.restore()
             return self._arm
         with self._bench.listener.listening():  # to nothing: fixes do not change what importing does
+            seed_streams(case)  # modules may draw when they are imported
             self._arm = load(self._subject, self._name)
         if not self._fresh:
             self._loaded_with = Surroundings()
@@ -153,10 +155,12 @@ class _Experiment:
         return _Lane(self._subject, name, self._bench, fresh=self._fresh if fresh is None else fresh)
 
     def _warm_up(self) -> bool:
-        """Run once, so that all packages are loaded, then say whether loading again is quick."""
-        case = Plan(self._driver, self._seeds, self._device).first
-        for name in (BEFORE, *self._arms):
-            self._lane(name, fresh=True).observe(case)
+        """Run each size, so that all packages are loaded and have said what they say only once. Then say
+        whether loading the program again is quick.
+        """
+        for size in Plan(self._driver, self._seeds, self._device).sizes:
+            for name in (BEFORE, *self._arms):
+                self._lane(name, fresh=True).observe(Case(0, size, self._device))
         started = time.perf_counter()
         with self._bench.listener.listening():
             load(self._subject, BEFORE)
@@ -174,10 +178,9 @@ class _Experiment:
             failures.append(after.raised)
             self._refuse_failing(before, after)
             exact = name == SAFE
-            found, added = differences(before, after, Excuses() if exact else self._excuses)
+            found, notes = differences(before, after, Excuses() if exact else self._excuses)
             self._seen += [_Seen(case, one, name) for one in found if not self._varies(one)]
-            for place in added:
-                self._notes[f"the fix adds the attribute `{place}`"] = None
+            self._notes |= notes
         self._succeeded |= None in failures
         if before.raised:
             self._last_exception = before.raised.text

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from rlint.harness.excuses import Excuses
-from rlint.harness.sharing import Extent, overlap, pairs
+from rlint.harness.sharing import Extent, pairs, relation
 from rlint.harness.snapshot import Child, Node, Root
 from rlint.harness.texts import count, shortened
 from rlint.harness.trail import Trail
@@ -57,8 +57,8 @@ class Comparison:
 
     excuses: Excuses = field(default_factory=Excuses)
     found: list[Found] = field(default_factory=list)
-    added: dict[str, None] = field(default_factory=dict)
-    """Places of attributes with a leading underscore that only the second snapshot has."""
+    notes: dict[str, None] = field(default_factory=dict)
+    """What is no difference: attributes with a leading underscore that only the second snapshot has."""
     _trail: Trail = field(default_factory=Trail)
     _pending: list[_Pair] = field(default_factory=list)
     _met: dict[tuple[Node, Node], int] = field(default_factory=dict)
@@ -179,7 +179,8 @@ class Comparison:
         for label in after.parts:
             if label not in before.parts:
                 if label.startswith("._"):
-                    self.added[self._trail.pattern(self._trail.step(at, label))] = None
+                    place = self._trail.pattern(self._trail.step(at, label))
+                    self.notes[f"the fix adds the attribute `{place}`"] = None
                 else:
                     self._one_sided(label, after.parts[label], at, kind, only_after=True)
         order = [[label for label in node.parts if label.startswith("[")] for node in (before, after)]
@@ -212,7 +213,7 @@ class Comparison:
                 places.append(at)
         for early, late in sorted({*pairs(ours), *pairs(theirs)}, key=lambda pair: pair[::-1]):
             path = self._trail.path(places[early])
-            texts = [_relation(extents[early], extents[late], path) for extents in (ours, theirs)]
+            texts = [relation(extents[early], extents[late], path) for extents in (ours, theirs)]
             if texts[0] != texts[1] and len(self.found) < _MOST:
                 self._report("aliasing", places[late], (texts[0], texts[1]))
 
@@ -221,18 +222,19 @@ class Comparison:
     def _compare_gradients(self, before: Sequence[Probe], after: Sequence[Probe]) -> None:
         theirs = {tuple(self._before_of.get(node, node) for node in probe.outputs): probe for probe in after}
         for probe in before:
-            other = theirs.get(tuple(probe.outputs))
-            if other is None:
-                continue  # then something carries a graph that did not, which `requires_grad` tells
-            at = self._where_before.get(probe.outputs[0])
-            if at is None:
+            other, at = theirs.get(tuple(probe.outputs)), self._where_before.get(probe.outputs[0])
+            if other is None or at is None:
+                # What carries a graph only before or only after is told by `requires_grad`.
+                if len(probe.outputs) > 1 and at is not None:
+                    self.notes[f"gradients of `{self._trail.path(at)}` and others are not compared"] = None
                 continue
+            named = self._trail.step(at, " and others" if len(probe.outputs) > 1 else "")
             if probe.error is not None or other.error is not None:
                 if probe.error != other.error:
                     texts = (probe.error or "no exception", other.error or "no exception")
-                    self._report("gradient", self._trail.step(at, ".backward()"), texts)
+                    self._report("gradient", self._trail.step(named, ".backward()"), texts)
                 continue
-            self._compare_by_leaf(probe, other, at)
+            self._compare_by_leaf(probe, other, named)
 
     def _compare_by_leaf(self, before: Probe, after: Probe, at: int) -> None:
         ours = dict(self._by_leaf(before, {}))
@@ -291,10 +293,3 @@ def _told(child: Child) -> str:
 
 def _fact(value: object) -> str:
     return shortened(value if isinstance(value, str) else repr(value))
-
-
-def _relation(early: Extent, late: Extent, path: str) -> str:
-    if not overlap(early, late):
-        return f"no memory shared with `{path}`"
-    distance = late.address - early.address
-    return f"memory of `{path}`" + (f", from byte {distance} on" if distance else "")

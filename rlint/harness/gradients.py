@@ -12,9 +12,9 @@ from rlint.harness.program import WorkloadError
 from rlint.harness.snapshot import MOST_NODES, Node, Walker
 from rlint.harness.snapshot_tensors import copied
 from rlint.harness.texts import settled
-from rlint.harness.values import Data, Text, TorchData
+from rlint.harness.values import Data, Text, TorchData, bytes_of
 
-_SINGLY = 8
+_SINGLY = 16
 """Outputs whose gradients are taken one by one; more are taken together, which finds as much."""
 _SEED = 20_240_613  # of the weights, which are nobody's random stream
 
@@ -107,13 +107,12 @@ def _leaves(walker: Walker, outputs: list[Any]) -> list[tuple[Any, Leaf]]:
             raise WorkloadError("a gradient graph is too large to compare; override `outcome` to detach it")
         tensor = getattr(function, "variable", None)
         if isinstance(tensor, torch.Tensor) and id(tensor) not in found:
-            digest = hashlib.blake2b(
-                bytes(copied(tensor).reshape(-1).view(torch.uint8).tolist()), digest_size=8
-            )
-            shape = tuple(tensor.shape)
-            found[id(tensor)] = (
-                tensor,
-                Leaf(None, f"a leaf of shape {shape}, {tensor.dtype}, {digest.hexdigest()}"),
-            )
+            found[id(tensor)] = (tensor, Leaf(None, _contents(tensor)))
         pending.extend(following for following, _ in function.next_functions)
     return list(found.values())
+
+
+def _contents(tensor: Any) -> str:
+    plain = copied(tensor) if tensor.device.type != "meta" else None
+    digest = "" if plain is None else hashlib.blake2b(bytes_of(plain), digest_size=8).hexdigest()
+    return f"a leaf of shape {tuple(tensor.shape)}, {tensor.dtype}, {digest or tensor.device}"

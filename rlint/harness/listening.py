@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
+from rlint.harness.surroundings import loaded_torch
 from rlint.harness.texts import name_of, settled
 
 
@@ -69,6 +70,9 @@ class Listener:
             self._logs_of(heard),
         ):
             warnings.simplefilter("always")
+            torch = loaded_torch()
+            if torch is not None:
+                torch.set_warn_always(True)  # else many are given once in a process
             try:
                 yield heard
             finally:

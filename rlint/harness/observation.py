@@ -134,11 +134,11 @@ def failed_to_load(error: WorkloadError) -> Observation:
 def differences(
     before: Observation, after: Observation, excuses: Excuses
 ) -> tuple[list[Found], dict[str, None]]:
-    """How two runs of one case differ, and the attributes that only the second adds, by place."""
+    """How two runs of one case differ, and what else is to be known of that."""
     comparison = Comparison(excuses)
     one, other = before.raised, after.raised
     if (one and (one.stage, one.text)) == (other and (other.stage, other.text)):
-        return comparison.run(before.snapshot, after.snapshot), comparison.added
+        return comparison.run(before.snapshot, after.snapshot), comparison.notes
     stage = (one or other).stage  # type: ignore[union-attr]
     texts = [raised.text if raised else "no exception" for raised in (one, other)]
     found = [] if excuses.allows(stage) else [Found("exception", stage, texts[0], texts[1], stage)]
@@ -150,4 +150,4 @@ def differences(
             for snapshot in (before.snapshot, after.snapshot)
         ]
         found += comparison.run(*pair)
-    return found, comparison.added
+    return found, comparison.notes

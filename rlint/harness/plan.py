@@ -21,11 +21,6 @@ class Plan:
         self._done: Counter[int] = Counter()
 
     @property
-    def first(self) -> Case:
-        """The smallest."""
-        return Case(0, self.sizes[0], self._device)
-
-    @property
     def done(self) -> int:
         """Cases that are over."""
         return self._done.total()

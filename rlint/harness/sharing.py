@@ -72,6 +72,14 @@ def _elements(extent: Extent) -> int:
     return math.prod(extent.shape)
 
 
+def relation(early: Extent, late: Extent, path: str) -> str:
+    """Say whether the later array shares memory with the earlier one, which is called `path`."""
+    if not overlap(early, late):
+        return f"no memory shared with `{path}`"
+    distance = late.address - early.address
+    return f"memory of `{path}`" + (f", from byte {distance} on" if distance else "")
+
+
 def pairs(extents: Sequence[Extent]) -> list[tuple[int, int]]:
     """Pairs (earlier, later) of arrays that share memory, enough to know of all others by their distances.
 

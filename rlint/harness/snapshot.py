@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -63,15 +64,15 @@ class Walker:
         self._count = 0
         self._nodes: dict[int, Node] = {}
         self._alive: list[Any] = []  # so that no two of them have one id
-        self._pending: list[tuple[Node, Any]] = []
+        self._pending: deque[tuple[Node, Any]] = deque()
         self.objects: list[tuple[Any, Node]] = []
-        """Tensors met, whose gradients may be asked for."""
+        """Tensors met, whose gradients may be asked for, the nearest first."""
 
     def walk(self, value: Any) -> Child:
         """The node of a value, complete with all that is reached from it."""
         child = self.child(value)
         while self._pending:
-            node, pending = self._pending.pop()
+            node, pending = self._pending.popleft()
             _fill(node, pending, self)
         return child
 

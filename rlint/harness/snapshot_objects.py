@@ -69,7 +69,7 @@ def _opaque(node: Node, value: Any, walker: Walker) -> bool:  # noqa: ARG001 - a
 def _plain(node: Node, value: Any, walker: Walker) -> bool:
     """Objects of Python's own that cannot change, and generators of random numbers."""
     if isinstance(value, enum.Enum):
-        node.data = Text(f"{type(value).__qualname__}.{value.name}")
+        node.data = Text(_member_name(value))
     elif isinstance(value, random.Random):
         node.mutable, node.kind, node.data = True, "random stream", python_stream(value)
     elif isinstance(value, (range, slice)) or value is Ellipsis or value is NotImplemented:
@@ -156,12 +156,18 @@ def _members(value: Any, walker: Walker) -> Iterator[tuple[str, Child]]:
         yield f"{{object {index}}}", walker.child(member)
 
 
+def _member_name(value: enum.Enum) -> str:
+    name = type(value).__qualname__
+    # Combined flags may have no name.
+    return f"{name}.{value._name_}" if value._name_ else f"{name}({value._value_!r})"
+
+
 def key_text(key: Any) -> str | None:
     """What a key of a dict is told by, if that is its value."""
     if type(key) in SCALARS:
         return repr(key)
     if isinstance(key, enum.Enum):
-        return f"{type(key).__qualname__}.{key.name}"
+        return _member_name(key)
     if isinstance(key, type):
         return name_of(key)
     if type(key) in (tuple, frozenset):

@@ -6,7 +6,7 @@ import random
 import sys
 from typing import TYPE_CHECKING, Any
 
-from rlint.harness.values import Stream
+from rlint.harness.values import Stream, bytes_of
 
 if TYPE_CHECKING:
     from rlint.harness.workload import Case
@@ -103,11 +103,11 @@ def torch_stream(generator: Any) -> Stream:
         drawn = torch.rand(1, generator=copy, device=generator.device, dtype=torch.float32)
         return f"next draw {drawn.item():.9g}"
 
-    return Stream(bytes(state.tolist()), draw)
+    return Stream(bytes_of(state), draw)
 
 
 def _mps_stream(torch: Any) -> Stream:
-    return Stream(bytes(torch.mps.get_rng_state().tolist()), lambda: "one state")
+    return Stream(bytes_of(torch.mps.get_rng_state()), lambda: "one state")
 
 
 def _frozen(state: Any) -> object:

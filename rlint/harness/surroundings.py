@@ -101,6 +101,7 @@ class _TorchState:
     autocast: bool
     benchmark: bool
     device: Any
+    warn_always: bool
 
     def restore(self) -> None:
         torch = loaded_torch()
@@ -116,6 +117,7 @@ class _TorchState:
         if torch.is_autocast_enabled() != self.autocast:
             torch.set_autocast_enabled(self.autocast)
         torch.backends.cudnn.benchmark = self.benchmark
+        torch.set_warn_always(self.warn_always)
         if self.device is not None and torch.get_default_device() != self.device:
             torch.set_default_device(self.device if self.device.type != "cpu" else None)
 
@@ -134,6 +136,7 @@ def _torch_settings() -> _TorchState | None:
         torch.is_autocast_enabled(),
         torch.backends.cudnn.benchmark,
         torch.get_default_device() if hasattr(torch, "get_default_device") else None,
+        torch.is_warn_always_enabled(),
     )
 
 

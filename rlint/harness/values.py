@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import struct
 from collections.abc import Callable
@@ -106,7 +107,12 @@ class NumpyData:
 
     def same(self, other: NumpyData) -> bool:
         """Whether both are equal bit for bit."""
-        return not self._unequal(other).any()
+        import numpy as np
+
+        if self.array.dtype.char in "gG" or self.array.dtype.itemsize == 0:
+            return not self._unequal(other).any()
+        a, b = self.array.reshape(-1), other.array.reshape(-1)
+        return np.array_equal(a.view(np.uint8), b.view(np.uint8))
 
     def _unequal(self, other: NumpyData) -> Any:
         """Per element, in one dimension."""
@@ -157,14 +163,17 @@ class TorchData:
 
     def same(self, other: TorchData) -> bool:
         """Whether both are equal bit for bit."""
-        return not bool(self._unequal(other).any())
+        import torch
+
+        if not self.tensor.numel():
+            return True
+        a, b = self.tensor.reshape(-1), other.tensor.reshape(-1)
+        return torch.equal(a.view(torch.uint8), b.view(torch.uint8))
 
     def _unequal(self, other: TorchData) -> torch.Tensor:
         import torch
 
         a, b = self.tensor.reshape(-1), other.tensor.reshape(-1)
-        if not len(a):
-            return torch.zeros(0, dtype=torch.bool)
         differing = a.view(torch.uint8) != b.view(torch.uint8)
         return differing.reshape(len(a), -1).any(dim=1)
 
@@ -186,7 +195,7 @@ class TorchData:
             place.append(rest % length)
             rest //= length
         values = (data.tensor.reshape(-1)[first] for data in (self, other))
-        return _element(tuple(reversed(place)), *((_shown(v), _bytes_of(v)) for v in values))
+        return _element(tuple(reversed(place)), *((_shown(v), bytes_of(v)) for v in values))
 
 
 _DIGITS = {"torch.float32": 9, "torch.float16": 5, "torch.bfloat16": 4}
@@ -198,10 +207,9 @@ def _shown(value: torch.Tensor) -> str:
     return f"{number:.{digits}g}" if digits and isinstance(number, float) else str(number)
 
 
-def _bytes_of(value: torch.Tensor) -> bytes:
-    import torch
-
-    return bytes(value.reshape(1).view(torch.uint8).tolist())
+def bytes_of(tensor: torch.Tensor) -> bytes:
+    """The bytes of a contiguous tensor on the host."""
+    return ctypes.string_at(tensor.data_ptr(), tensor.numel() * tensor.element_size())
 
 
 def _element(place: tuple[int, ...], before: tuple[str, bytes], after: tuple[str, bytes]) -> Gap:

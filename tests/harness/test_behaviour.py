@@ -188,6 +188,13 @@ PLANTED = {
         "import torch\ndef run(rows): w = torch.ones(3, requires_grad=True); return w",
         "result.grad",
     ),
+    "gradient: of one of many results": (
+        "import torch\ndef run(rows): w = torch.ones(3, requires_grad=True); "
+        "return w, [w * i for i in range(30)]",
+        "import torch\ndef run(rows): w = torch.ones(3, requires_grad=True); "
+        "return w, [(w.data * 2 - w if i == 29 else w) * i for i in range(30)]",
+        "result[1][15] and others.backward(result[0])[0]",
+    ),
     "gradient: of a leaf out of sight": (
         "import torch\nw = torch.ones(3, requires_grad=True)\ndef run(rows): return (w * w).sum()",
         "import torch\nw = torch.ones(3, requires_grad=True)\ndef run(rows): return (w * w.detach()).sum()",

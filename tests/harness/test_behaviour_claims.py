@@ -237,6 +237,25 @@ class TestCases:
         """
         assert compare(tmp_path, text, text + "\n").same
 
+    def test_what_is_said_once_in_a_process_is_heard_in_each_run(self, tmp_path: Path) -> None:
+        """Whoever runs first would else be the only one that PyTorch warns."""
+        text = HEAD + (
+            "import numpy as np, torch\n"
+            "def run(rows):\n"
+            "    row = np.ones(2)\n"
+            "    row.flags.writeable = len(rows) < 3\n"
+            "    return torch.from_numpy(row)\n"
+        )
+        assert compare(tmp_path, text, text + "\n").same
+        found = only(tmp_path, text, text.replace("from_numpy(row)", "from_numpy(row.copy())"))
+        assert (found.kind, found.size) == ("warned", 3)
+        assert "not writable" in found.before
+
+    def test_what_is_drawn_at_import_is_the_same_in_each_run(self, tmp_path: Path) -> None:
+        """A module that draws its weights when it is imported can be compared."""
+        text = HEAD + "import numpy as np\nW = np.random.rand(3)\ndef run(rows): return W\n"
+        assert compare(tmp_path, text, text + "\n").same
+
     def test_memory_that_is_not_cleared_any_more_is_caught(self, tmp_path: Path) -> None:
         """Fresh memory is often zero; a fix that counts on it is found all the same."""
         text = "import numpy as np\ndef inputs(case): return None\ndef run(_): return np.zeros((2, 2))\n"
