@@ -13,6 +13,7 @@ from rlint.cli.options import CONFIGURATION
 from rlint.errors import RlintError
 
 if TYPE_CHECKING:
+    from rlint.evidence.hashes import Hashes
     from rlint.harness.options import Options
     from rlint.harness.results import Session
     from rlint.harness.subjects import Experiment
@@ -159,6 +160,9 @@ def _verify(experiments: list[Experiment], asked: Options, options: dict[str, An
     from rlint.cli.progress import progress_on
     from rlint.harness.session import verify
 
+    if not options["quiet"]:
+        _warn_if_busy()
+    fingerprints = _fingerprints(experiments) if options["record"] else {}
     with progress_on(sys.stderr, quiet=options["quiet"]) as progress:
         session = verify(experiments, asked, progress)
     _report(session, options)
@@ -167,9 +171,29 @@ def _verify(experiments: list[Experiment], asked: Options, options: dict[str, An
     if options["record"]:
         from rlint.harness.record import record
 
-        for path in record(session):
+        for path in record(session, measured=fingerprints):
             click.echo(f"recorded {path}", err=True)
     return 1 if session.failed else 0
+
+
+def _warn_if_busy() -> None:
+    """Say so where other programs will disturb the timing: intervals will be wide."""
+    import os
+
+    cores = os.cpu_count() or 1
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    if load > cores / 2:
+        click.echo(
+            f"warning: this machine is busy (load {load:.1f} on {cores} cores), figures will vary", err=True
+        )
+
+
+def _fingerprints(experiments: list[Experiment]) -> dict[str, Hashes]:
+    """What is about to be measured: a rule that is edited meanwhile gets no evidence for its new text."""
+    from rlint import registry
+    from rlint.harness.record import hashes_of
+
+    return {one.label: hashes_of(registry.find(one.label), one) for one in experiments}
 
 
 def _report(session: Session, options: dict[str, Any]) -> None:

@@ -38,7 +38,8 @@ class Record:
     @property
     def measurable(self) -> bool:
         """Whether there is a point in measuring costs."""
-        return self.failure is None and self.behaviour is not None and self.behaviour.same
+        fine = self.failure is None and self.behaviour is not None and self.behaviour.same
+        return fine and bool(self.declared.claims_on(self.device))
 
 
 class Bench:

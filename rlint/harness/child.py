@@ -87,7 +87,8 @@ def _work(job: Job, send: Callable[[Message | None], None]) -> None:
 
 
 def _phase(job: Job, subject: Subject, workload: Workload, send: Callable[[Message], None]) -> Any:
-    sizes = [workload.typical_size] if job.typical_only else list(workload.sizes)
+    growth = "exp" in workload.claims_on(job.device)
+    sizes = list(workload.sizes) if growth or not job.typical_only else [workload.typical_size]
     if job.phase == BEHAVIOUR:
         from rlint.harness import behaviour
 

@@ -32,7 +32,7 @@ class Job:
     round: int = 0
     """The how-manieth process of the phase this is."""
     typical_only: bool = False
-    """Measure the typical size alone."""
+    """Measure the typical size alone, unless growth is claimed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,12 @@ class _Verification:
         for record, data in self._bench.run(job, experiment):
             record.behaviour = data
         for phase in (MEMORY, SYNCHRONISATIONS) if device == "cuda" else (MEMORY,):
-            names = tuple(record.declared.name for record in self._bench.measurable(experiment, device))
+            names = tuple(
+                record.declared.name
+                for record in self._bench.measurable(experiment, device)
+                # What nobody claimed is worth knowing, too, where there is time for it.
+                if not self._options.quick or _OF_PHASE[phase] & set(record.declared.claims_on(device))
+            )
             if not names:
                 continue
             self._progress.begin(f"{title}: {phase} on {device}")
@@ -137,7 +142,15 @@ class _Verification:
             return
         title = f"{experiment.label} {experiment.name}".strip()
         self._progress.begin(f"{title}: timing on {device}, process {number + 1}")
-        job = Job(TIMING, experiment.subject, names, device=device, budget=budget, round=number)
+        job = Job(
+            TIMING,
+            experiment.subject,
+            names,
+            device=device,
+            budget=budget,
+            round=number,
+            typical_only=self._options.quick,
+        )
         for record, data in self._bench.run(job, experiment, hash_seed=number):
             record.rounds += data
 
@@ -166,7 +179,7 @@ class _Verification:
         elif missing is None and (record is None or record.behaviour is None):
             reason, failed = ("interrupted" if interrupted else "nothing came of it"), not interrupted
         elif missing is None and record is not None and record.behaviour is not None:
-            if record.behaviour.same and not record.rounds:
+            if record.measurable and not record.rounds:
                 reason, failed = ("interrupted" if interrupted else "nothing was timed"), not interrupted
             else:
                 measured = _measured(record)
