@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -291,3 +292,26 @@ def test_the_process_is_left_as_it_was(tmp_path: Path) -> None:
     assert state() == before
     assert logging.getLogger("agent").level == logging.NOTSET
     assert logging.getLogger("agent").handlers == []
+
+
+def test_a_program_without_torch_and_numpy_needs_neither(tmp_path: Path) -> None:
+    """Comparing loads no package that the program does not use."""
+    script = (
+        "import pathlib, sys\n"
+        "from compared_programs import compare\n"
+        f"text = {PLAIN!r}\n"
+        f"found = compare(pathlib.Path({str(tmp_path)!r}), text, text.replace('sum(rows)', 'len(rows)'))\n"
+        "print([str(one) for one in found.differences])\n"
+        "assert not {'torch', 'numpy'} & sys.modules.keys()\n"
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "tests")])},
+    )
+    assert done.stderr == ""
+    assert done.stdout.startswith("['type of `result` at seed 0, size 1: 0.1111")
