@@ -49,6 +49,11 @@ class ArmAtSize:
         """Wall time of one run, as known so far."""
 
     @property
+    def device(self) -> str:
+        """The kind of device that it runs on."""
+        return self._case.device
+
+    @property
     def turn(self) -> float:
         """Seconds that one run takes with the preparation that it needs."""
         return self.seconds + (self._preparing if self.runs_change_inputs else 0.0)
@@ -147,6 +152,12 @@ def silenced() -> Iterator[None]:
         contextlib.redirect_stderr(nowhere),
     ):
         yield
+
+
+def settle_memory() -> None:
+    """Collect garbage, and spare later collections what is there now, until `gc.unfreeze`."""
+    gc.collect()
+    gc.freeze()
 
 
 def _fingerprint(inputs: object) -> tuple[bytes | None, int | None]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import tracemalloc
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rlint.harness.batches import ArmAtSize
+from rlint.harness.batches import ArmAtSize, settle_memory
 from rlint.harness.devices import loaded_torch, set_threads, synchronise
 from rlint.harness.program import AFTER, BEFORE, Subject, load
 from rlint.harness.workload import Case
+
+MOST_ALLOCATIONS = 500_000
+_LONG = 1.0  # seconds; such a run is observed once
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +46,35 @@ def measure(
     """Observe some runs of each arm at each size, after runs that fill whatever is made only once.
 
     Inputs are prepared before, and the result is alive when the peak is read. Observing slows
-    the run down several times. What the workload raises is raised.
+    the run down several times. What the workload raises is raised. Sizes at which PyTorch is likely to
+    allocate more than MOST_ALLOCATIONS times are left out: each is kept in memory with some 3 kB.
     """
     uses = []
     for name in (BEFORE, AFTER):
         arm = load(subject, name)
-        set_threads(arm.workloads[workload].threads)
-        for size in sizes:
+        driver = arm.workloads[workload]
+        set_threads(driver.threads)
+        rate = 0.0  # allocations a second, as far as sizes are known
+        for size in sorted({driver.sizes[0], *sizes}):  # the smallest tells what to expect of the others
             point = ArmAtSize(arm, workload, Case(0, size, device))
             point.runs_change_inputs = point.first_run()
-            for run in range(runs):
-                with point.prepared() as action, _observed(device) as seen:
-                    seen.result = action()
-                uses.append(MemoryUse(size, name, run, seen.peak_host, seen.peak_device, seen.allocations))
+            point.batch(runs=1)
+            if rate * point.seconds > MOST_ALLOCATIONS:
+                break
+            found = [_observe(point, size, name, run) for run in range(runs if point.turn < _LONG else 1)]
+            rate = max(use.allocations for use in found) / max(point.seconds, 1e-6)
+            uses += found if size in sizes else []
     return uses
+
+
+def _observe(point: ArmAtSize, size: int, arm: str, run: int) -> MemoryUse:
+    settle_memory()
+    try:
+        with point.prepared() as action, _observed(point.device) as seen:
+            seen.result = action()
+    finally:
+        gc.unfreeze()
+    return MemoryUse(size, arm, run, seen.peak_host, seen.peak_device, seen.allocations)
 
 
 @dataclass(slots=True)

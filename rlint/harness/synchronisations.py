@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rlint.harness.batches import ArmAtSize
+from rlint.harness.batches import ArmAtSize, settle_memory
 from rlint.harness.devices import loaded_torch, set_threads, synchronise
 from rlint.harness.program import AFTER, BEFORE, Subject, load
 from rlint.harness.workload import Case
@@ -72,7 +73,9 @@ def measure(
             point.runs_change_inputs = point.first_run()
             if loaded_torch() is None:
                 return []
+            settle_memory()
             found += [HostWaits(size, name, run, _traced(point, device)) for run in range(runs)]
+            gc.unfreeze()
     return found
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rlint.harness.batches import ArmAtSize
+from rlint.harness.batches import ArmAtSize, settle_memory
 from rlint.harness.devices import set_threads
 from rlint.harness.program import AFTER, BEFORE, Subject, load
 from rlint.harness.workload import Case
@@ -75,22 +75,16 @@ def measure(
     set_threads(loaded[BEFORE].workloads[workload].threads)
     started = time.perf_counter()  # loading is not on the budget
     points: dict[int, dict[str, ArmAtSize]] = {}
-    _settle_memory()
+    settle_memory()
     for size in sizes:
         case = Case(seed, size, device)
         points[size] = {name: ArmAtSize(loaded[name], workload, case) for name in ARMS}
         _make_ready(points[size], budget / len(sizes), random.Random(round))  # noqa: S311 - an order
-    _settle_memory()
+    settle_memory()
     try:
         yield from _rounds(points, budget, started, round)
     finally:
         gc.unfreeze()
-
-
-def _settle_memory() -> None:
-    """Collect garbage, and spare later collections what is there now."""
-    gc.collect()
-    gc.freeze()
 
 
 def _make_ready(arms: Mapping[str, ArmAtSize], share: float, order: random.Random) -> None:

@@ -95,6 +95,18 @@ def test_a_program_without_torch_is_measured_all_the_same(tmp_path: Path) -> Non
     assert all(one.peak_host == pytest.approx(5 * MB, rel=0.01) for one in found)
 
 
+def test_sizes_with_too_many_allocations_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A loop over millions of small tensors does not fill the memory with notes about them."""
+    text = "import torch\ndef run(n):\n    for _ in range(n):\n        torch.ones(1)\n"
+    subject = write(tmp_path, text, declarations="sizes = (100, 200_000)")
+    monkeypatch.setattr(memory, "MOST_ALLOCATIONS", 20_000)
+    found = memory.measure(subject, NAME, "cpu", sizes=(100, 200_000))
+    assert {one.size for one in found} == {100}
+    assert memory.measure(subject, NAME, "cpu", sizes=(200_000,)) == []
+
+
 # --- the peak, from what was taken and freed ---
 
 changes = st.lists(st.integers(-100, 100)).map(list)
