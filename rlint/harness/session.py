@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from rlint.harness.subjects import Experiment
 
 
+_OF_PHASE = {MEMORY: {"mem", "alloc"}, SYNCHRONISATIONS: {"sync"}}
+"""The claims that phases other than timing are about."""
+
+
 def verify(experiments: Sequence[Experiment], options: Options, progress: Progress | None = None) -> Session:
     """Run experiments and judge them. Ctrl-C ends all processes; what was found until then is returned."""
     return _Verification(experiments, options, progress or Silent()).run()
