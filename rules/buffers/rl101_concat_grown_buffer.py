@@ -16,6 +16,10 @@ Arrays cannot grow in place: each join allocates a new one and copies every row 
 cost of n rows is thus that of copying n * n / 2 of them. A list keeps references, and one join at
 the end copies each row once; preallocated storage copies each row once as it comes.
 
+Short rows in small numbers are copied in no time: there a list gains little, and its rows, each an
+object of its own, take more memory than the one array; storage for an attribute pays for its
+bookkeeping from some thousand short rows on.
+
 ## Example
 ```python
 import numpy as np

@@ -10,6 +10,9 @@ Each look wakes the processor up for nothing; without a pause it takes a whole c
 interpreter's lock it takes it from the very threads it waits for. Yet with a pause, what has come is noticed
 late. `Event.wait`, `Thread.join` and `Queue.get` sleep in the operating system until the moment comes.
 
+What waits for items that come faster than it used to look gains nothing: a poll takes several at a time,
+while `Queue.get` wakes up for each.
+
 ## Example
 ```python
 import threading
