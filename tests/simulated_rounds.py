@@ -1,0 +1,61 @@
+"""Rounds as measuring processes would report them, made of known costs and known noise."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from rlint.harness.timing import Cost, Round
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What disturbs a measurement."""
+
+    each: float
+    """Standard deviation of one batch, of its logarithm: 0.05 is about 5 %."""
+    arm: float = 0.0
+    """The same of what an arm keeps throughout a process: where its data happen to lie in memory."""
+    drift: float = 0.0
+    """By how much a machine slows down in the course of a process."""
+    outliers: float = 0.0
+    """The share of batches that something else on the machine makes up to three times as long."""
+    process: float = 0.1
+    """Standard deviation between processes, of what all arms share."""
+
+
+def seeded(number: int) -> random.Random:
+    """A generator for made-up measurements."""
+    return random.Random(number)  # noqa: S311 - noise, no secrets
+
+
+def process_rounds(
+    rng: random.Random,
+    number: int,
+    noise: Noise,
+    *,
+    rounds: int = 25,
+    slower: float = 1.0,
+    sizes: tuple[int, ...] = (100,),
+    seconds: float = 1e-3,
+    exponent: float = 0.0,
+    fixed_exponent: float | None = None,
+) -> list[Round]:
+    """The rounds of one process: `seconds` at size 1, and as much more at others as the exponent says.
+
+    The fixed program takes `slower` times as long, and may grow otherwise.
+    """
+    grown = (exponent, exponent, exponent if fixed_exponent is None else fixed_exponent)
+    speed = rng.lognormvariate(0, noise.process)
+    arms = {size: [rng.lognormvariate(0, noise.arm) for _ in range(3)] for size in sizes}
+    found = []
+    for at in range(rounds):
+        pace = speed * (1 + noise.drift * at / rounds)
+        for size in sizes:
+            taken = []
+            for power, arm, factor in zip(grown, arms[size], (1.0, 1.0, slower), strict=True):
+                disturbed = rng.uniform(1.2, 3) if rng.random() < noise.outliers else 1.0
+                true = seconds * size**power * factor * pace * arm
+                taken.append(true * rng.lognormvariate(0, noise.each) * disturbed)
+            found.append(Round(number, size, *(Cost(one, one) for one in taken)))
+    return found
