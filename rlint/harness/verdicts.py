@@ -247,11 +247,14 @@ def judge(
         return Verdict.NOT_RUN, f"{_listed(missing)} could not be measured"
     better = [one for one in telling if one.claimed and one.verdict is Verdict.FASTER]
     worse = [one for one in telling if one.claimed and one.verdict is Verdict.SLOWER]
+    # Where a fixed cost goes, the exponent rises although every size gains: it tells only where it is claimed.
+    others = [
+        one for one in telling if one.verdict is Verdict.SLOWER and not one.claimed and one.unit != "exponent"
+    ]
     notes = []
     if better and worse:
         notes.append(f"better: {_changes(better)}, but worse: {_changes(worse)}")
-    elif len(worse) < len([one for one in telling if one.verdict is Verdict.SLOWER]):
-        others = [one for one in telling if one.verdict is Verdict.SLOWER and not one.claimed]
+    elif others:
         notes.append(f"worse, though not claimed: {_changes(others)}")
     notes += _notes_on_sizes(found, typical)
     if missing:
