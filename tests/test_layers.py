@@ -85,7 +85,7 @@ LAYERS = (
         may=(*PLAIN, "rlint.files", "rlint.registry", "rlint.engine", "rlint.evidence.*", *HARNESS),
         packages=("numpy", "torch", "psutil"),
     ),
-    Layer(COMMANDS, may=("rlint", "rlint.*"), packages=("click", "rich")),
+    Layer(COMMANDS, may=("rlint", "rlint.*"), packages=("click", "rich", "psutil")),
     Layer(("rlint.rules", "rlint.fixtures")),
 )
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rlint.registry import RuleEntry
 
 _FORMATS = ("table", "json", "markdown", "html")
+_LOOK = 0.3  # seconds for which the machine's load is looked at
+_BUSY = 20  # per cent of all cores that others may take without a warning
 _UNSAFE = "With --workload: apply fixes that a reader must agree to, too."
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -178,13 +180,12 @@ def _verify(experiments: list[Experiment], asked: Options, options: dict[str, An
 
 def _warn_if_busy() -> None:
     """Say so where other programs will disturb the timing: intervals will be wide."""
-    import os
+    import psutil
 
-    cores = os.cpu_count() or 1
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    if load > cores / 2:
+    busy = psutil.cpu_percent(interval=_LOOK)
+    if busy > _BUSY:
         click.echo(
-            f"warning: this machine is busy (load {load:.1f} on {cores} cores), figures will vary", err=True
+            f"warning: this machine is {busy:.0f} % busy with other things, figures will vary", err=True
         )
 
 

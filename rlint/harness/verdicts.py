@@ -247,7 +247,7 @@ def judge(
         return Verdict.NOT_RUN, f"{_listed(missing)} could not be measured"
     better = [one for one in telling if one.claimed and one.verdict is Verdict.FASTER]
     worse = [one for one in telling if one.claimed and one.verdict is Verdict.SLOWER]
-    # Where a fixed cost goes, the exponent rises although every size gains: it tells only where it is claimed.
+    # Where a fixed cost goes, the exponent rises although all sizes gain: it tells only where it is claimed.
     others = [
         one for one in telling if one.verdict is Verdict.SLOWER and not one.claimed and one.unit != "exponent"
     ]
