@@ -22,7 +22,7 @@ SMALLEST_EXPONENT = 0.1
 _WIDE = 0.05  # the half width of an interval that more rounds should narrow
 _LEAST_BYTES = 4096  # a smaller change of memory says nothing
 _LEAST_SIZES = 4
-_FEW_ROUNDS = 5
+_FEW_ROUNDS = 10  # of all processes together
 
 _NAMES = {
     "time": "wall time",
@@ -269,9 +269,10 @@ def _notes_on_sizes(found: Sequence[Measurement], typical: int) -> list[str]:
     worse = [one for one in small if one.verdict is Verdict.SLOWER]
     if worse:
         notes.append("worse at " + _listed([f"size {one.size}: {_changes([one])}" for one in worse]))
-    few = sorted({one.size for one in found if one.unit == "s" and one.samples < _FEW_ROUNDS and one.size})
-    if few:
-        notes.append(f"few rounds at size {_listed([str(size) for size in few])}, whose runs are long")
+    few = {one.size: one.samples for one in found if one.unit == "s" and one.samples < _FEW_ROUNDS}
+    notes += [
+        f"only {count} rounds at size {size}, where runs are long" for size, count in sorted(few.items())
+    ]
     return notes
 
 

@@ -269,6 +269,15 @@ def test_the_typical_size_decides_and_others_are_told() -> None:
     assert "worse at size 1: wall time +" in (reason or "")
 
 
+def test_few_rounds_are_told() -> None:
+    """A reader learns that a figure rests on little, because a run takes minutes."""
+    rng = seeded(1)
+    rounds = [one for number in range(3) for one in process_rounds(rng, number, QUIET, rounds=3)]
+    found = measurements(rounds, claims=("time",), device="cpu")
+    _, reason = judge(SAME, found, declared=("time",), device="cpu", typical=100)
+    assert reason == "only 9 rounds at size 100, where runs are long"
+
+
 def test_nothing_measured_is_no_verdict() -> None:
     """Without figures, and without anything compared, nothing is claimed to hold."""
     assert judge(SAME, (), declared=("alloc",), device="cpu", typical=100) == (
