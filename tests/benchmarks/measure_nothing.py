@@ -1,0 +1,64 @@
+"""Verifies every fixture against itself, again and again: all that the instrument then sees is a false alarm.
+
+    python tests/benchmarks/measure_nothing.py --runs 200 [--thorough] [RULES]...
+
+Prints each alarm, and their share of all claims that were judged. Exits with 1 if it is above 5 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+
+from rlint import registry
+from rlint.harness.options import Options
+from rlint.harness.program import AFTER, BEFORE, SAFE
+from rlint.harness.results import Verdict
+from rlint.harness.session import verify
+from rlint.harness.subjects import Experiment, fixtures_of
+
+MOST_ALARMS = 0.05
+
+
+def against_itself(experiment: Experiment) -> Experiment:
+    """The same program in all arms."""
+    text = experiment.subject.texts[BEFORE]
+    return replace(
+        experiment, subject=replace(experiment.subject, texts=dict.fromkeys((BEFORE, SAFE, AFTER), text))
+    )
+
+
+def main() -> int:
+    """Run until as many workloads were judged as asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("rules", nargs="*")
+    parser.add_argument("--runs", type=int, default=200, help="workloads to judge")
+    parser.add_argument("--thorough", action="store_true", help="measure as long as for evidence")
+    asked = parser.parse_args()
+    entries = [registry.find(rule) for rule in asked.rules] or [e for e in registry.catalogue() if e.module]
+    options = Options(devices=("cpu",), quick=not asked.thorough)
+    judged, alarms = 0, 0
+    while judged < asked.runs:
+        with fixtures_of(entries) as experiments:
+            session = verify([against_itself(one) for one in experiments], options)
+        for outcome in session.outcomes:
+            if outcome.verdict is Verdict.NOT_RUN:
+                continue
+            judged += 1
+            if outcome.verdict is not Verdict.NO_CHANGE:
+                alarms += 1
+                seen = [
+                    one
+                    for one in outcome.measurements
+                    if one.claimed and one.verdict is not Verdict.NO_CHANGE
+                ]
+                print(f"{outcome.subject} {outcome.workload}: {outcome.verdict.value}")
+                for one in seen:
+                    print(f"    {one.claim} at {one.size}: {one.ratio or one.difference}")
+        print(f"{alarms} of {judged}", flush=True)
+    return 1 if alarms > MOST_ALARMS * judged else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
