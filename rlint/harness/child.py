@@ -87,8 +87,7 @@ def _work(job: Job, send: Callable[[Message | None], None]) -> None:
 
 
 def _phase(job: Job, subject: Subject, workload: Workload, send: Callable[[Message], None]) -> Any:
-    growth = "exp" in workload.claims_on(job.device)
-    sizes = list(workload.sizes) if growth or not job.typical_only else [workload.typical_size]
+    sizes = [workload.typical_size] if job.quick else list(workload.sizes)
     if job.phase == BEHAVIOUR:
         from rlint.harness import behaviour
 
@@ -119,7 +118,7 @@ def _phase(job: Job, subject: Subject, workload: Workload, send: Callable[[Messa
     if job.phase == MEMORY:
         from rlint.harness import memory
 
-        return memory.measure(subject, workload.name, job.device, sizes=sizes)
+        return memory.measure(subject, workload.name, job.device, sizes=sizes, runs=1 if job.quick else 3)
     assert job.phase == SYNCHRONISATIONS
     from rlint.harness import synchronisations
 

@@ -31,8 +31,8 @@ class Job:
     """Seconds for each workload."""
     round: int = 0
     """The how-manieth process of the phase this is."""
-    typical_only: bool = False
-    """Measure the typical size alone, unless growth is claimed."""
+    quick: bool = False
+    """Measure the typical size alone, and count once what is counted."""
 
 
 @dataclass(frozen=True, slots=True)

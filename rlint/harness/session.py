@@ -103,7 +103,7 @@ class _Verification:
             if not names:
                 continue
             self._progress.begin(f"{title}: {phase} on {device}")
-            weigh = Job(phase, experiment.subject, names, device=device, typical_only=self._options.quick)
+            weigh = Job(phase, experiment.subject, names, device=device, quick=self._options.quick)
             for record, data in self._bench.run(weigh, experiment):
                 if phase == MEMORY:
                     record.memory = data
@@ -153,7 +153,7 @@ class _Verification:
             device=device,
             budget=budget,
             round=number,
-            typical_only=self._options.quick,
+            quick=self._options.quick,
         )
         for record, data in self._bench.run(job, experiment, hash_seed=number):
             record.rounds += data
