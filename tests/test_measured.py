@@ -34,7 +34,7 @@ def test_a_line_gives_the_range_over_workloads(tmp_path: Path) -> None:
         outcome("RL101", cost("time", 0.83, 0.010), workload="other"),
         outcome("RL101", cost("time", 9.0, 0.010, size=7), workload="at-no-typical-size"),
     )
-    assert said == "2.10–83× less time, growth n^1.98 → n^1.02 on cpu (3 workloads)"
+    assert said == "2.10–83× as fast, growth n^1.98 → n^1.02 on cpu (3 workloads)"
 
 
 def test_a_line_tells_each_measure_by_its_name(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_a_line_tells_each_measure_by_its_name(tmp_path: Path) -> None:
 def test_a_line_admits_losses(tmp_path: Path) -> None:
     """Beside a gain it says how many workloads were worse; without one, what was seen."""
     mixed = line(tmp_path, FASTER, replace(SLOWER, workload="small"), replace(NO_CHANGE, workload="tiny"))
-    assert mixed == "1.00–5.0× less time on cpu (3 workloads, 1 of them worse)"
+    assert mixed == "1.00–5.0× as fast on cpu (3 workloads, 1 of them worse)"
     assert line(tmp_path, SLOWER, replace(NO_CHANGE, workload="tiny")) == (
         "no gain on cpu (time 0.50–1.00×, 2 workloads)"
     )
@@ -65,9 +65,9 @@ def test_a_line_tells_devices_apart(tmp_path: Path) -> None:
     """A gain on a GPU does not hide that there is none on the host."""
     cuda = outcome("RL101", cost("time", 0.4, 0.1), device="cuda")
     assert line(tmp_path, NO_CHANGE, cuda) == (
-        "no gain on cpu (time 1.00×, 1 workload); 4.0× less time on cuda (1 workload)"
+        "no gain on cpu (time 1.00×, 1 workload); 4.0× as fast on cuda (1 workload)"
     )
-    assert measured.cell(read(tmp_path)) == "4.0× less time on cuda"
+    assert measured.cell(read(tmp_path)) == "4.0× as fast on cuda"
 
 
 def test_what_was_not_measured_is_not_claimed(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_promises_that_do_not_hold_are_listed(tmp_path: Path) -> None:
     assert table == (
         "| rule | workload | promised | measured | on |\n"
         "|---|---|---|---|---|\n"
-        '| RL101 | What replay-buffer does, 1,000 rows | 2–3× less time: "~50% faster" (document 1) '
+        '| RL101 | What replay-buffer does, 1,000 rows | 2–3× as fast: "~50% faster" (document 1) '
         "| 5.0× (4.7–5.3) | cpu |\n"
     )
     assert measured_page.promises([read(tmp_path, "RL305")]) == ""

@@ -79,7 +79,11 @@ def _groups(session: Session) -> list[tuple[str, str, tuple[Outcome, ...]]]:
     return [
         (group[0].subject, group[0].device, group)
         for group in groups
-        if any(outcome.verdict is not Verdict.NOT_RUN or outcome.failed for outcome in group)
+        if any(
+            # Behaviour that was compared is evidence, too, where no cost is claimed.
+            outcome.verdict is not Verdict.NOT_RUN or outcome.failed or outcome.behaviour is not None
+            for outcome in group
+        )
     ]
 
 

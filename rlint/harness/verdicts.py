@@ -164,8 +164,8 @@ def _counts(
             Measurement(
                 claim,
                 size,
-                statistics.median(before),
-                statistics.median(after),
+                float(statistics.median(before)),
+                float(statistics.median(after)),
                 unit,
                 _ratio_of_counts(before, after),
                 _of_counts(before, after, least),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rlint.harness.results import Outcome
 
 GAINS = {
-    "time": "less time",
+    "time": "as fast",
     "cpu": "less processor time",
     "mem": "less memory",
     "alloc": "fewer allocations",
@@ -35,7 +35,7 @@ NAMES = {
 
 
 def line(evidence: Evidence) -> str | None:
-    """Return "2.1–83× less time on cpu (4 workloads)", or why there is no such figure.
+    """Return "2.1–83× as fast on cpu (4 workloads)", or why there is no such figure.
 
     None for what comes without a fixture, so that nothing can be measured.
     """
@@ -51,7 +51,7 @@ def line(evidence: Evidence) -> str | None:
 
 
 def cell(evidence: Evidence) -> str:
-    """Return the main gain alone: "2.1–83× less time", "no gain", or "–" where nothing was measured.
+    """Return the main gain alone: "2.1–83× as fast", "no gain", or "–" where nothing was measured.
 
     The kind of device is named if it is not the cpu.
     """

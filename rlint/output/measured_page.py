@@ -36,6 +36,8 @@ def section(evidence: Evidence, stale: Mapping[str, Sequence[str]]) -> str:
     if evidence.recordings:
         text += "\n" + _table(evidence.recordings)
         text += "\nRatios are before to after, with their 95 % intervals; each at the typical size.\n\n"
+        notes = "".join(_notes(evidence.recordings))
+        text += f"{notes}\n" if notes else ""
         text += "".join(f"- {_circumstances(recording)}\n" for recording in evidence.recordings)
     for device, changes in stale.items():
         if changes:
@@ -47,6 +49,14 @@ def promises(evidences: Iterable[Evidence]) -> str:
     """Return a table of what documents promised and what was measured, where these differ; "" if nowhere."""
     rows = [row for evidence in evidences for row in _broken_promises(evidence)]
     return _rows(("rule", "workload", "promised", "measured", "on"), rows) if rows else ""
+
+
+def _notes(recordings: Sequence[Recording]) -> Iterator[str]:
+    """Yield what a reader should know besides the figures: where it is worse, and what else it costs."""
+    for recording in recordings:
+        for outcome in recording.outcomes:
+            if outcome.reason and outcome.verdict in (Verdict.FASTER, Verdict.NO_CHANGE, Verdict.SLOWER):
+                yield f"- {outcome.title}, on {recording.device}: {outcome.reason}\n"
 
 
 def _table(recordings: Sequence[Recording]) -> str:
@@ -63,10 +73,9 @@ def _rows_of(device: str, outcome: Outcome) -> Iterator[tuple[str, ...]]:
     begin = (device, outcome.title, figures.size(outcome.typical, outcome.unit))
     if outcome.verdict in (Verdict.DIFFERENT, Verdict.NOT_RUN):
         reason = f": {outcome.reason}" if outcome.reason else ""
-        yield (*begin, _NOTHING, _NOTHING, f"{outcome.verdict.value}{reason}", _NOTHING)
-        return
-    if not outcome.claims:
-        yield (*begin, "none here", _NOTHING, "same behaviour", _NOTHING)
+        behaviour = outcome.behaviour
+        said = "same behaviour, cost not measured" if behaviour and behaviour.same else outcome.verdict.value
+        yield (*begin, _NOTHING, _NOTHING, f"{said}{reason}", _NOTHING)
         return
     exponent = outcome.measurement("exp") if "exp" in outcome.claims else None
     grown = growth(exponent) if exponent else _NOTHING
@@ -89,8 +98,11 @@ def _judged(found: Measurement) -> str:
 
 
 def _circumstances(recording: Recording) -> str:
-    """Return when and where it was measured, in one line."""
-    return f"{recording.device}: {recording.date[:10]}, {_machine(recording.machine, recording.device)}"
+    """Return when and where it was measured, and what was compared, in one line."""
+    cases = sum(outcome.behaviour.cases for outcome in recording.outcomes if outcome.behaviour)
+    behaviour = f"behaviour compared in {cases:,} cases"
+    machine = _machine(recording.machine, recording.device)
+    return f"{recording.device}: {recording.date[:10]}, {behaviour}; {machine}"
 
 
 def _machine(machine: Machine, device: str) -> str:

@@ -98,7 +98,7 @@ def _explained(outcome: Outcome) -> str:
 def _not_run(session: Session) -> str:
     lines = []
     for reason, outcomes in summary.not_run(session).items():
-        lines += [f"- {text(reason)}: {text(', '.join(summary.label(outcome) for outcome in outcomes))}"]
+        lines += [f"- {text(reason)}: {text(summary.labels(outcomes))}"]
     return _unfolds("Not run here", lines)
 
 

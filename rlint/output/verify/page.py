@@ -61,7 +61,7 @@ def _top(session: Session) -> Markup:
     machine = summary.machine_facts(session.machine)
     facts = [tag("div", tag("dt", name), tag("dd", value)) for name, value in machine.items()]
     reasons = [
-        tag("p", f"Not run here: {', '.join(map(summary.label, ones))}: {reason}.", class_="soft")
+        tag("p", f"Not run here: {summary.labels(ones)}: {reason}.", class_="soft")
         for reason, ones in summary.not_run(session).items()
     ]
     took = figures.seconds(session.seconds)

@@ -95,6 +95,17 @@ def label(outcome: Outcome) -> str:
     return f"{name(outcome)} on {outcome.device}" if outcome.workload else outcome.subject
 
 
+def labels(outcomes: Iterable[Outcome]) -> str:
+    """Return "RL101 grow-states on cpu, RL201 on cuda (4 workloads)"."""
+    found: dict[tuple[str, str], list[Outcome]] = {}
+    for outcome in outcomes:
+        found.setdefault((outcome.subject, outcome.device), []).append(outcome)
+    return ", ".join(
+        label(group[0]) if len(group) == 1 else f"{subject} on {device} ({len(group)} workloads)"
+        for (subject, device), group in found.items()
+    )
+
+
 def name(outcome: Outcome) -> str:
     """Return "RL101 grow-states"; a file that could not be loaded has no workload."""
     return f"{outcome.subject} {outcome.workload}".rstrip()

@@ -196,8 +196,10 @@ def _explained(outcome: Outcome, paint: Paint, width: int | None) -> list[str]:
 
 
 def _not_run(reason: str, outcomes: list[Outcome], width: int | None) -> list[str]:
-    listed = ", ".join(summary.label(one) for one in outcomes)
-    return [*_wrapped(f"Not run here: {reason}", width), *_wrapped(listed, width, "  ")]
+    return [
+        *_wrapped(f"Not run here: {reason}", width),
+        *_wrapped(summary.labels(outcomes), width, "  "),
+    ]
 
 
 def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
