@@ -23,7 +23,7 @@ class Pace:
     """For comparing one workload's behaviour."""
 
 
-THOROUGH = Pace(processes=3, more=2, timing=240, least=0.8, most=3.0, behaviour=20)
+THOROUGH = Pace(processes=3, more=4, timing=240, least=0.8, most=3.0, behaviour=20)
 QUICK = Pace(processes=2, more=0, timing=10, least=0.2, most=0.5, behaviour=1)
 
 

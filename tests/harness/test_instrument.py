@@ -11,6 +11,7 @@ import pytest
 
 from rlint.harness import process, verdicts
 from rlint.harness.job import MEMORY, TIMING, Job, Message
+from rlint.harness.options import THOROUGH
 from rlint.harness.program import Subject
 from rlint.harness.results import Measurement, Verdict
 
@@ -107,16 +108,16 @@ def timed(
     typical: int,
     experiment: int = 0,
 ) -> dict[str, tuple[Measurement, ...]]:
-    """Time workloads in three processes, and in up to three more while they are undecided."""
+    """Time workloads in as many processes as `rlint verify` does, and in more while they are undecided."""
     rounds: dict[str, list[Any]] = defaultdict(list)
     found: dict[str, tuple[Measurement, ...]] = {}
     left = tuple(names)
-    for number in range(6):
+    for number in range(THOROUGH.processes + THOROUGH.more):
         job = Job(TIMING, subject, left, budget=budget, round=number)
         for name, data in results(job, hash_seed=10 * experiment + number).items():
             rounds[name] += data
             found[name] = measure(rounds[name])
-        if number >= 2:
+        if number + 1 >= THOROUGH.processes:
             left = tuple(name for name in left if verdicts.undecided(found[name], typical=typical))
         if not left:
             break
@@ -149,7 +150,7 @@ def planted(
 ) -> tuple[tuple[Measurement, ...], tuple[Verdict, str | None]]:
     """Time one program before and after a change, and judge it."""
     subject = write(folder, before, after, ONE_OF_THEM.format(sizes=sizes, claims=claims))
-    memory = results(Job(MEMORY, subject, ("planted",), typical_only=True))["planted"]
+    memory = results(Job(MEMORY, subject, ("planted",), quick=True))["planted"]
     found = timed(
         subject,
         ["planted"],
