@@ -24,7 +24,7 @@ class Pace:
 
 
 THOROUGH = Pace(processes=3, more=4, timing=240, least=0.8, most=3.0, behaviour=20)
-QUICK = Pace(processes=2, more=0, timing=10, least=0.2, most=0.5, behaviour=1)
+QUICK = Pace(processes=1, more=1, timing=10, least=0.2, most=0.5, behaviour=1)
 
 
 @dataclass(frozen=True, slots=True)
