@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rlint.harness import process
+from rlint.harness.devices import KINDS
 from rlint.harness.job import DEVICES, Declared, Job, Message
 
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from rlint.harness.subjects import Experiment
     from rlint.harness.synchronisations import HostWaits
     from rlint.harness.timing import Round
-
-KINDS = ("cpu", "cuda", "mps")
-"""The kinds of devices, in the order in which they are reported."""
 
 
 @dataclass(slots=True)

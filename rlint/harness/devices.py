@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 KINDS = ("cpu", "cuda", "mps")
-"""The kinds of devices that workloads may name."""
+"""The kinds of devices that workloads may name, in the order in which they are reported."""
 
 _children_time: Callable[[], float] | None = None
 with contextlib.suppress(ImportError):  # Windows has no `resource`

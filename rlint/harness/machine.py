@@ -9,6 +9,7 @@ from importlib import metadata
 import psutil
 
 from rlint import __version__
+from rlint.harness.devices import describe
 from rlint.harness.results import Machine
 
 _PACKAGES = ("torch", "numpy")
@@ -21,22 +22,10 @@ def describe_machine(accelerator: str = "") -> Machine:
     versions.update({one.name: one.version for one in installed})
     return Machine(
         system=f"{platform.system()} {platform.machine()}",
-        processor=_processor(),
+        processor=describe("cpu"),
         cores=os.cpu_count() or 1,
         memory=psutil.virtual_memory().total,
         python=platform.python_version(),
         versions=versions,
         accelerator=accelerator or None,
     )
-
-
-def _processor() -> str:
-    """The model's name: `platform.processor` leaves it out on Linux."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()

@@ -20,6 +20,8 @@ from rlint.harness.workload import Workload, mistakes_of
 BEFORE, SAFE, AFTER = "before", "safe", "after"
 """The arms of an experiment: the program as it is, with its safe fixes alone, and with all wanted ones."""
 
+_EXTRA = ("torch", "numpy")
+"""Packages that come with the extra `rlint[verify]`."""
 _INSTALLED = ("site-packages", "dist-packages")
 
 
@@ -104,7 +106,10 @@ def _import(name: str, path: str) -> ModuleType:
         if isinstance(error, KeyboardInterrupt):
             raise
         where = _deepest_line(error, path)
-        raise WorkloadError(f"{where}: cannot be loaded: {type(error).__name__}: {error}") from error
+        what = f"{where}: cannot be loaded: {type(error).__name__}: {error}"
+        if isinstance(error, ModuleNotFoundError) and error.name in _EXTRA:
+            what += "; `pip install 'rlint[verify]'` brings it"
+        raise WorkloadError(what) from error
     return module
 
 

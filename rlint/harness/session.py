@@ -11,7 +11,8 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from rlint.harness import process, verdicts
-from rlint.harness.bench import KINDS, Bench, Record
+from rlint.harness.bench import Bench, Record
+from rlint.harness.devices import KINDS
 from rlint.harness.job import BEHAVIOUR, MEMORY, SYNCHRONISATIONS, TIMING, Declared, Job
 from rlint.harness.machine import describe_machine
 from rlint.harness.options import Options, Progress, Silent
