@@ -13,10 +13,11 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-KINDS = ("cpu", "cuda", "mps")
+from rlint.evidence.gain import DEVICES
+
+KINDS = DEVICES
 """The kinds of devices that workloads may name, in the order in which they are reported."""
 
 _children_time: Callable[[], float] | None = None
@@ -78,9 +79,10 @@ def _processor() -> str:
     return platform.processor() or platform.machine() or "unknown processor"
 
 
-def loaded_torch() -> ModuleType | None:
-    """Give PyTorch if the program under test has imported it."""
-    return sys.modules.get("torch")
+def loaded_torch() -> Any:
+    """Give PyTorch if the program under test has imported it, else None."""
+    torch = sys.modules.get("torch")
+    return torch if hasattr(torch, "Tensor") else None
 
 
 def set_threads(count: int) -> None:
@@ -88,14 +90,14 @@ def set_threads(count: int) -> None:
 
     Other libraries read their number from the environment when they are loaded.
     """
-    torch: Any = loaded_torch()
+    torch = loaded_torch()
     if torch is not None:
         torch.set_num_threads(count)
 
 
 def synchronise(device: str) -> None:
     """Wait until all work handed to a device is done. The processor's is done when it returns."""
-    torch: Any = loaded_torch()
+    torch = loaded_torch()
     if torch is None:
         return
     if device == "cuda":
@@ -115,7 +117,7 @@ class Clock:
     def __init__(self, device: str) -> None:
         self._device = device
         self._events: tuple[Any, Any] | None = None
-        torch: Any = loaded_torch()
+        torch = loaded_torch()
         if device == "cuda" and torch is not None:
             self._events = (torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True))
         self._wall = self._cpu = 0.0

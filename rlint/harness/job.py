@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlint.harness.program import Subject
-from rlint.harness.workload import Workload
+from rlint.harness.workload import Workload, claims_on
 
 DEVICES, BEHAVIOUR, TIMING, MEMORY, SYNCHRONISATIONS = (
     "devices",
@@ -73,8 +73,7 @@ class Declared:
 
     def claims_on(self, device: str) -> tuple[str, ...]:
         """What is claimed on a kind of device."""
-        found = [claim.partition(":") for claim in self.claims]
-        return tuple(claim for claim, _, only in found if only in ("", device))
+        return claims_on(device, self.claims)
 
 
 @dataclass(frozen=True, slots=True)

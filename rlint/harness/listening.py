@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
-from rlint.harness.surroundings import loaded_torch
+from rlint.harness.devices import loaded_torch
 from rlint.harness.texts import name_of, settled
 
 

@@ -105,7 +105,7 @@ def _observed(device: str) -> Iterator[_Seen]:
 @contextlib.contextmanager
 def _torch_on_host(seen: _Seen) -> Iterator[None]:
     """Follow what PyTorch allocates and frees on the host, with its profiler."""
-    torch: Any = loaded_torch()
+    torch = loaded_torch()
     if torch is None:
         yield
         return
@@ -139,7 +139,7 @@ def peak_of(changes: Iterable[tuple[int, int]]) -> int:
 @contextlib.contextmanager
 def _torch_on_cuda(seen: _Seen, device: str) -> Iterator[None]:
     """Read the counters of PyTorch's allocator for the current CUDA device."""
-    torch: Any = loaded_torch()
+    torch = loaded_torch()
     if torch is None or device != "cuda":
         yield
         return

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rlint.harness.devices import synchronise
+from rlint.harness.devices import loaded_torch, synchronise
 from rlint.harness.differences import Comparison, Found, Snapshot
 from rlint.harness.program import Arm, WorkloadError
 from rlint.harness.snapshot import Root, Walker
 from rlint.harness.streams import global_streams, seed_streams
-from rlint.harness.surroundings import loaded_torch, settings
+from rlint.harness.surroundings import settings
 from rlint.harness.texts import name_of, settled
 from rlint.harness.workload import Workload
 

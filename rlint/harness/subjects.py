@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rlint import engine
 from rlint.errors import RlintError
+from rlint.evidence.gain import fixtures_folder
 from rlint.files import Source, display_name, read_source
 from rlint.harness.program import AFTER, BEFORE, SAFE, Subject
 
@@ -38,10 +38,10 @@ class Experiment:
 
 def fixture_folder(entry: RuleEntry) -> Path:
     """The folder with the evidence of a rule, in the checkout or in the installed package."""
-    spec = importlib.util.find_spec("rlint.fixtures")
-    if spec is None or not spec.submodule_search_locations:
+    place = fixtures_folder()
+    if place is None:
         raise RlintError("the package rlint.fixtures is missing: rlint is not installed completely")
-    return Path(next(iter(spec.submodule_search_locations)), entry.name)
+    return place / entry.name
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
+from rlint.harness.devices import loaded_torch
 from rlint.harness.values import Scalar
 
 
@@ -41,12 +42,6 @@ def settings() -> dict[str, Scalar]:
         if hasattr(torch, "get_default_device"):  # since 2.3
             found["settings.torch.get_default_device()"] = str(torch.get_default_device())
     return found
-
-
-def loaded_torch() -> Any:
-    """The module `torch`, if the program under test uses it."""
-    torch = sys.modules.get("torch")
-    return torch if hasattr(torch, "Tensor") else None
 
 
 def _folder() -> str:

@@ -80,7 +80,7 @@ def measure(
 
 
 def _traced(point: ArmAtSize, device: str) -> Traffic:
-    torch: Any = loaded_torch()
+    torch = loaded_torch()
     kinds = torch.profiler.ProfilerActivity
     with point.prepared() as action:
         synchronise(device)

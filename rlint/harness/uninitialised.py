@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
 
-from rlint.harness.surroundings import loaded_torch
+from rlint.harness.devices import loaded_torch
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ from rlint.harness.program import AFTER, BEFORE
 from rlint.harness.results import Behaviour, Measurement, Ratio, Verdict
 from rlint.harness.synchronisations import HostWaits
 from rlint.harness.timing import Round
+from rlint.harness.workload import claims_on
 
 SMALLEST = 0.03
 """The least share that counts as a change: 0.03 is 3 %."""
@@ -238,7 +239,7 @@ def judge(
         return Verdict.DIFFERENT, str(behaviour.differences[0])
     if behaviour is not None and not behaviour.same:
         return Verdict.NOT_RUN, "no run could be compared"
-    claims = [claim for claim, _, only in (one.partition(":") for one in declared) if only in ("", device)]
+    claims = claims_on(device, declared)
     if not claims:
         return Verdict.NOT_RUN, f"claimed on {_listed(sorted({c.partition(':')[2] for c in declared}))} only"
     telling = [one for one in found if one.size in (None, typical)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -131,8 +131,13 @@ class Workload:
 
     def claims_on(self, device: str) -> tuple[str, ...]:
         """What is claimed on a kind of device."""
-        found = [claim.partition(":") for claim in self.claims]
-        return tuple(claim for claim, _, only in found if only in ("", device))
+        return claims_on(device, self.claims)
+
+
+def claims_on(device: str, claims: Sequence[str]) -> tuple[str, ...]:
+    """Those of `claims` that are made on a kind of device, without its name."""
+    found = [claim.partition(":") for claim in claims]
+    return tuple(claim for claim, _, only in found if only in ("", device))
 
 
 def mistakes_of(workload: Workload) -> list[str]:
