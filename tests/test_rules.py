@@ -33,6 +33,12 @@ from workspaces import Workspace
 Build = Callable[[Mapping[str, bytes]], Workspace]
 
 every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda entry: entry.name)
+every_fixing_rule = pytest.mark.parametrize(
+    "rule", [entry for entry in RULES if entry.fixes != "none"], ids=lambda entry: entry.name
+)
+every_advising_rule = pytest.mark.parametrize(
+    "rule", [entry for entry in RULES if entry.fixes == "none"], ids=lambda entry: entry.name
+)
 every_case = pytest.mark.parametrize(
     "case", [case for folder in rule_folders() for case in cases_of(folder)], ids=lambda case: case.id
 )
@@ -44,6 +50,11 @@ ALL_CODES = frozenset(entry.code for entry in RULES)
 def read(rule: RuleEntry, name: str) -> bytes:
     """A file of the rule's folder."""
     return (FIXTURES / rule.name / name).read_bytes()
+
+
+def fixed_text(rule: RuleEntry) -> bytes:
+    """What the rule's fixes make of its `before.py`."""
+    return read(rule, "before.py" if rule.fixes == "none" else "after.py")
 
 
 def code_of(case: Case) -> str:
@@ -151,7 +162,7 @@ def test_findings_are_well_formed(rule: RuleEntry, before: Workspace) -> None:
         assert bool(finding.fix.reason) == (safety_of(finding) == "unsafe")
 
 
-@every_rule
+@every_fixing_rule
 def test_the_fix_makes_the_expected_program(rule: RuleEntry, before: Workspace, expected: Expected) -> None:
     """`rlint fix --unsafe-fixes` makes after.py of before.py, byte for byte."""
     fixable = [finding for finding in before.findings({rule.code}) if finding.fix]
@@ -159,6 +170,17 @@ def test_the_fix_makes_the_expected_program(rule: RuleEntry, before: Workspace, 
     if fixable:
         assert applied, "no fix was applied"
     expected.compare(FIXTURES / rule.name / "after.py", before.content()["before.py"])
+
+
+@every_advising_rule
+def test_advice_can_be_followed(rule: RuleEntry, before: Workspace, workspace: Build) -> None:
+    """Where there is advice alone, after.py is what somebody wrote who followed it: all is said."""
+    assert before.fix({rule.code}) == ()
+    after = read(rule, "after.py")
+    assert after != read(rule, "before.py")
+    compile(after, "after.py", "exec")
+    found = workspace({"after.py": after}).findings({rule.code})
+    assert render_findings(found).decode() == ""
 
 
 @every_rule
@@ -308,7 +330,7 @@ def test_the_same_program_written_otherwise(
     other.fix({rule.code})
     fixed = other.content()["before.py"]
     compile(fixed, "before.py", "exec")
-    after = read(rule, "after.py").decode()
+    after = fixed_text(rule).decode()
     if variant in (program_variants.crlf, program_variants.unterminated):
         assert fixed.decode() == variant(after)
     elif variant is program_variants.tabs:
@@ -320,7 +342,7 @@ def test_a_byte_order_mark_stays(rule: RuleEntry, workspace: Build) -> None:
     """A file that begins with a byte-order mark is found and fixed like any other."""
     program = workspace({"before.py": b"\xef\xbb\xbf" + read(rule, "before.py")})
     program.fix({rule.code})
-    assert program.content()["before.py"] == b"\xef\xbb\xbf" + read(rule, "after.py")
+    assert program.content()["before.py"] == b"\xef\xbb\xbf" + fixed_text(rule)
 
 
 @every_rule

@@ -25,15 +25,14 @@ def check(entries: Sequence[RuleEntry], fixtures: Path | None = None) -> list[st
     """Return what is wrong with the evidence of rules, each as a sentence with what to do about it.
 
     Evidence is wanted for the cpu, and for every other kind of device for which any rule has some and on
-    which a workload of the rule claims a gain; for rules that only advise, none is. It is read from below
-    `fixtures`, the folder of all fixtures unless given.
+    which a workload of the rule claims a gain. It is read from below `fixtures`, the folder of all fixtures
+    unless given.
     """
     place = fixtures or fixtures_folder()
     if place is None:
         return ["the package rlint.fixtures is missing: rlint is not installed completely"]
     kinds = {device for device in DEVICES if any(_all_of(place, device))} | {"cpu"}
-    fixed = [entry for entry in entries if entry.is_builtin and entry.fixes != "none"]
-    return [problem for entry in fixed for problem in _problems(entry, place, kinds)]
+    return [problem for entry in entries if entry.is_builtin for problem in _problems(entry, place, kinds)]
 
 
 def _all_of(place: Path, device: str) -> list[Path]:

@@ -19,8 +19,8 @@ from rlint.harness.program import AFTER, BEFORE, SAFE, Subject
 if TYPE_CHECKING:
     from rlint.registry import RuleEntry
 
-PROGRAM, WORKLOAD = "before.py", "workload.py"
-"""The files of a rule's fixture folder that are run."""
+PROGRAM, WORKLOAD, ADVISED = "before.py", "workload.py", "after.py"
+"""The files of a rule's fixture folder that are run; the last only for a rule that has advice alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,7 @@ def fixture_folder(entry: RuleEntry) -> Path:
 def fixtures_of(entries: Sequence[RuleEntry]) -> Iterator[list[Experiment]]:
     """Copy the fixtures of rules into a folder that lasts as long as the context, and fix the copies.
 
+    For a rule that has advice alone, what somebody wrote who followed it stands for the fixed text.
     Raises RlintError for a rule without a fixture or workload, or one whose fixer changes nothing.
     """
     with TemporaryDirectory(prefix="rlint-verify-") as folder:
@@ -56,7 +57,8 @@ def fixtures_of(entries: Sequence[RuleEntry]) -> Iterator[list[Experiment]]:
 
 def _of_rule(entry: RuleEntry, folder: Path) -> Experiment:
     origin = fixture_folder(entry)
-    for needed in (PROGRAM, WORKLOAD):
+    by_hand = entry.fixes == "none"
+    for needed in (PROGRAM, WORKLOAD, *([ADVISED] if by_hand else [])):
         if not (origin / needed).is_file():
             raise RlintError(f"{entry.code} {entry.name}: has no {origin / needed}, so nothing can be run")
     folder.mkdir()
@@ -64,6 +66,8 @@ def _of_rule(entry: RuleEntry, folder: Path) -> Experiment:
     program.write_bytes((origin / PROGRAM).read_bytes())
     target = engine.Target(None, program, PROGRAM, frozenset({entry.code}))
     texts, fixes = _texts([target], unsafe=True)
+    if by_hand:
+        texts[AFTER] = {**texts[BEFORE], str(program): _text(origin / ADVISED)}
     subject = Subject(
         main=str(program),
         module=program.stem,
@@ -72,7 +76,8 @@ def _of_rule(entry: RuleEntry, folder: Path) -> Experiment:
         texts=texts,
     )
     if not subject.changed:
-        raise RlintError(f"{entry.code} {entry.name}: its fixer changes nothing in {origin / PROGRAM}")
+        what = f"{origin / ADVISED} is the same as" if by_hand else "its fixer changes nothing in"
+        raise RlintError(f"{entry.code} {entry.name}: {what} {origin / PROGRAM}")
     return Experiment(entry.code, entry.name, subject, fixes)
 
 
@@ -107,12 +112,7 @@ def _texts(
     targets: Sequence[engine.Target], *, unsafe: bool
 ) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
     """The texts of all arms, and the codes that were fixed for the last one."""
-    before: dict[str, str] = {}
-    for target in targets:
-        source = read_source(target.path, target.name)
-        if not isinstance(source, Source):
-            raise RlintError(str(source))
-        before[os.path.abspath(target.path)] = source.text
+    before = {os.path.abspath(target.path): _text(target.path, target.name) for target in targets}
     texts = {BEFORE: before}
     codes: tuple[str, ...] = ()
     for arm in (SAFE, AFTER):
@@ -126,3 +126,10 @@ def _texts(
         texts[arm] = {**before, **changed}
         codes = tuple(sorted({finding.code for finding in fixed.applied}))
     return texts, codes
+
+
+def _text(path: Path, name: str | None = None) -> str:
+    source = read_source(path, name or display_name(path))
+    if not isinstance(source, Source):
+        raise RlintError(str(source))
+    return source.text
