@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rlint.harness import process
 from rlint.harness.devices import KINDS
 from rlint.harness.job import DEVICES, Declared, Job, Message
+from rlint.harness.start import ForkServers
 
 if TYPE_CHECKING:
     from rlint.harness.memory import MemoryUse
@@ -43,8 +44,9 @@ class Record:
 class Bench:
     """May be used from several threads at once, each with experiments and devices of its own."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, servers: ForkServers) -> None:
         self._options = options
+        self._servers = servers
         self._lock = threading.Lock()
         self._records: dict[tuple[str, str, str], Record] = {}
         self.stop = threading.Event()
@@ -97,6 +99,7 @@ class Bench:
             self._take(message, job.device, experiment, results)
 
         left = job.workloads
+        start = self._servers.start_for(job.subject, job.device)
         while True:
             begun.clear()
             try:
@@ -107,6 +110,7 @@ class Bench:
                     threads=1,
                     hash_seed=hash_seed,
                     stop=self.stop,
+                    start=start,
                 )
             except process.EndedError as error:
                 if not begun:

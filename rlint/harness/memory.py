@@ -49,6 +49,16 @@ def measure(
     the run down several times. What the workload raises is raised. Sizes at which PyTorch is likely to
     allocate more than MOST_ALLOCATIONS times are left out: each is kept in memory with some 3 kB.
     """
+    settle_memory()  # looking through packages takes longer than most runs
+    try:
+        return _measured(subject, workload, device, sizes, runs)
+    finally:
+        gc.unfreeze()
+
+
+def _measured(
+    subject: Subject, workload: str, device: str, sizes: Sequence[int], runs: int
+) -> list[MemoryUse]:
     uses = []
     for name in (BEFORE, AFTER):
         arm = load(subject, name)
@@ -69,11 +79,8 @@ def measure(
 
 def _observe(point: ArmAtSize, size: int, arm: str, run: int) -> MemoryUse:
     settle_memory()
-    try:
-        with point.prepared() as action, _observed(point.device) as seen:
-            seen.result = action()
-    finally:
-        gc.unfreeze()
+    with point.prepared() as action, _observed(point.device) as seen:
+        seen.result = action()
     return MemoryUse(size, arm, run, seen.peak_host, seen.peak_device, seen.allocations)
 
 
@@ -109,12 +116,12 @@ def _torch_on_host(seen: _Seen) -> Iterator[None]:
     if torch is None:
         yield
         return
-    cpu = torch.profiler.ProfilerActivity.CPU
-    with torch.profiler.profile(activities=[cpu], profile_memory=True) as profiler:
+    # The part that `torch.profiler` is built on; that itself imports a compiler first.
+    with torch.autograd.profiler.profile(use_cpu=True, profile_memory=True) as profiler:
         yield
     changes = [
         (_start(event), event.nbytes())
-        for event in profiler.profiler.kineto_results.events()
+        for event in profiler.kineto_results.events()
         if event.name() == "[memory]" and event.device_type() == torch.autograd.DeviceType.CPU
     ]
     seen.allocations += sum(size > 0 for _, size in changes)

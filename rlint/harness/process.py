@@ -7,7 +7,6 @@ import os
 import pickle
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -17,11 +16,10 @@ from typing import IO, Any
 
 import psutil
 
+from rlint.harness.start import Start, Started, fresh
+
 _POLL = 0.1  # seconds between two looks at the process
 _TAIL = 2_000  # characters of standard error that a report of a crash quotes
-_START = "import sys; sys.path[:] = {path!r}; from rlint.harness.child import main; main()"
-"""Imports as this process does. With `-m`, the modules of the working folder would go before Python's own."""
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +48,14 @@ def run(
     threads: int,
     hash_seed: int = 0,
     stop: threading.Event | None = None,
+    start: Start = fresh,
 ) -> None:
-    """Run `job` in a fresh interpreter, and hand on what it reports.
+    """Run `job` in a process of its own, and hand on what it reports.
 
     Raises EndedError where it crashes, hangs or takes too much memory, StoppedError once `stop` is set.
     """
     with tempfile.TemporaryFile() as errors:
-        environment = {**os.environ, **dict.fromkeys(_THREAD_VARIABLES, str(threads))}
-        environment["PYTHONHASHSEED"] = str(hash_seed)
-        child = subprocess.Popen(  # noqa: S603 - this interpreter, with a program of ours
-            [sys.executable, "-X", "faulthandler", "-c", _START.format(path=[p for p in sys.path if p])],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            env=environment,
-            start_new_session=os.name == "posix",
-        )
+        child = start(errors, threads=threads, hash_seed=hash_seed)
         assert child.stdin is not None
         assert child.stdout is not None
         life = _Life(child.stdout, on_message)
@@ -83,7 +73,7 @@ def run(
         if life.failure is not None:
             raise life.failure
         if not life.finished:
-            raise EndedError(_cause(child.returncode, errors))
+            raise EndedError(_cause(child.wait(), errors))
 
 
 class _Life:
@@ -117,7 +107,7 @@ def _messages(stream: IO[bytes]) -> Iterator[Any]:
             yield pickle.load(stream)  # noqa: S301
 
 
-def _watch(child: subprocess.Popen[bytes], life: _Life, limits: Limits, stop: threading.Event | None) -> None:
+def _watch(child: Started, life: _Life, limits: Limits, stop: threading.Event | None) -> None:
     process = None
     with contextlib.suppress(psutil.Error):
         process = psutil.Process(child.pid)
@@ -152,7 +142,7 @@ def _memory(process: psutil.Process | None) -> int:
     return total
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
+def _end(child: Started) -> None:
     """Kill a process and everything that it has started."""
     descendants = []
     with contextlib.suppress(psutil.Error):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -17,6 +18,7 @@ from rlint.harness.job import BEHAVIOUR, MEMORY, SYNCHRONISATIONS, TIMING, Decla
 from rlint.harness.machine import describe_machine
 from rlint.harness.options import Options, Progress, Silent
 from rlint.harness.results import Measurement, Outcome, Session, Verdict
+from rlint.harness.start import ForkServers
 
 if TYPE_CHECKING:
     from rlint.harness.subjects import Experiment
@@ -28,15 +30,18 @@ _OF_PHASE = {MEMORY: {"mem", "alloc"}, SYNCHRONISATIONS: {"sync"}}
 
 def verify(experiments: Sequence[Experiment], options: Options, progress: Progress | None = None) -> Session:
     """Run experiments and judge them. Ctrl-C ends all processes; what was found until then is returned."""
-    return _Verification(experiments, options, progress or Silent()).run()
+    with contextlib.closing(ForkServers()) as servers:
+        return _Verification(experiments, options, progress or Silent(), Bench(options, servers)).run()
 
 
 class _Verification:
-    def __init__(self, experiments: Sequence[Experiment], options: Options, progress: Progress) -> None:
+    def __init__(
+        self, experiments: Sequence[Experiment], options: Options, progress: Progress, bench: Bench
+    ) -> None:
         self._experiments = experiments
         self._options = options
         self._progress = progress
-        self._bench = Bench(options)
+        self._bench = bench
 
     def run(self) -> Session:
         """Do everything, as far as nobody interrupts it."""

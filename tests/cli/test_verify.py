@@ -176,6 +176,13 @@ def test_a_device_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> Non
     assert found["answers"]["measurements"] == []
 
 
+started_anew_or_forked = pytest.mark.parametrize(
+    "heavy",
+    ["", pytest.param("import numpy\n", marks=pytest.mark.skipif(sys.platform != "linux", reason="forks"))],
+    ids=["fresh", "forked"],
+)
+"""Programs that import what is slow to import run in processes that are forked where that is done."""
+
 ENDINGS = '''
 
 class Hangs(Answers):
@@ -218,9 +225,10 @@ class Last(Answers):
 '''
 
 
-def test_a_workload_that_ends_badly_is_reported_and_the_others_go_on(tmp_path: Path) -> None:
+@started_anew_or_forked
+def test_a_workload_that_ends_badly_is_reported_and_the_others_go_on(heavy: str, tmp_path: Path) -> None:
     """Hung, crashed and memory-hungry workloads are ended at their limits; the rest is verified."""
-    write(tmp_path, rewards=PROGRAM, drive=WORKLOAD + ENDINGS)
+    write(tmp_path, rewards=heavy + PROGRAM, drive=WORKLOAD + ENDINGS)
     done = verify(tmp_path, *OWN, "--timeout", "3", "--memory-limit", "0.5")
     assert done.returncode == 1
     found = outcomes(done)
@@ -250,10 +258,10 @@ class Slow(Answers):
 
 
 @contextlib.contextmanager
-def _running(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[psutil.Process]]]:
+def _running(folder: Path, heavy: str) -> Iterator[tuple[subprocess.Popen[str], list[psutil.Process]]]:
     """`rlint verify`, once the workload's own process is there, and all processes below it."""
     mark = folder / "started"
-    write(folder, rewards=PROGRAM, drive=WORKLOAD + SLOW.format(mark=str(mark)))
+    write(folder, rewards=heavy + PROGRAM, drive=WORKLOAD + SLOW.format(mark=str(mark)))
     command = [sys.executable, "-m", "rlint", "verify", "--quick", "--isolated", *OWN]
     verifying = subprocess.Popen(
         command,
@@ -284,9 +292,10 @@ def _gone(processes: list[psutil.Process]) -> bool:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
-def test_an_interrupt_leaves_no_process_behind(tmp_path: Path) -> None:
+@started_anew_or_forked
+def test_an_interrupt_leaves_no_process_behind(heavy: str, tmp_path: Path) -> None:
     """Ctrl-C ends what runs, with all that it has started; what was found until then is printed."""
-    with _running(tmp_path) as (verifying, below):
+    with _running(tmp_path, heavy) as (verifying, below):
         verifying.send_signal(signal.SIGINT)
         output, errors = verifying.communicate(timeout=20)
         assert _gone(below)
@@ -298,9 +307,10 @@ def test_an_interrupt_leaves_no_process_behind(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
-def test_a_killed_session_leaves_no_process_behind(tmp_path: Path, how: signal.Signals) -> None:
+@started_anew_or_forked
+def test_a_killed_session_leaves_no_process_behind(heavy: str, tmp_path: Path, how: signal.Signals) -> None:
     """However rlint itself ends, the processes that it has started notice."""
-    with _running(tmp_path) as (verifying, below):
+    with _running(tmp_path, heavy) as (verifying, below):
         verifying.send_signal(how)
         verifying.communicate(timeout=20)
         assert _gone(below)
