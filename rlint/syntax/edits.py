@@ -237,9 +237,9 @@ class Edits:
         rewritten = rewrite.with_keyword(self.text(call), name, value)
         return self.replace(call, rewritten) if rewritten is not None else None
 
-    def without_arguments(self, call: ast.Call, dropped: Collection[ast.expr]) -> list[Edit] | None:
-        """Take arguments out of a call, with their commas (and keywords); None where a comment would be
-        lost, or the text does not show where the arguments are.
+    def argument_spans(self, call: ast.Call) -> dict[ast.expr, tuple[int, int]] | None:
+        """Where the arguments of a call stand, in their order, each with its keyword and the parentheses
+        around it; None where the text does not show that.
         """
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         given.sort(key=lambda argument: self.span(argument)[0])
@@ -247,7 +247,17 @@ class Edits:
         inside = argument_spans(self.tree.text[start:end])
         if inside is None or len(inside) != len(given):
             return None
-        parts = [(start + first, start + behind) for first, behind in inside]
+        spans = [(start + first, start + behind) for first, behind in inside]
+        return dict(zip(given, spans, strict=True))
+
+    def without_arguments(self, call: ast.Call, dropped: Collection[ast.expr]) -> list[Edit] | None:
+        """Take arguments out of a call, with their commas (and keywords); None where a comment would be
+        lost, or the text does not show where the arguments are.
+        """
+        spans = self.argument_spans(call)
+        if spans is None:
+            return None
+        given, parts = [*spans], [*spans.values()]
         edits: list[Edit] = []
         kept = [index for index, argument in enumerate(given) if argument not in dropped]
         last = kept[-1] if kept else -1
