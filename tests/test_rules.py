@@ -113,7 +113,6 @@ def test_the_class_data_are_of_the_known_words(rule: RuleEntry) -> None:
     assert loaded.visits
     assert all(issubclass(node_type, ast.AST) for node_type in loaded.visits)
     assert isinstance(loaded.heat, Heat)
-    assert loaded.seeds
     assert all(SEED.fullmatch(seed) for seed in loaded.seeds)
     assert all(CLAIM.fullmatch(claim) for claim in loaded.claims)
 
