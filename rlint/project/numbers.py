@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rlint.project.kind import Tag
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from rlint.project.site import Site
 
 _DEPTH = 5
+_NUMBERS = frozenset({Tag.INT, Tag.FLOAT, Tag.BOOL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +108,55 @@ def _stored(attribute: ast.Attribute, site: Site, depth: int) -> Number | None:
     if not known or len(known) != len(numbers):
         return None
     return Number(max(number.value for number in known), fixed=False)
+
+
+def is_number(expression: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
+    """Is the value surely a Python number, not an array or a tensor? An attribute of what is not known is
+    one where all classes of the project, or all command-line options, that have it say so.
+    """
+    kind = site.kind_of(expression)
+    if kind:
+        return kind.tag in _NUMBERS and not kind.optional
+    if depth <= 0:
+        return False
+    match expression:
+        case ast.UnaryOp(operand=operand):
+            return is_number(operand, site, depth - 1)
+        case ast.BinOp(left=left, right=right):
+            return is_number(left, site, depth - 1) and is_number(right, site, depth - 1)
+        case ast.Name():
+            values = [b.value for b in site.definitions(expression) if b.how is How.ASSIGN and not b.path]
+            if values and len(values) == len(site.definitions(expression)):
+                return all(value is not None and is_number(value, site, depth - 1) for value in values)
+        case ast.Attribute(attr=attribute):
+            if _is_declared_number(attribute, site):
+                return True
+    return number_of(expression, site, depth) is not None
+
+
+def _is_declared_number(attribute: str, site: Site) -> bool:
+    """Is an attribute of that name a number wherever the project says what it is?"""
+    declared = [
+        cls.attributes[attribute].tag in _NUMBERS
+        for module in site.index.modules.values()
+        for cls in module.classes.values()
+        if cls.attributes.get(attribute)
+    ]
+    declared += [
+        any(
+            keyword.arg == "type" and site.qualified(keyword.value) in ("builtins.float", "builtins.int")
+            for keyword in call.keywords
+        )
+        for call in site.tree.of_type(ast.Call)
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr == "add_argument"
+        and any(_is_option(argument, attribute) for argument in call.args)
+    ]
+    return bool(declared) and all(declared)
+
+
+def _is_option(argument: ast.expr, attribute: str) -> bool:
+    match argument:
+        case ast.Constant(value=str() as flag):
+            return flag.lstrip("-").replace("-", "_") == attribute
+    return False

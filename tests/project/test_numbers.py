@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from project_builder import expression, find, site_of
-from rlint.project.numbers import Number, number_of
+from rlint.project.numbers import Number, is_number, number_of
 
 PROGRAM = """
 import time as t
@@ -67,3 +67,42 @@ def test_an_imported_function_is_written_as_the_file_imports_it(qualified: str, 
     place = find(site, "local = POLL / 5")
     assert isinstance(place, ast.stmt)
     assert site.spelled(qualified, place) == written
+
+
+OPTIONS = """
+import argparse
+import torch
+from dataclasses import dataclass
+@dataclass
+class Options:
+    tau: float = 0.005
+    rate: float = 1e-3
+    mixed: float = 1.0
+class Learned:
+    def __init__(self):
+        self.mixed = torch.zeros(1)
+parser = argparse.ArgumentParser()
+parser.add_argument("-d", "--soft-decay", type=float, default=0.1)
+parser.add_argument("--name")
+def learn(args, tau, share: float, config):
+    half = args.tau / 2
+    print(args.tau, 1 - args.tau, -half, args.soft_decay, share)
+    print(tau, args.name, args.mixed, config["tau"], args.unknown, torch.rand(1) * 0.5, 1 - tau)
+"""
+
+
+@pytest.mark.parametrize("source", ["args.tau", "1 - args.tau", "-half", "args.soft_decay", "share"])
+def test_numbers_are_told_by_what_the_project_declares(source: str) -> None:
+    """A coefficient that is surely a number makes a fix safe."""
+    site = site_of(OPTIONS)
+    assert is_number(expression(site, source, last=True), site)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["tau", "args.name", "args.mixed", 'config["tau"]', "args.unknown", "torch.rand(1) * 0.5", "1 - tau"],
+)
+def test_what_may_be_a_tensor_is_no_number(source: str) -> None:
+    """Where nothing tells, or one class says otherwise, no fix relies on it."""
+    site = site_of(OPTIONS)
+    assert not is_number(expression(site, source, last=True), site)
