@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 
 from rlint.project import facts
+from rlint.project.dtypes import library_dtype, tensor_class_dtype
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.names import Names
 
@@ -43,6 +44,7 @@ _PLAIN = _kinds(
     RANDOM_GENERATOR="numpy.random.Generator",
     LOGGER="logging.Logger",
 )
+_OF_ONE_TYPE = frozenset({"torch.FloatTensor", "torch.LongTensor"})
 _CONTAINERS = _kinds(
     LIST="builtins.list typing.List",
     TUPLE="builtins.tuple typing.Tuple",
@@ -53,6 +55,8 @@ _CONTAINERS = _kinds(
     DEQUE="collections.deque typing.Deque",
 )
 
+_OF_SEVERAL_CLASSES = (Tag.EVENT, Tag.THREAD, Tag.PROCESS, Tag.QUEUE, Tag.MODULE, Tag.RANDOM_GENERATOR)
+
 
 def annotation_kind(annotation: ast.expr, names: Names) -> Kind:
     """The kind that an annotation promises; UNKNOWN (perhaps with a path to a class) where it does not."""
@@ -62,7 +66,7 @@ def annotation_kind(annotation: ast.expr, names: Names) -> Kind:
         case ast.Constant(value=str(text)):
             return _quoted(text, annotation, names)
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            return annotation_kind(left, names).joined(annotation_kind(right, names))
+            return _either([annotation_kind(part, names) for part in _alternatives(left, right)])
         case ast.Subscript(value=generic, slice=argument):
             return _generic(names.qualified(generic), argument, names)
         case ast.Name() | ast.Attribute():
@@ -75,8 +79,9 @@ def _named(qualified: str | None) -> Kind:
         return UNKNOWN
     tag = _PLAIN.get(qualified) or _CONTAINERS.get(qualified)
     if tag is not None and tag is not Tag.UNKNOWN:
-        concrete = qualified if tag in (Tag.EVENT, Tag.THREAD, Tag.PROCESS, Tag.QUEUE, Tag.MODULE) else ""
-        return Kind(tag, of="" if qualified == "torch.nn.Module" else concrete)
+        concrete = qualified if tag in _OF_SEVERAL_CLASSES else ""
+        dtype = tensor_class_dtype(qualified[6:]) if qualified in _OF_ONE_TYPE else ""
+        return Kind(tag, of="" if qualified == "torch.nn.Module" else concrete, dtype=dtype)
     if qualified.startswith(("builtins.", "typing.", "collections.abc.")):
         return UNKNOWN
     made = facts.callable_fact(qualified)
@@ -90,16 +95,14 @@ def _generic(qualified: str | None, argument: ast.expr, names: Names) -> Kind:
         inner = annotation_kind(argument, names)
         return replace(inner, optional=True) if inner else inner
     if qualified == "typing.Union" and isinstance(argument, ast.Tuple):
-        kinds = [annotation_kind(part, names) for part in argument.elts]
-        joined = kinds[0] if kinds else UNKNOWN
-        for kind in kinds[1:]:
-            joined = joined.joined(kind)
-        return joined
+        return _either([annotation_kind(part, names) for part in argument.elts])
     if qualified in ("typing.Annotated", "typing.Final", "typing.ClassVar"):
         first = argument.elts[0] if isinstance(argument, ast.Tuple) and argument.elts else argument
         return annotation_kind(first, names)
     if qualified == "numpy.typing.NDArray":
-        return Kind(Tag.NDARRAY)
+        return Kind(Tag.NDARRAY, dtype=library_dtype(names.qualified(argument) or ""))
+    if qualified == "numpy.ndarray":
+        return Kind(Tag.NDARRAY, dtype=_array_dtype(argument, names))
     tag = _CONTAINERS.get(qualified or "")
     if tag is None or tag is Tag.UNKNOWN:
         return UNKNOWN if qualified is None or tag is not None else _named(qualified)
@@ -114,6 +117,36 @@ def _generic(qualified: str | None, argument: ast.expr, names: Names) -> Kind:
     for kind in kinds[1:]:
         item = item.joined(kind)
     return Kind(tag, item=item or None)
+
+
+def _alternatives(*parts: ast.expr) -> list[ast.expr]:
+    found: list[ast.expr] = []
+    for part in parts:
+        match part:
+            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+                found += _alternatives(left, right)
+            case _:
+                found.append(part)
+    return found
+
+
+def _either(kinds: list[Kind]) -> Kind:
+    """What is known of a value that is of one of these kinds."""
+    if any(kind.tag is Tag.DEVICE for kind in kinds):  # a device, or what one can be made from
+        named = [kind for kind in kinds if kind.tag not in (Tag.STR, Tag.INT)]
+        kinds = named if all(kind.tag in (Tag.DEVICE, Tag.NONE) for kind in named) else kinds
+    joined = kinds[0] if kinds else UNKNOWN
+    for kind in kinds[1:]:
+        joined = joined.joined(kind)
+    return joined
+
+
+def _array_dtype(argument: ast.expr, names: Names) -> str:
+    match argument:  # np.ndarray[Any, np.dtype[np.float32]]
+        case ast.Tuple(elts=[_, ast.Subscript(value=generic, slice=named)]):
+            if names.qualified(generic) == "numpy.dtype":
+                return library_dtype(names.qualified(named) or "")
+    return ""
 
 
 def _quoted(text: str, at: ast.expr, names: Names) -> Kind:

@@ -32,7 +32,7 @@ class Tag(enum.Enum):
     OPTIMIZER = "optimizer"
     SCHEDULER = "scheduler"
     DISTRIBUTION = "distribution"
-    DEVICE = "device"
+    DEVICE = "device"  # a torch.device, or where annotations say so its name or number
     DTYPE = "dtype"
     DATASET = "dataset"
     LOADER = "loader"
@@ -85,7 +85,9 @@ class Kind:
     class of a FUNCTION or CLASS. `item` is the kind of the elements, where they are all alike.
     `device` is where a tensor lies (or which device a DEVICE names). `fresh` says that the value was
     just made by the expression and nothing else can hold it or its memory. `optional` says it may
-    be None.
+    be None. `dtype` is the type of the elements of an array or tensor ("float32", "uint8", "bool" …;
+    "float" for the default floating-point type of torch, which is float32 unless the program sets
+    another), `rank` the number of its dimensions; "" and None where they are not known.
     """
 
     tag: Tag = Tag.UNKNOWN
@@ -94,6 +96,8 @@ class Kind:
     device: Device = Device.UNKNOWN
     fresh: bool = False
     optional: bool = False
+    dtype: str = ""
+    rank: int | None = None
 
     def __bool__(self) -> bool:
         """False for the unknown kind."""
@@ -120,6 +124,8 @@ class Kind:
             self.device if self.device is other.device else Device.UNKNOWN,
             self.fresh and other.fresh,
             self.optional or other.optional,
+            self.dtype if self.dtype == other.dtype else "",
+            self.rank if self.rank == other.rank else None,
         )
 
 

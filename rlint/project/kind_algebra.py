@@ -28,7 +28,11 @@ def item_of(kind: Kind) -> Kind:
     if kind.tag is Tag.BATCH:
         return batches.part_of(kind)
     if kind.tag is Tag.TENSOR:
-        return Kind(Tag.TENSOR, of=kind.of, device=kind.device)
+        rank = kind.rank - 1 if kind.rank else None
+        return Kind(Tag.TENSOR, of=kind.of, device=kind.device, dtype=kind.dtype, rank=rank)
+    if kind.tag is Tag.NDARRAY and kind.rank:
+        tag = Tag.NDARRAY if kind.rank > 1 else Tag.NUMPY_SCALAR
+        return Kind(tag, dtype=kind.dtype, rank=kind.rank - 1)
     if kind.tag in (Tag.PARAMETERS, Tag.STATE_DICT):
         return Kind(Tag.TENSOR)
     if kind.tag is Tag.RANGE:
@@ -54,7 +58,7 @@ def indexed(owner: Kind, step: str) -> Kind:
     if owner.tag in (Tag.STR, Tag.BYTES):
         return Kind(owner.tag) if owner.tag is Tag.STR or step == "[:]" else UNKNOWN
     if owner.tag is Tag.TENSOR:
-        return Kind(Tag.TENSOR, device=owner.device)
+        return Kind(Tag.TENSOR, device=owner.device, dtype=owner.dtype)
     if owner.tag is Tag.BATCH:
         return batches.part_of(owner)
     if owner.tag in (Tag.DICT, Tag.STATE_DICT):
@@ -62,7 +66,8 @@ def indexed(owner: Kind, step: str) -> Kind:
     if step == "[:]":
         if owner.tag in (Tag.LIST, Tag.TUPLE):
             return replace(owner, fresh=True)
-        return Kind(Tag.NDARRAY) if owner.tag is Tag.NDARRAY else _deferred(owner, step)
+        is_array = owner.tag is Tag.NDARRAY
+        return Kind(Tag.NDARRAY, dtype=owner.dtype) if is_array else _deferred(owner, step)
     if owner.tag in (Tag.LIST, Tag.TUPLE, Tag.DEQUE, Tag.ITERATOR, Tag.LOADER, Tag.PARAMETERS):
         return item_of(owner)
     return _deferred(owner, step)

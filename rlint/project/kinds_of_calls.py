@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import ClassVar
 
 from rlint.project import batches, facts
+from rlint.project.elements import Elements
 from rlint.project.kind import UNKNOWN, Device, Kind, Tag
 from rlint.project.kind_algebra import device_named, item_of, library_value
-from rlint.project.kinds_base import ITERATES, Handlers, KindsBase
+from rlint.project.kinds_base import ITERATES, Handlers
 from rlint.syntax.forms import argument_count
 from rlint.syntax.scopes import How
 
@@ -26,7 +27,7 @@ _OF_CLASSES = frozenset(
 """Values that may be instances of classes of the project."""
 
 
-class CallKinds(KindsBase):
+class CallKinds(Elements):
     """What calls and attributes give, by the tables of facts and by the project."""
 
     def _of_attribute(self, node: ast.Attribute) -> Kind:
@@ -44,6 +45,7 @@ class CallKinds(KindsBase):
             return batches.attribute_of(owner, node.attr)
         if owner:
             kind = facts.attribute_kind(owner.tag, node.attr)
+            kind = self.same_elements(owner, node.attr, kind)
             if kind.tag is Tag.TENSOR and owner.tag is Tag.TENSOR and kind.device is Device.UNKNOWN:
                 return batches.kept(owner, kind)
             if kind.tag is Tag.DEVICE and owner.tag is Tag.TENSOR:
@@ -56,10 +58,13 @@ class CallKinds(KindsBase):
         if qualified is not None:
             known = facts.callable_fact(qualified, argument_count(node))
             if known is not None:
-                return self._made(node, qualified, known.result)
+                return self.with_elements(node, qualified, self._made(node, qualified, known.result))
             return Kind(of=f"{qualified}()")
         if isinstance(node.func, ast.Attribute):
-            return self._method_result(node, node.func)
+            result = self._method_result(node, node.func)
+            if result.tag in (Tag.TENSOR, Tag.NDARRAY):
+                return self.with_elements_of(node, node.func.attr, self.kind_of(node.func.value), result)
+            return result
         callee = self.kind_of(node.func)
         if callee.tag is Tag.TOKENIZER:
             return batches.BATCH_ON_HOST if _gives_tensors(node) else UNKNOWN
@@ -136,7 +141,8 @@ class CallKinds(KindsBase):
             return replace(result, item=self.iterated(node.args[0], ()) or None)
         if qualified == "builtins.next" and node.args:
             iterator = self.kind_of(node.args[0])
-            return item_of(iterator).aged() if iterator.tag is Tag.ITERATOR else result
+            known = iterator.tag in (Tag.ITERATOR, Tag.PARAMETERS)
+            return item_of(iterator).aged() if known else result
         if qualified == batches.COLLATED and node.args:
             return batches.collated(item_of(self.kind_of(node.args[0])))
         if qualified == "torch.load":

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from typing import ClassVar
 
+from rlint.project.elements import Elements
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.kind_algebra import NUMBERS, arithmetic, device_named, indexed
-from rlint.project.kinds_base import Handlers, KindsBase
+from rlint.project.kinds_base import Handlers
 
 _CONSTANTS: dict[type, Tag] = {
     bool: Tag.BOOL,
@@ -19,7 +20,7 @@ _CONSTANTS: dict[type, Tag] = {
 }
 
 
-class DisplayKinds(KindsBase):
+class DisplayKinds(Elements):
     """What an expression gives by its form and the kinds of its parts."""
 
     def _of_constant(self, node: ast.Constant) -> Kind:
@@ -67,14 +68,15 @@ class DisplayKinds(KindsBase):
         return Kind(Tag.STR)
 
     def _of_binary(self, node: ast.BinOp) -> Kind:
-        return arithmetic(self.kind_of(node.left), self.kind_of(node.right), node.op)
+        kind = arithmetic(self.kind_of(node.left), self.kind_of(node.right), node.op)
+        return self.computed(node, kind)
 
     def _of_unary(self, node: ast.UnaryOp) -> Kind:
         if isinstance(node.op, ast.Not):
             return Kind(Tag.BOOL)
         kind = self.kind_of(node.operand)
         if kind.tag in (Tag.TENSOR, Tag.NDARRAY):
-            return Kind(kind.tag, device=kind.device, fresh=True)
+            return Kind(kind.tag, device=kind.device, fresh=True, dtype=kind.dtype, rank=kind.rank)
         return kind if kind.tag in NUMBERS else UNKNOWN
 
     def _of_compare(self, node: ast.Compare) -> Kind:
@@ -85,7 +87,7 @@ class DisplayKinds(KindsBase):
             for tag in (Tag.TENSOR, Tag.NDARRAY):
                 for side in sides:
                     if side.tag is tag:
-                        return Kind(tag, device=side.device, fresh=True)
+                        return Kind(tag, device=side.device, fresh=True, dtype="bool")
             if all(side.tag in (*NUMBERS, Tag.STR) for side in sides):
                 return Kind(Tag.BOOL)
         return UNKNOWN
@@ -103,7 +105,10 @@ class DisplayKinds(KindsBase):
         return self.kind_of(node.value).aged()
 
     def _of_subscript(self, node: ast.Subscript) -> Kind:
-        return indexed(self.kind_of(node.value), self._index_step(node.slice))
+        owner = self.kind_of(node.value)
+        if owner.tag in (Tag.TENSOR, Tag.NDARRAY):
+            return self.part_of_array(owner, node.slice)
+        return indexed(owner, self._index_step(node.slice))
 
     def _index_step(self, index: ast.expr) -> str:
         """How an index selects, as a step of an access path: one item, a part, or nobody knows."""
