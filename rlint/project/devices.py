@@ -8,7 +8,7 @@ import re
 from rlint.project.guards import last_name
 from rlint.project.kind import Kind, Tag
 
-_WORD = re.compile(r"(^|_)(device|devices|dev|cuda|gpu|gpus|rank)(_(id|ids|index|idx|name|str))?$|device$")
+_WORD = re.compile(r"(^|_)(device|devices|dev|dvc|cuda|gpu|gpus|rank)(_(id|ids|index|idx|name|str))?$|device$")
 
 
 def is_device(expression: ast.expr, kind: Kind) -> bool:

@@ -25,6 +25,7 @@ from rlint.project.loops import AnyLoop
 from rlint.project.order import Order
 from rlint.project.repeats import Repeats, Repetition
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
+from rlint.project.sure_devices import SureDevices
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.toplevel import TopLevel
 from rlint.syntax.tree import FUNCTIONS, Function
@@ -46,6 +47,7 @@ class Site(TopLevel):
         self._changes = Changes(knowledge)
         self._work = work.Work(index)
         self._uses = Uses(knowledge)
+        self._sure_devices = SureDevices(knowledge)
         self._repeats = Repeats(self.tree, self._changes, self.order)
         self._constants = Constants(knowledge.tree, knowledge.names, knowledge.flow)
         self._heats: dict[ast.AST, HeatAt] = {}
@@ -82,6 +84,10 @@ class Site(TopLevel):
     def is_device(self, expression: ast.expr) -> bool:
         """Does an expression name a device rather than a dtype or a tensor, where any of them may stand?"""
         return is_device(expression, self.kind_of(expression))
+
+    def is_surely_device(self, expression: ast.expr) -> bool:
+        """Is an expression a device for certain, so that it may be written where only a device is taken?"""
+        return self._sure_devices.surely(expression)
 
     def class_of_value(self, expression: ast.expr) -> ClassSummary | None:
         """The class of the project that an expression's value is an instance of."""
