@@ -22,7 +22,9 @@ from rlint.project.kind import Device, Kind, Tag
 from rlint.project.kind_algebra import is_immutable
 from rlint.project.knowledge import Knowledge
 from rlint.project.loops import AnyLoop
+from rlint.project.modules import Anatomy, Modules
 from rlint.project.order import Order
+from rlint.project.parts import Parts
 from rlint.project.repeats import Repeats, Repetition
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
 from rlint.project.sure_devices import SureDevices
@@ -50,6 +52,8 @@ class Site(TopLevel):
         self._sure_devices = SureDevices(knowledge)
         self._repeats = Repeats(self.tree, self._changes, self.order)
         self._constants = Constants(knowledge.tree, knowledge.names, knowledge.flow)
+        self._modules = Modules(index)
+        self._parts = Parts(knowledge)
         self._heats: dict[ast.AST, HeatAt] = {}
         self._warm: dict[ast.AST | None, bool] = {}
 
@@ -120,6 +124,18 @@ class Site(TopLevel):
     def maker_of(self, expression: ast.expr, *, items: bool) -> ast.expr | None:
         """The call that a value (or each of its items) was got from, or the function that was mapped."""
         return maker_of(expression, int(items), self.knowledge)
+
+    def network(self, expression: ast.expr, method: str | None = "forward") -> Anatomy:
+        """What a network consists of (dropout, recurrent layers, what nobody knows …) and does, as far as
+        `method` runs it; all of it for None. Ask where `kind_of` says MODULE, or may not know.
+        """
+        return self._modules.built_of(
+            self._parts.of(expression), self.module.module, self._class_around(expression), method
+        )
+
+    def _class_around(self, node: ast.AST) -> ClassSummary | None:
+        owner = self.tree.class_of(node)
+        return self.module.classes.get(self.tree.qualname(owner)) if owner is not None else None
 
     # -- what things do ------------------------------------------------------------------------
 

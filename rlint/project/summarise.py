@@ -8,6 +8,7 @@ import re
 from rlint.findings import Heat
 from rlint.project import facts
 from rlint.project.annotations import annotation_kind
+from rlint.project.doings import doings
 from rlint.project.guards import coldest, last_name
 from rlint.project.index import Index
 from rlint.project.items import applications
@@ -15,6 +16,8 @@ from rlint.project.kind import UNKNOWN, Device, Kind, Tag
 from rlint.project.kind_algebra import item_of, refines
 from rlint.project.kinds import Kinds
 from rlint.project.knowledge import Knowledge
+from rlint.project.parts import Parts
+from rlint.project.parts_of_file import parts_of_file
 from rlint.project.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.project.work import does_work, remembers, watches_others
 from rlint.syntax.forms import is_property, is_staticmethod
@@ -73,6 +76,9 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
     _add_attributes(summary, knowledge)
     _look_into_containers(summary, knowledge)
     summary.attributes_read = _attributes_read(knowledge)
+    reader = Parts(knowledge)
+    summary.parts = parts_of_file(knowledge, reader)
+    summary.doings = doings(knowledge, reader)
     return summary
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rlint.findings import Heat
+from rlint.project.doings import Doings
 from rlint.project.effect import PURE, Effect
 from rlint.project.kind import Kind
+from rlint.project.parts import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +120,5 @@ class ModuleSummary:
     star_imports: tuple[str, ...] = ()
     attributes_read: frozenset[str] = frozenset()  # the names of all attributes that the file reads
     constants: dict[str, Kind] = field(default_factory=dict)
+    parts: dict[str, tuple[Part, ...]] = field(default_factory=dict)  # of networks (see parts_of_file.py)
+    doings: dict[str, Doings] = field(default_factory=dict)  # by the function's qualified name

@@ -1,0 +1,278 @@
+"""What a network consists of, over classes, helper functions and files."""
+
+from __future__ import annotations
+
+from rlint.project.modules import Anatomy
+from tests.project_builder import build, expression, site_of
+
+HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+
+
+def anatomy(text: str, source: str, method: str | None = "forward") -> Anatomy:
+    """The network that an expression of a program of one file stands for."""
+    site = site_of(HEAD + text)
+    return site.network(expression(site, source, last=True), method)
+
+
+def names(found: Anatomy) -> set[str]:
+    """The short names of the layers."""
+    return {name.rpartition(".")[2] for name in found.layers}
+
+
+def test_layers_of_a_sequential() -> None:
+    """Layers written in place are all known, and a pure network is repeatable."""
+    found = anatomy("net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 2))\nuse(net)\n", "net")
+    assert (names(found), found.repeatable) == ({"Linear", "ReLU"}, True)
+
+
+def test_classes_with_what_they_inherit() -> None:
+    """Layers of the base class count, and `super().forward` is followed."""
+    found = anatomy(
+        """
+class Base(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(size, 8), nn.Dropout(0.1))
+
+    def forward(self, x):
+        return self.body(x)
+
+class Head(Base):
+    def __init__(self, size):
+        super().__init__(size)
+        self.out = nn.Linear(8, 1)
+
+    def forward(self, x):
+        return self.out(super().forward(x))
+
+net = Head(3)
+use(net)
+""",
+        "net",
+    )
+    assert names(found) == {"Linear", "Dropout"}
+    assert found.complete
+    assert found.surely_by_mode == "torch.nn.Dropout"
+    assert not found.repeatable
+
+
+def test_helper_functions_and_what_they_are_handed() -> None:
+    """`mlp(sizes, nn.Tanh)` in the manner of Spinning Up: the list, the loop, the default."""
+    text = """
+def mlp(sizes, activation, output_activation=nn.Identity):
+    layers = []
+    for j in range(len(sizes) - 1):
+        act = activation if j < len(sizes) - 2 else output_activation
+        layers += [nn.Linear(sizes[j], sizes[j + 1]), act()]
+    return nn.Sequential(*layers)
+
+class Q(nn.Module):
+    def __init__(self, obs, hidden, activation):
+        super().__init__()
+        self.q = mlp([obs] + list(hidden) + [1], activation)
+
+    def forward(self, x):
+        return torch.squeeze(self.q(x), -1)
+
+class Agent:
+    def __init__(self, cfg):
+        self.known = Q(3, [64], nn.Tanh)
+        self.unknown = Q(3, [64], cfg.activation)
+
+    def learn(self):
+        use(self.known)
+        use(self.unknown)
+"""
+    known = anatomy(text, "self.known")
+    assert (names(known), known.complete) == ({"Linear", "Identity", "Tanh"}, True)
+    assert not anatomy(text, "self.unknown").complete
+
+
+def test_initialised_layers() -> None:
+    """A function that gives back the layer which it was handed."""
+    text = """
+def layer_init(layer, std=1.4, bias=0.0):
+    nn.init.orthogonal_(layer.weight, std)
+    return layer
+
+class Agent(nn.Module):
+    def __init__(self, envs):
+        super().__init__()
+        self.critic = nn.Sequential(
+            layer_init(nn.Linear(4, 64)), nn.Tanh(), layer_init(nn.Linear(64, 1), std=1.0)
+        )
+        self.actor = nn.Sequential(layer_init(nn.Linear(4, 64)), nn.Dropout(0.2))
+
+    def get_value(self, x):
+        return self.critic(x)
+
+    def get_action(self, x):
+        probs = torch.distributions.Categorical(logits=self.actor(x))
+        return probs.sample()
+
+agent = Agent(envs)
+use(agent)
+"""
+    value = anatomy(text, "agent", "get_value")
+    assert (names(value), value.repeatable) == ({"Linear", "Tanh"}, True)
+    action = anatomy(text, "agent", "get_action")
+    assert (action.draws, action.dropout) == (True, True)
+    assert anatomy(text, "agent", None).dropout
+
+
+def test_networks_in_other_files() -> None:
+    """Classes and helpers are followed through imports."""
+    sites = build(
+        {
+            "nets.py": """
+                import torch.nn as nn
+                from blocks import block
+
+                class Net(nn.Module):
+                    def __init__(self, size):
+                        super().__init__()
+                        self.blocks = nn.ModuleList([block(size) for _ in range(3)])
+
+                    def forward(self, x):
+                        for layer in self.blocks:
+                            x = layer(x)
+                        return x
+            """,
+            "blocks.py": """
+                from torch import nn
+
+                def block(size):
+                    return nn.Sequential(nn.Linear(size, size), nn.BatchNorm1d(size))
+            """,
+            "train.py": """
+                from nets import Net
+
+                def evaluate(net: Net, x):
+                    return net(x)
+
+                model = Net(8)
+                evaluate(model, 1)
+            """,
+        }
+    )
+    site = sites["train.py"]
+    for source in ("net", "model"):
+        found = site.network(expression(site, source, last=True))
+        assert (names(found), found.complete, found.batch_norm) == ({"Linear", "BatchNorm1d"}, True, True)
+
+
+def test_what_runs_in_forward() -> None:
+    """Noise, kept state, functional dropout and the mode are told apart."""
+    text = """
+class Noisy(nn.Module):
+    def forward(self, x):
+        if self.training:
+            return x + torch.randn_like(x)
+        return x
+
+class Stateful(nn.Module):
+    def forward(self, x):
+        self.hidden = x
+        return x
+
+class Functional(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(1, 1)
+
+    def forward(self, x):
+        return F.dropout(self.layer(x), 0.5, training=self.training)
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.noisy = Noisy()
+        self.stateful = Stateful()
+
+    def forward(self, x):
+        return self.stateful(self.noisy(x))
+
+a = Noisy()
+b = Stateful()
+c = Functional()
+d = Outer()
+use(a, b, c, d)
+"""
+    noisy, kept, functional, outer = (anatomy(text, name) for name in "abcd")
+    assert (noisy.reads_training, noisy.draws, noisy.keeps) == (True, True, set())
+    assert (kept.draws, kept.keeps) == (False, {"hidden"})
+    assert functional.dropout
+    assert (outer.draws, outer.keeps) == (True, {"hidden"})
+
+
+def test_layers_put_in_later() -> None:
+    """`append`, `add_module`, dictionaries and conditions; a layer behind a condition is not sure."""
+    found = anatomy(
+        """
+ACTIVATIONS = {"relu": nn.ReLU, "elu": nn.ELU}
+
+class Net(nn.Module):
+    def __init__(self, sizes, activation="relu", drop=False):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        for size in sizes:
+            self.layers.append(nn.Linear(size, size))
+        self.add_module("norm", nn.LayerNorm(3))
+        self.act = ACTIVATIONS[activation]()
+        if drop:
+            self.drop = nn.Dropout(0.1)
+        else:
+            self.drop = nn.Identity()
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = self.act(layer(x))
+        return self.drop(x)
+
+net = Net([1, 2])
+use(net)
+""",
+        "net",
+    )
+    assert names(found) >= {"Linear", "LayerNorm", "ReLU", "ELU", "Dropout", "Identity"}
+    assert found.complete
+    assert found.by_mode
+    assert found.surely_by_mode is None
+
+
+def test_unknown_parts_are_told() -> None:
+    """A network of another library, and one that is handed in, leave the whole incomplete."""
+    text = """
+import torchvision
+
+class Net(nn.Module):
+    def __init__(self, body):
+        super().__init__()
+        self.body = body
+        self.eyes = torchvision.models.resnet18()
+
+    def forward(self, x):
+        return self.body(x)
+
+    def look(self, x):
+        return self.eyes(x)
+
+net = Net(make())
+use(net)
+good = Net(nn.Linear(1, 1))
+use(good)
+"""
+    assert not anatomy(text, "net").complete
+    assert anatomy(text, "good").complete
+    assert not anatomy(text, "good", "look").complete
+    assert not anatomy(text, "good", None).complete
+
+
+def test_recurrent_and_attention() -> None:
+    """The dropout inside of recurrent layers and transformers counts where it is not zero."""
+    found = anatomy("net = nn.LSTM(4, 4, num_layers=2, dropout=0.2)\nuse(net)\n", "net")
+    assert (found.recurrent, found.dropout) == (True, True)
+    plain = anatomy("net = nn.GRU(4, 4)\nuse(net)\n", "net")
+    assert (plain.recurrent, plain.dropout) == (True, False)
+    layer = anatomy("net = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2), 2)\nuse(net)\n", "net")
+    assert (layer.attention, layer.dropout) == (True, True)
