@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 
 from rlint.project.guards import last_name
 from rlint.project.kind import Kind, Tag
 
+_ASKS = re.compile(
+    r"^torch\.(cuda|xpu|mps|npu|hpu|musa|mlu|accelerator|backends\.(cuda|mps))\."
+    r"(is_available|is_initialized|is_built|device_count)$"
+)
+_ACCELERATOR = re.compile(r"^(cuda|gpu|mps|xpu|npu|hpu)(:\d+)?$")
+_USED = re.compile(r"(^|_)(cuda|gpu|gpus|mps|xpu)(_(available|enabled))?$|^is_cuda$")
 _WORD = re.compile(r"(^|_)(device|devices|dev|dvc|cuda|gpu|gpus|rank)(_(id|ids|index|idx|name|str))?$|device$")
 
 
@@ -26,3 +33,42 @@ def is_device(expression: ast.expr, kind: Kind) -> bool:
         key = expression.slice.value
         name = key if isinstance(key, str) else name
     return name is not None and bool(_WORD.search(name.lower()))
+
+
+def asks_for_device(test: ast.expr, qualified: Callable[[ast.expr], str | None]) -> bool:
+    """Does a condition ask for nothing but whether the program runs on an accelerator, or on which:
+    `torch.cuda.is_available()`, `device.type == "cuda"`, `args.use_cuda`? `qualified` is that of a site.
+    """
+    match test:
+        case ast.BoolOp(values=values):
+            return all(asks_for_device(value, qualified) for value in values)
+        case ast.Call(func=func) if _ASKS.search(qualified(func) or ""):
+            return True
+        case ast.Call(
+            func=ast.Attribute(value=owner, attr="startswith"), args=[ast.Constant(value=str(name))]
+        ):
+            return bool(_ACCELERATOR.search(name) and _names_device(owner))
+        case ast.Compare(left=left, comparators=[right]):
+            if isinstance(left, ast.Call) and isinstance(right, ast.Constant):
+                return asks_for_device(left, qualified)  # `torch.cuda.device_count() > 0`
+            for word, other in ((left, right), (right, left)):
+                if isinstance(word, ast.Constant) and isinstance(word.value, str):
+                    named = _ACCELERATOR.search(word.value) or word.value == "cpu"
+                    return bool(named) and _names_device(other)
+            return _is_made_device(left, qualified) or _is_made_device(right, qualified)
+    return bool(_USED.search((last_name(test) or "").lower()))
+
+
+def _is_made_device(expression: ast.expr, qualified: Callable[[ast.expr], str | None]) -> bool:
+    return isinstance(expression, ast.Call) and qualified(expression.func) == "torch.device"
+
+
+def _names_device(expression: ast.expr) -> bool:
+    """`device`, `self.device.type`, `str(device)`, `device_type`."""
+    match expression:
+        case ast.Attribute(value=owner, attr="type"):
+            return _names_device(owner)
+        case ast.Call(func=ast.Name(id="str"), args=[inner]):
+            return _names_device(inner)
+    name = (last_name(expression) or "").lower()
+    return bool(_WORD.search(name)) or name.endswith("device_type")

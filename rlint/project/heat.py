@@ -118,6 +118,17 @@ class HeatMap:
             if self.inside(edge.caller, around, edge.site.cap).level >= level
         )
 
+    def drives(self, function: FunctionSummary) -> frozenset[str]:
+        """What a function, and those that call it while they are warm, do in and outside of their loops,
+        the calls they make included: environment steps, gradient steps, generation …
+        """
+        found = self._once[function.path] | self._many[function.path]
+        for edge in self.graph.callers(function.path)[:_MANY_CALLERS]:
+            around = _enclosing(edge.caller, edge.site.loop)
+            if self.inside(edge.caller, around, edge.site.cap).level > Heat.COLD:
+                found |= self._once[edge.caller.path] | self._many[edge.caller.path]
+        return found
+
     def passed_names(self, function: FunctionSummary, parameter: str) -> list[str]:
         """The last names in what calls that are not cold hand to a parameter; "" where it has none."""
         parameters = function.parameters

@@ -11,7 +11,7 @@ from rlint.findings import Heat, Position
 from rlint.project import work
 from rlint.project.changes import Changes
 from rlint.project.constants import Constants, Written
-from rlint.project.devices import is_device
+from rlint.project.devices import asks_for_device, is_device
 from rlint.project.effect import Effect
 from rlint.project.fate import Use, Uses
 from rlint.project.guards import coldest, last_name
@@ -311,6 +311,18 @@ class Site(TopLevel):
         loops = self.knowledge.loops
         around = [loops.index[loop] for loop in loops.around(node)]
         return self._heat.each_pass(summary, around, level, own=loops.pacing.each_pass(node))
+
+    def drives(self, node: ast.AST) -> frozenset[str]:
+        """What the function around a node, and those that call it while they are warm, do again and again:
+        the drivers of `rlint.project.loops`.
+        """
+        function = self.tree.function(node)
+        summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
+        return self._heat.drives(summary) if summary is not None else frozenset()
+
+    def asks_for_device(self, test: ast.expr) -> bool:
+        """Does a condition ask for nothing but whether the program runs on an accelerator, or on which?"""
+        return asks_for_device(test, self.qualified)
 
     def passed_names(self, name: ast.Name) -> list[str]:
         """What the arguments are called that calls in hot and warm code hand to the parameter `name`, one

@@ -1,0 +1,243 @@
+"""A full garbage collection, or an emptied cache of device memory, in each pass of a loop.
+
+## What it does
+Flags `gc.collect()` and `torch.cuda.empty_cache()` (of `mps`, `xpu` and the like, too) where they run
+in each pass of a training loop: per environment step, gradient step, episode or epoch. A helper that
+does so counts, and so does a call behind `if torch.cuda.is_available()`.
+
+Left alone is what has its reason beside it: a call behind an interval or a test of the memory in use,
+in an `except`, once per epoch or phase right behind a `del`, and where a model is moved, put to sleep,
+loaded, saved or handed over to generation. So are collections of the young generations alone
+(`gc.collect(0)`), and code that runs once.
+
+## Why is it slow
+`gc.collect()` looks at every container object of the process, those of the imported libraries and of
+a replay buffer included, to find the few that refer to each other in a cycle. All others are freed
+without it, as soon as nothing refers to them, and so is the memory of their tensors.
+
+`torch.cuda.empty_cache()` waits for the device and gives all cached blocks of memory back. The next
+pass has to ask the driver for them again. It makes no more memory available to PyTorch, which uses
+its cached blocks anyway before it asks for new ones.
+
+## Example
+```python
+import gc
+
+import torch
+
+
+def train(network, optimizer, loader):
+    for observations, targets in loader:
+        loss = (network(observations) - targets).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        gc.collect()
+        torch.cuda.empty_cache()
+```
+Use instead:
+```python
+import gc
+
+import torch
+
+
+def train(network, optimizer, loader):
+    for observations, targets in loader:
+        loss = (network(observations) - targets).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+
+## Fix safety
+Unsafe: the fix removes the call. Objects that refer to each other in a cycle then live until Python
+collects by itself, with the memory of their tensors and whatever their finalizers do. What is cached
+on the device cannot be used by other processes, and a fragmented cache may run out of memory earlier;
+where that happens, empty it once behind the loop or when it does.
+
+There is advice alone where the result of the call is used, and for a helper that does nothing but
+this: it may be called from elsewhere for good reason. The import stays.
+
+## References
+- https://docs.python.org/3/library/gc.html#gc.collect
+- https://docs.pytorch.org/docs/stable/generated/torch.cuda.memory.empty_cache.html
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from rlint.project.kind import Tag
+from rlint.project.loops import GENERATION
+from rlint.project.site import Site
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.debugging import _removal
+from rlint.syntax.tree import FUNCTIONS
+
+COLLECTS = "gc.collect"
+EMPTIES = frozenset(
+    f"torch.{place}.empty_cache"
+    for place in "accelerator cuda cuda.memory hpu mlu mps mps.memory musa npu xpu xpu.memory".split()
+)
+# what is called where memory changes hands: a model moves, sleeps, wakes up, is loaded, saved or freed
+_CHANGES_HANDS = re.compile(
+    r"offload|onload|unload|reload|sleep|wake|(^|_)(free|release|destroy|shutdown|close|terminate)|kv_cache"
+    r"|(^|_)to_cpu|from_pretrained|load_state|load_model|save|checkpoint|generat|rollout|merge|weights"
+)
+# and beside it stand
+_ACCOMPANY = re.compile(r"(^|\.)(synchronize|barrier|ipc_collect|info|debug|print|reset_peak_memory_stats)$")
+LOST = {
+    "garbage": "objects that refer to each other in a cycle are freed only when Python collects by itself",
+    "cache": "the memory that PyTorch has cached stays with this process, and no other can use it",
+}
+"""What a reader has to agree to, by what is cleared no more."""
+
+
+class GcInHotLoop(Rule):
+    code = "RL110"
+    name = "gc-in-hot-loop"
+    seeds = ("S1.M1",)
+    claims = ("time",)
+    heat = Heat.WARM
+    visits = (ast.Call,)
+    triggers = ("collect", "empty_cache")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        what = site.qualified(node.func)
+        if what not in EMPTIES and (what != COLLECTS or _is_partial(node)):
+            return
+        if site.module.is_test or not site.may_be_warm(node):
+            return
+        anchor = _guarded(site.tree.statement(node), site)
+        if _in_handler(anchor, site) or not site.runs_each_pass(anchor) or has_reason(anchor, site):
+            return
+        shown = f"{what.replace('.memory', '')}()"
+        cost = (
+            "looks at every container object of the process"
+            if what == COLLECTS
+            else "gives back the device memory that is allocated again at once"
+        )
+        loops = site.loops(anchor)
+        function = site.function(node)
+        where = f"in each call of `{getattr(function, 'name', '')}`"
+        if loops:
+            where = f"in each pass of `{site.knowledge.loops.header(loops[0])}`"
+        freed = "Python frees all but cycles" if what == COLLECTS else "PyTorch uses what it has cached"
+        yield self.finding(
+            site,
+            node,
+            f"`{shown}` {cost}, {where}",
+            fix=build_fix(node, anchor, site),
+            advice=f"Leave it out, since {freed} without it, or call it once behind the loop",
+        )
+
+
+def has_reason(anchor: ast.stmt, site: Site) -> bool:
+    """Does what stands beside it, or around, show why the memory is wanted back at this place?"""
+    warm = site.heat_of(anchor).level is not Heat.HOT
+    if warm and GENERATION in site.drives(anchor):
+        return True  # generation and training take turns with the device
+    block, index = site.tree.block(anchor)
+    for neighbours in (reversed(block[:index]), block[index + 1 :]):
+        for statement in neighbours:
+            if warm and isinstance(statement, ast.Delete):
+                return True
+            if changes_hands(statement, site):
+                return True
+            if not _accompanies(statement, site):
+                break
+    return False
+
+
+def changes_hands(statement: ast.stmt, site: Site) -> bool:
+    """Is a model moved off its device, put to sleep, loaded, saved or freed here?"""
+    for node in ast.walk(statement):
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner, attr="cpu" | "to")):
+                moved = [*node.args, *(keyword.value for keyword in node.keywords)]
+                to_host = not moved or (isinstance(moved[0], ast.Constant) and moved[0].value == "cpu")
+                if to_host and site.kind_of(owner).tag in (Tag.MODULE, Tag.OPTIMIZER):
+                    return True
+            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
+                if _CHANGES_HANDS.search(name.lower()):
+                    return True
+    return False
+
+
+def build_fix(call: ast.Call, anchor: ast.stmt, site: Site) -> Fix | None:
+    """Remove the statement, with the condition around it that only asks for the device."""
+    statement, function = site.parent(call), site.function(call)
+    if not isinstance(statement, ast.Expr):
+        return None
+    if function is not None and all(_accompanies(each, site) for each in function.body):
+        return None  # a helper for this alone
+    block = site.tree.block(statement)[0]
+    gone: list[ast.stmt] = [statement]
+    if all(_cleared_by(each, site) for each in block):
+        gone = [anchor] if isinstance(anchor, ast.If) else list(block)
+    edits = _removal.removed(gone, site)
+    if edits is None:
+        return None
+    cleared = {_cleared_by(node, site) for each in gone for node in ast.walk(each)}
+    reason = "; ".join(why for what, why in LOST.items() if what in cleared)
+    return Fix("Remove the call", Safety.UNSAFE, tuple(edits), reason=reason)
+
+
+def _guarded(statement: ast.stmt, site: Site) -> ast.stmt:
+    """The statement, or the condition around it that asks for nothing but the device."""
+    while True:
+        parent = site.parent(statement)
+        if not isinstance(parent, ast.If) or statement not in parent.body:
+            return statement
+        if not site.asks_for_device(parent.test) or (parent.orelse and not _is_elif(parent, site)):
+            return statement
+        statement = parent
+
+
+def _is_elif(guard: ast.If, site: Site) -> bool:
+    """`elif torch.backends.mps.is_available()` and the like behind it."""
+    return all(isinstance(other, ast.If) and site.asks_for_device(other.test) for other in guard.orelse)
+
+
+def _in_handler(statement: ast.stmt, site: Site) -> bool:
+    for parent in site.ancestors(statement):
+        if isinstance(parent, ast.ExceptHandler):
+            return True
+        if isinstance(parent, FUNCTIONS):
+            return False
+    return False
+
+
+def _is_partial(call: ast.Call) -> bool:
+    """A collection of the young generations, which takes no time."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return bool(given) and not (isinstance(given[0], ast.Constant) and given[0].value == 2)
+
+
+def _cleared_by(statement: ast.AST, site: Site) -> str | None:
+    """What a statement clears, "garbage" or "cache", if it does nothing else."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=func) as call):
+            what = site.qualified(func)
+            if what in EMPTIES:
+                return "cache"
+            return "garbage" if what == COLLECTS and not _is_partial(call) else None
+    return None
+
+
+def _accompanies(statement: ast.stmt, site: Site) -> bool:
+    """Another such call, the condition around one, or one that waits or tells: no work of the loop's own."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=func)):
+            called = site.qualified(func) or f".{getattr(func, 'attr', '')}"
+            return bool(_cleared_by(statement, site)) or bool(_ACCOMPANY.search(called))
+        case ast.If(test=test, body=body, orelse=orelse):
+            parts = [*body, *orelse]
+            return site.asks_for_device(test) and all(_accompanies(part, site) for part in parts)
+        case ast.Delete() | ast.Pass() | ast.Import() | ast.Expr(value=ast.Constant()):
+            return True
+    return False

@@ -1,0 +1,86 @@
+"""Conditions that only ask where a program runs, and what loops drive."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from project_builder import build, expression, site_of
+from rlint.project.loops import GENERATION, GRADIENT_STEP
+
+
+def asks(test: str) -> bool:
+    """Does a condition ask for nothing but the device?"""
+    site = site_of(f"""
+        import torch
+        from torch.cuda import is_available
+        if {test}:
+            work()
+        """)
+    [statement] = [node for node in site.tree.of_type(ast.If) if isinstance(node, ast.If)]
+    return site.asks_for_device(statement.test)
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "torch.cuda.is_available()",
+        "is_available()",
+        "torch.backends.mps.is_available()",
+        "torch.cuda.device_count() > 0",
+        "use_cuda",
+        "args.cuda",
+        "self.use_gpu and torch.cuda.is_available()",
+        'device.type == "cuda"',
+        '"cuda" == self.device',
+        '"cuda" in str(device)',
+        'self.device != "cpu"',
+        'str(device).startswith("cuda")',
+        'env.device != torch.device("cpu")',
+    ],
+)
+def test_asks_for_the_device(test: str) -> None:
+    """What is behind such a condition runs in each pass, on the machines that it is meant for."""
+    assert asks(test)
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "torch.cuda.memory_reserved() > limit",
+        "torch.cuda.is_available() and step % 100 == 0",
+        "clear_cache",
+        'mode == "cuda"',
+        'device.name == "left"',
+        "not done",
+        "len(devices) > 4",
+    ],
+)
+def test_asks_for_more(test: str) -> None:
+    """An interval, a threshold or a setting decides how often something runs."""
+    assert not asks(test)
+
+
+def test_what_callers_drive_counts() -> None:
+    """A helper between generation and training is told that both go on around it."""
+    sites = build(
+        {
+            "memory.py": """
+                def tidy():
+                    clear()
+                """,
+            "train.py": """
+                from memory import tidy
+                def train(llm, optimizer, prompts, rounds):
+                    for _ in range(rounds):
+                        answers = llm.generate(prompts)
+                        optimizer.step()
+                        tidy()
+                def alone(network):
+                    network.eval()
+                """,
+        }
+    )
+    assert {GENERATION, GRADIENT_STEP} <= sites["memory.py"].drives(expression(sites["memory.py"], "clear()"))
+    assert sites["train.py"].drives(expression(sites["train.py"], "network.eval()")) == frozenset()
