@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from rlint.findings import Heat
-from rlint.project.calls import CallGraph
+from rlint.project.calls import CallGraph, Edge
 from rlint.project.index import Index
 from rlint.project.kind import Tag
 from rlint.project.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP, MESSAGE
@@ -128,6 +128,14 @@ class HeatMap:
             if self.inside(edge.caller, around, edge.site.cap).level > Heat.COLD:
                 found |= self._once[edge.caller.path] | self._many[edge.caller.path]
         return found
+
+    def callers(self, function: FunctionSummary) -> list[tuple[Heat, Edge]]:
+        """The calls of a function, each with how hot it is; those of tests are left out."""
+        return [
+            (self.inside(edge.caller, _enclosing(edge.caller, edge.site.loop), edge.site.cap).level, edge)
+            for edge in self.graph.callers(function.path)
+            if edge.caller.path not in self._in_tests
+        ]
 
     def passed_names(self, function: FunctionSummary, parameter: str) -> list[str]:
         """The last names in what calls that are not cold hand to a parameter; "" where it has none."""

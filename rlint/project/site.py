@@ -9,11 +9,14 @@ from types import MappingProxyType
 
 from rlint.findings import Heat, Position
 from rlint.project import work
+from rlint.project.autograd import Autograd, AutogradHere, Callers
 from rlint.project.changes import Changes
 from rlint.project.constants import Constants, Written
 from rlint.project.devices import asks_for_device, is_device
 from rlint.project.effect import Effect
 from rlint.project.fate import Use, Uses
+from rlint.project.forwards import Forwards
+from rlint.project.gradients import Gradients
 from rlint.project.guards import coldest, last_name
 from rlint.project.heat import COLD, HeatAt, HeatMap
 from rlint.project.index import Index
@@ -25,7 +28,10 @@ from rlint.project.loops import AnyLoop
 from rlint.project.modules import Anatomy, Modules
 from rlint.project.order import Order
 from rlint.project.parts import Parts
+from rlint.project.origins import Sources
+from rlint.project.outlets import Left
 from rlint.project.repeats import Repeats, Repetition
+from rlint.project.stepped import Optimized
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
 from rlint.project.sure_devices import SureDevices
 from rlint.syntax.scopes import Binding, How, Scope
@@ -53,6 +59,11 @@ class Site(TopLevel):
         self._repeats = Repeats(self.tree, self._changes, self.order)
         self._constants = Constants(knowledge.tree, knowledge.names, knowledge.flow)
         self._modules = Modules(index)
+        self._autograd = AutogradHere(knowledge)
+        self._callers = Callers(heat)
+        self._forwards = Forwards(index)
+        self._gradients = Gradients(knowledge, self._autograd, index)
+        self._optimized = Optimized(knowledge)
         self._parts = Parts(knowledge)
         self._heats: dict[ast.AST, HeatAt] = {}
         self._warm: dict[ast.AST | None, bool] = {}
@@ -277,6 +288,56 @@ class Site(TopLevel):
                 return True  # of an array or a tensor, the Python number
         targets = self.callables(call) if isinstance(call, ast.Call) else []
         return bool(targets) and all(self.index.returns_immutable(target) for target in targets)
+
+    # -- gradients -----------------------------------------------------------------------------
+
+    def autograd_at(self, node: ast.AST) -> Autograd:
+        """Is autograd off where a node runs: by a block, a decorator, or all calls of its function?"""
+        said = self._autograd.at(node)
+        function = self.tree.function(node)
+        if said is not None or function is None:
+            return said or Autograd.ON
+        summary = self.module.functions.get(self.tree.qualname(function))
+        return self._callers.of(summary) if summary is not None else Autograd.UNKNOWN
+
+    def gives_gradient(self, call: ast.Call) -> bool:
+        """Does a call give what a network computed: the call of a network, or of a function of the project
+        that returns what one computed? Whether autograd is off at the call is another question.
+        """
+        if self._forwards.runs_network(self.kind_of(call.func)):
+            return True
+        return self._forwards.gives_gradient(self._gradients.path_of(call), self.module.module)
+
+    def outlets(self, expression: ast.expr) -> tuple[Left, ...]:
+        """What becomes of the gradient that an expression's value carries: where it is cut off, learned
+        from, stored, returned or handed to nobody knows whom.
+        """
+        return self._gradients.outlets(expression)
+
+    def sources(self, expression: ast.expr) -> Sources:
+        """The calls, parameters and attributes that the gradient of a value can come from."""
+        return self._gradients.sources(expression)
+
+    def is_stepped(self, network: ast.expr) -> bool | None:
+        """Does an optimizer step the weights of a network? None where nobody can say."""
+        return self._optimized.is_stepped(network)
+
+    def is_frozen(self, network: ast.expr) -> bool:
+        """May the weights of a network need no gradient (`requires_grad_(False)`), here or where a class
+        that it belongs to is defined?
+        """
+        if self._optimized.is_frozen(network):
+            return True
+        name = last_name(network)
+        owner = self._class_around(network)
+        near = [self.module.module]
+        near += [cls.module for cls in self.index.ancestry(owner) if not isinstance(cls, str)] if owner else []
+        made = self.class_of_value(network)
+        if made is not None:
+            near += [cls.module for cls in self.index.ancestry(made) if not isinstance(cls, str)]
+        names = {name, *self.passed_names(network)} if isinstance(network, ast.Name) else {name}
+        names.update([made.qualname] if made is not None else [])
+        return any(names & self.index.modules[module].frozen for module in near)
 
     # -- how often things run ------------------------------------------------------------------
 

@@ -8,7 +8,9 @@ import re
 from rlint.findings import Heat
 from rlint.project import facts
 from rlint.project.annotations import annotation_kind
+from rlint.project.counters import follows_from_itself
 from rlint.project.doings import doings
+from rlint.project.gradient_summary import GradientSummaries
 from rlint.project.guards import coldest, last_name
 from rlint.project.index import Index
 from rlint.project.items import applications
@@ -55,12 +57,14 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
             if kind or kind.of:
                 summary.constants[name] = kind
     summary.star_imports = tuple(root.star_imports)
-    calls = _calls_by_function(knowledge)
+    gradients = GradientSummaries(knowledge)
+    calls = _calls_by_function(knowledge, gradients)
     applied = applications(knowledge)
     for node in (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef)):
         assert isinstance(node, FUNCTIONS)
         function = _function(node, knowledge, calls.get(node, []))
         function.applications = applied.get(node, ())
+        gradients.describe(node, function)
         summary.functions[function.qualname] = function
     summary.functions[""] = FunctionSummary(
         knowledge.name,
@@ -79,6 +83,7 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
     reader = Parts(knowledge)
     summary.parts = parts_of_file(knowledge, reader)
     summary.doings = doings(knowledge, reader)
+    summary.frozen = gradients.frozen()
     return summary
 
 
@@ -199,11 +204,13 @@ def _iterator(yields: list[ast.Yield | ast.YieldFrom], kinds: Kinds) -> Kind:
     return Kind(Tag.ITERATOR, item=item if item or item.of else None, fresh=True)
 
 
-def _calls_by_function(knowledge: Knowledge) -> dict[ast.AST | None, list[CallSite]]:
+def _calls_by_function(
+    knowledge: Knowledge, gradients: GradientSummaries
+) -> dict[ast.AST | None, list[CallSite]]:
     tree = knowledge.tree
     calls: dict[ast.AST | None, list[CallSite]] = {}
     for call in tree.of_type(ast.Call):
-        site = _call_site(call, knowledge)
+        site = _call_site(call, knowledge, gradients)
         if site is not None:
             calls.setdefault(tree.function(call), []).append(site)
         for later in _handed_over(call, knowledge):
@@ -211,7 +218,7 @@ def _calls_by_function(knowledge: Knowledge) -> dict[ast.AST | None, list[CallSi
     return calls
 
 
-def _call_site(call: ast.Call, knowledge: Knowledge) -> CallSite | None:
+def _call_site(call: ast.Call, knowledge: Knowledge, gradients: GradientSummaries) -> CallSite | None:
     path = method = receiver = ""
     qualified = knowledge.names.qualified(call.func)
     if qualified is not None:
@@ -248,6 +255,7 @@ def _call_site(call: ast.Call, knowledge: Knowledge) -> CallSite | None:
         receiver,
         knowledge.loops.pacing.each_pass(call),
         tuple((name, called) for name, value in values if (called := last_name(value))),
+        gradients.here.at(call) if gradients.concerned else None,
     )
 
 
@@ -388,7 +396,10 @@ def _self_class(name: ast.Name, knowledge: Knowledge) -> ast.ClassDef | None:
 def _stored_kind(attribute: ast.Attribute, knowledge: Knowledge) -> Kind | None:
     parent = knowledge.tree.parents[attribute]
     if isinstance(parent, ast.Assign):
-        return knowledge.kinds.kind_of(parent.value).aged()
+        kind = knowledge.kinds.kind_of(parent.value).aged()
+        if not kind and follows_from_itself(attribute, parent.value, knowledge.names):
+            return None  # keeps its kind
+        return kind
     if isinstance(parent, ast.AnnAssign):
         kind = annotation_kind(parent.annotation, knowledge.names)
         if parent.value is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rlint.findings import Heat
+from rlint.project.autograd import Autograd
 from rlint.project.doings import Doings
 from rlint.project.effect import PURE, Effect
 from rlint.project.kind import Kind
@@ -43,6 +44,7 @@ class CallSite:
     receiver: str = ""  # the last name of what the method is called on
     each_pass: bool | None = None  # is the call made in each pass of what holds it (see pacing.py)?
     names: tuple[tuple[str, str], ...] = ()  # position or keyword, with the last name in the argument
+    autograd: Autograd | None = None  # what the function around it says of autograd there
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,9 @@ class FunctionSummary:
     watches_others: bool = False  # of a quiet function: its own body reads what others change
     remembers: bool = False  # keeps its results for the next call with the same arguments
     applications: tuple[Application, ...] = ()
+    turns_autograd: bool = False  # leaves autograd turned on or off for what follows
+    gradient_from: tuple[str, ...] = ()  # called paths whose gradient its results may carry ("" unknown)
+    releases: tuple[str, ...] = ()  # parameters whose gradient gets no further than the function
 
     @property
     def name(self) -> str:
@@ -122,3 +127,4 @@ class ModuleSummary:
     constants: dict[str, Kind] = field(default_factory=dict)
     parts: dict[str, tuple[Part, ...]] = field(default_factory=dict)  # of networks (see parts_of_file.py)
     doings: dict[str, Doings] = field(default_factory=dict)  # by the function's qualified name
+    frozen: frozenset[str] = frozenset()  # last names of networks whose weights may need no gradient

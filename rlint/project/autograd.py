@@ -1,0 +1,201 @@
+"""Is autograd off where a node runs: by a block, a decorator, or everybody who calls its function?"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rlint.project.guards import last_name
+from rlint.syntax.scopes import How
+from rlint.syntax.tree import FUNCTIONS, Function
+
+if TYPE_CHECKING:
+    from rlint.project.heat import HeatMap
+    from rlint.project.knowledge import Knowledge
+    from rlint.project.summary import FunctionSummary
+
+
+class Autograd(enum.Enum):
+    """Does torch record what is computed?"""
+
+    ON = "on"
+    OFF = "off"
+    UNKNOWN = "unknown"
+
+
+_GRAD_MODE = ("torch", "torch.autograd", "torch.autograd.grad_mode")
+_OFF = frozenset(f"{module}.{name}" for module in _GRAD_MODE for name in ("no_grad", "inference_mode"))
+_ON = frozenset(f"{module}.enable_grad" for module in _GRAD_MODE)
+_SET = frozenset(f"{module}.set_grad_enabled" for module in _GRAD_MODE)
+_TURNS = re.compile(r"grad|infer|(^|_)(eval|evaluat\w*|frozen|test|predict\w*)(_|$)", re.IGNORECASE)
+_DECORATE_ONLY = frozenset("abc builtins contextlib dataclasses functools numba typing".split())
+# what frameworks call with autograd off
+_HOOKS = re.compile(r"(validation|test|predict)_step$|on_(validation|test|predict)_|prediction_step$")
+_MOST_CALLERS = 24
+_DEPTH = 4
+
+
+class AutogradHere:
+    """What one file says about autograd."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
+        self.tree = knowledge.tree
+        self._functions: dict[Function, Autograd | None] = {}
+
+    def at(self, node: ast.AST) -> Autograd | None:
+        """What the function that runs a node says about autograd there; None where it says nothing."""
+        child = node
+        for parent in self.tree.ancestors(node):
+            if isinstance(parent, (ast.With, ast.AsyncWith)) and isinstance(child, ast.stmt):
+                for item in reversed(parent.items):
+                    said = self._context(item.context_expr, _DEPTH)
+                    if said is not None:
+                        return said
+            elif isinstance(parent, FUNCTIONS) and isinstance(child, ast.stmt):
+                if parent not in self._functions:
+                    self._functions[parent] = self._function(parent)
+                return self._functions[parent]
+            elif isinstance(parent, ast.Lambda):
+                return Autograd.UNKNOWN
+            child = parent
+        return Autograd.UNKNOWN if self.turned_by(None) else None
+
+    def turned_by(self, function: Function | None) -> bool:
+        """Does running a function (None: the module) leave autograd turned on or off for what follows?"""
+        return function in self._turning
+
+    @cached_property
+    def _turning(self) -> set[Function | None]:
+        return {
+            self.tree.function(call)
+            for call in self.tree.of_type(ast.Call)
+            if isinstance(self.tree.parents.get(call), ast.Expr)
+            and self.knowledge.names.qualified(call.func) in _SET
+        }
+
+    def _function(self, function: Function) -> Autograd | None:
+        for decorator in function.decorator_list:
+            said = self._decorator(decorator)
+            if said is not None:
+                return said
+        if _HOOKS.search(function.name) or self.turned_by(function):
+            return Autograd.UNKNOWN
+        return None
+
+    def _decorator(self, decorator: ast.expr) -> Autograd | None:
+        named = decorator.func if isinstance(decorator, ast.Call) else decorator
+        qualified = self.knowledge.names.qualified(named) or ""
+        if qualified in _OFF | _ON | _SET:
+            if isinstance(decorator, ast.Call):
+                return self._context(decorator, _DEPTH)
+            return Autograd.OFF if qualified in _OFF else Autograd.ON
+        if qualified.partition(".")[0] in _DECORATE_ONLY:
+            return None
+        return Autograd.UNKNOWN if self._may_turn(named, qualified) else None
+
+    def _context(self, entered: ast.expr, depth: int) -> Autograd | None:
+        """What entering a context says: `torch.no_grad()`, or a variable or function that may be one."""
+        if depth <= 0:
+            return Autograd.UNKNOWN
+        if isinstance(entered, ast.IfExp):
+            either = {self._context(branch, depth - 1) for branch in (entered.body, entered.orelse)}
+            return either.pop() if len(either) == 1 else Autograd.UNKNOWN
+        if isinstance(entered, ast.Call):
+            return self._entered_call(entered)
+        if isinstance(entered, ast.Name):
+            made = [b.value for b in self.knowledge.flow.reaching(entered) if b.how is How.ASSIGN]
+            said = {self._context(value, depth - 1) for value in made if value is not None}
+            if said:
+                return said.pop() if len(said) == 1 else Autograd.UNKNOWN
+        return Autograd.UNKNOWN if self._may_turn(entered, "") else None
+
+    def _entered_call(self, call: ast.Call) -> Autograd | None:
+        qualified = self.knowledge.names.qualified(call.func) or ""
+        if qualified in _ON:
+            return Autograd.ON
+        if qualified in _OFF | _SET:
+            given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            mode = given[0] if given else ast.Constant(value=True)
+            if not isinstance(mode, ast.Constant):
+                return Autograd.UNKNOWN
+            if qualified in _OFF:
+                return Autograd.OFF if mode.value else None
+            return Autograd.ON if mode.value else Autograd.OFF
+        if qualified.startswith(("torch.", "builtins.", "contextlib.")):
+            return None
+        return Autograd.UNKNOWN if self._may_turn(call.func, qualified) else None
+
+    def _may_turn(self, named: ast.expr, qualified: str) -> bool:
+        """Does a name say that it has to do with autograd, or does the function of this file that it names
+        have to do with it?
+        """
+        last = last_name(named) or ""
+        if _TURNS.search(last):
+            return True
+        return (qualified.rpartition(".")[2] or last) in self._definitions_that_turn
+
+    @cached_property
+    def _definitions_that_turn(self) -> set[str]:
+        """The names of the functions and classes of this file in which autograd is turned."""
+        found: set[str] = set()
+        for node in (*self.tree.of_type(ast.Attribute), *self.tree.of_type(ast.Name)):
+            if self.knowledge.names.qualified(node) in _OFF | _ON | _SET:
+                found.update(
+                    around.name
+                    for around in self.tree.ancestors(node)
+                    if isinstance(around, (*FUNCTIONS, ast.ClassDef))
+                )
+        return found
+
+
+class Callers:
+    """What those who call a function say about autograd, across files."""
+
+    def __init__(self, heat: HeatMap) -> None:
+        self._heat = heat
+        self._known: dict[str, Autograd] = {}
+        self._guessed: dict[str, set[Autograd]] | None = None
+
+    def of(self, function: FunctionSummary) -> Autograd:
+        """Is autograd off whenever the function is called? Only the callers that run most often count;
+        what nobody is known to call runs with autograd on.
+        """
+        known = self._known.get(function.path)
+        if known is None:
+            self._known[function.path] = Autograd.UNKNOWN
+            known = self._known[function.path] = self._of(function)
+        return known
+
+    def _of(self, function: FunctionSummary) -> Autograd:
+        found: dict[int, set[Autograd]] = {}
+        for level, edge in self._heat.callers(function)[:_MOST_CALLERS]:
+            if edge.caller.path == function.path:
+                continue
+            said = edge.site.autograd
+            if said is None and self._turned_in(edge.caller):
+                said = Autograd.UNKNOWN
+            found.setdefault(level, set()).add(said if said is not None else self.of(edge.caller))
+        if not found:
+            return Autograd.UNKNOWN if self._said_by_name(function) - {Autograd.ON} else Autograd.ON
+        states = found[max(found)]
+        if Autograd.ON in states:
+            return Autograd.ON
+        return states.pop() if len(states) == 1 else Autograd.UNKNOWN
+
+    def _turned_in(self, caller: FunctionSummary) -> bool:
+        return any(edge.target.turns_autograd for edge in self._heat.graph.calls(caller.path))
+
+    def _said_by_name(self, function: FunctionSummary) -> set[Autograd]:
+        """What calls of a method of this name say, of which nobody knows what they run."""
+        if self._guessed is None:
+            self._guessed = {}
+            for module in self._heat.index.modules.values():
+                for caller in module.functions.values():
+                    for site in self._heat.graph.unresolved(caller.path):
+                        if site.autograd is not None:
+                            self._guessed.setdefault(site.method, set()).add(site.autograd)
+        return self._guessed.get(function.name, set())

@@ -1,0 +1,66 @@
+"""What other files need to know about the gradients in one file."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.project.autograd import AutogradHere
+from rlint.project.gradients import Gradients
+from rlint.project.knowledge import Knowledge
+from rlint.project.outlets import ENDS
+from rlint.project.stepped import Optimized
+from rlint.project.summary import FunctionSummary
+from rlint.syntax.scopes import How
+from rlint.syntax.tree import Function
+
+_SMALL = 6
+"""Statements in a helper that is looked through for what becomes of its arguments."""
+
+
+class GradientSummaries:
+    """Fills in what the functions of one file do with gradients."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
+        self.here = AutogradHere(knowledge)
+        self.gradients = Gradients(knowledge, self.here)
+        self._returns: dict[ast.AST | None, list[ast.expr]] = {}
+        if self.concerned:
+            for node in knowledge.tree.of_type(ast.Return):
+                if node.value is not None and not isinstance(node.value, ast.Constant):
+                    self._returns.setdefault(knowledge.tree.function(node), []).append(node.value)
+
+    @property
+    def concerned(self) -> bool:
+        """Has the file to do with torch at all?"""
+        return "torch" in self.knowledge.tree.text
+
+    def frozen(self) -> frozenset[str]:
+        """The last names of the networks whose weights the file may turn off."""
+        return Optimized(self.knowledge).frozen if "grad" in self.knowledge.tree.text else frozenset()
+
+    def describe(self, node: Function, summary: FunctionSummary) -> None:
+        """Note what a function does to autograd, and to the gradients of its arguments and results."""
+        if not self.concerned:
+            return
+        summary.turns_autograd = self.here.turned_by(node)
+        returned = self._returns.get(node, [])
+        paths: dict[str, None] = {}
+        for value in returned:
+            sources = self.gradients.sources(value)
+            paths.update(dict.fromkeys(self.gradients.path_of(call) for call in sources.calls))
+            if sources.kept:
+                paths[""] = None
+        summary.gradient_from = tuple(paths)
+        if len(node.body) <= _SMALL and returned:
+            summary.releases = self._released(node)
+
+    def _released(self, node: Function) -> tuple[str, ...]:
+        """The parameters whose gradient gets no further than the function."""
+        found = []
+        for name, bindings in self.knowledge.tree.scopes[node].bindings.items():
+            if bindings[0].how is How.PARAMETER:
+                outlets = {left.outlet for left in self.gradients.parameter_outlets(node, name)}
+                if outlets and outlets <= ENDS:
+                    found.append(name)
+        return tuple(found)

@@ -1,0 +1,117 @@
+"""Where gradients go and come from: what becomes of a forward's value, and whose value a value hangs on."""
+
+from __future__ import annotations
+
+import ast
+from typing import Protocol
+
+from rlint.project.autograd import AutogradHere
+from rlint.project.kind import Tag
+from rlint.project.knowledge import Knowledge
+from rlint.project.origins import Origins, Sources
+from rlint.project.outlets import Left, Trace
+from rlint.project.summary import FunctionSummary
+from rlint.syntax.scopes import How
+from rlint.syntax.tree import FUNCTIONS, Function
+
+
+class Project(Protocol):
+    """What the gradients of one file ask the rest of the project."""
+
+    def callables(self, path: str, module: str) -> list[FunctionSummary]:
+        """The functions that calling what stands at an access path may run."""
+
+
+class Gradients:
+    """The ways of gradients in one file. Without a project, calls into other files may do anything."""
+
+    def __init__(self, knowledge: Knowledge, here: AutogradHere, project: Project | None = None) -> None:
+        self.knowledge = knowledge
+        self.tree = knowledge.tree
+        self.here = here
+        self.project = project
+        self._names: dict[str, list[ast.Name]] = {}
+        self._parameters: dict[tuple[Function, str], tuple[Left, ...]] = {}
+        self._sources: dict[ast.expr, Sources] = {}
+
+    # -- forwards: what becomes of a value -----------------------------------------------------
+
+    def outlets(self, expression: ast.expr) -> tuple[Left, ...]:
+        """Everything that becomes of the gradient that an expression's value carries."""
+        return tuple(dict.fromkeys(Trace(self).of(expression)))
+
+    def parameter_outlets(self, function: Function, parameter: str) -> tuple[Left, ...]:
+        """What a function does with the gradient of a value that is handed to a parameter."""
+        known = self._parameters.get((function, parameter))
+        if known is None:
+            self._parameters[function, parameter] = ()  # a recursive call adds nothing new
+            scope = self.tree.scopes[function]
+            binding = next(b for b in scope.bindings[parameter] if b.how is How.PARAMETER)
+            known = tuple(dict.fromkeys(Trace(self).of_binding(binding, scope)))
+            self._parameters[function, parameter] = known
+        return known
+
+    def reads(self, name: str) -> list[ast.Name]:
+        """The nodes of this file that use a name."""
+        if not self._names:
+            for node in self.tree.of_type(ast.Name):
+                self._names.setdefault(node.id, []).append(node)
+        return self._names.get(name, [])
+
+    def handed_to(self, call: ast.Call, argument: ast.AST) -> list[tuple[FunctionSummary, str]] | None:
+        """The functions of the project that a call may run, each with the parameter that an argument goes
+        to; None where there are none, or where stars hide it.
+        """
+        if self.project is None:
+            return None
+        targets = self.project.callables(self.path_of(call), self.knowledge.name)
+        found = []
+        for target in targets:
+            parameter = _parameter(call, argument, target)
+            if parameter is None:
+                return None
+            found.append((target, parameter))
+        return found or None
+
+    def definition(self, function: FunctionSummary) -> Function | None:
+        """The def of a function of this very file."""
+        if function.module != self.knowledge.name:
+            return None
+        for node, scope in self.tree.scopes.items():
+            if isinstance(node, FUNCTIONS) and scope.qualname == function.qualname:
+                return node
+        return None
+
+    def path_of(self, call: ast.Call) -> str:
+        """The access path of what a call runs; "" where that is not known."""
+        qualified = self.knowledge.names.qualified(call.func)
+        if qualified is not None:
+            return qualified
+        if isinstance(call.func, ast.Attribute):
+            owner = self.knowledge.kinds.kind_of(call.func.value)
+            if not owner.of:
+                return ""
+            return f"{owner.of}().{call.func.attr}" if owner else f"{owner.of}.{call.func.attr}"
+        called = self.knowledge.kinds.kind_of(call.func)
+        return f"{called.of}()" if called.of and called.tag in (Tag.MODULE, Tag.INSTANCE) else called.of
+
+    # -- backwards: whose value is it ----------------------------------------------------------
+
+    def sources(self, expression: ast.expr) -> Sources:
+        """Where the gradient of an expression's value can come from; nothing where it carries none."""
+        known = self._sources.get(expression)
+        if known is None:
+            known = self._sources[expression] = Origins(self).of(expression)
+        return known
+
+
+def _parameter(call: ast.Call, argument: ast.AST, target: FunctionSummary) -> str | None:
+    parameters = target.parameters
+    if target.is_method and not target.is_static:
+        parameters = parameters[1:]
+    if isinstance(argument, ast.keyword):
+        return argument.arg if argument.arg in parameters else None
+    if argument not in call.args or any(isinstance(value, ast.Starred) for value in call.args):
+        return None
+    position = call.args.index(argument)
+    return parameters[position] if position < len(parameters) else None

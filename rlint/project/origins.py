@@ -1,0 +1,206 @@
+"""Whose gradient a value carries: one walk back from it to what it was computed of."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rlint.project.autograd import Autograd
+from rlint.project.facts import gradients as facts
+from rlint.project.kind import Tag
+from rlint.syntax.scopes import Binding, How
+from rlint.syntax.tree import COMPREHENSIONS
+
+if TYPE_CHECKING:
+    from rlint.project.gradients import Gradients
+
+_MOST = 400  # places that are looked at for one value
+_PLAIN = frozenset(
+    {Tag.BOOL, Tag.INT, Tag.STR, Tag.NONE, Tag.NDARRAY, Tag.NUMPY_SCALAR, Tag.DEVICE, Tag.DTYPE}
+)
+_ASKED = frozenset({Tag.MODULE, Tag.INSTANCE, Tag.REPLAY_BUFFER, Tag.ENVIRONMENT})
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where the gradient of a value can come from: `calls` of networks or of functions of the project,
+    the `parameters` of the function around it, attributes and items that were `kept` from elsewhere.
+    """
+
+    calls: tuple[ast.Call, ...] = ()
+    parameters: tuple[ast.Name, ...] = ()
+    kept: tuple[ast.expr, ...] = ()
+
+
+class Origins:
+    """One walk back."""
+
+    def __init__(self, gradients: Gradients) -> None:
+        self.gradients = gradients
+        self.tree = gradients.tree
+        self.knowledge = gradients.knowledge
+        self.calls: dict[ast.Call, None] = {}
+        self.parameters: dict[ast.Name, None] = {}
+        self.kept: dict[ast.expr, None] = {}
+        self._seen: set[object] = set()
+
+    def of(self, expression: ast.expr) -> Sources:
+        """Walk back from an expression."""
+        pending: list[ast.expr] = [expression]
+        while pending and len(self._seen) <= _MOST:
+            node = pending.pop()
+            if node not in self._seen:
+                self._seen.add(node)
+                pending.extend(self._made_of(node))
+        return Sources(tuple(self.calls), tuple(self.parameters), tuple(self.kept))
+
+    def _made_of(self, node: ast.expr) -> Iterator[ast.expr]:
+        match node:
+            case ast.Name():
+                yield from self._bound_to(node)
+            case ast.Attribute():
+                yield from self._attribute(node)
+            case ast.Call():
+                if self.gradients.here.at(node) is not Autograd.OFF:
+                    yield from self._called(node)
+            case ast.Subscript(value=value):
+                yield from self._item_of(value, node)
+            case ast.BinOp(left=left, right=right):
+                if self.gradients.here.at(node) is not Autograd.OFF:
+                    yield left
+                    yield right
+            case ast.UnaryOp(operand=operand, op=op) if not isinstance(op, ast.Not):
+                yield operand
+            case ast.IfExp(body=body, orelse=orelse):
+                yield body
+                yield orelse
+            case ast.BoolOp(values=values) | ast.Tuple(elts=values) | ast.List(elts=values):
+                yield from values
+            case ast.Dict(values=values):
+                yield from values
+            case ast.Starred(value=value) | ast.NamedExpr(value=value) | ast.Await(value=value):
+                yield value
+            case ast.ListComp(elt=element) | ast.SetComp(elt=element) | ast.GeneratorExp(elt=element):
+                yield element
+            case ast.DictComp(value=value):
+                yield value
+
+    def _bound_to(self, name: ast.Name) -> Iterator[ast.expr]:
+        for binding in self.knowledge.flow.reaching(name):
+            if binding in self._seen:
+                continue
+            self._seen.add(binding)
+            value = binding.value
+            if binding.how is How.PARAMETER:
+                self.parameters[name] = None
+            elif value is None:
+                continue
+            elif binding.how is How.AUGMENT:
+                yield value
+                yield from self._augmented(binding)
+            elif self._is_index(value, binding.path):
+                continue
+            else:
+                yield value
+                yield from self._put_into(name, binding)
+
+    def _augmented(self, binding: Binding) -> Iterator[ast.expr]:
+        scope = self.tree.scope(binding.statement)
+        for earlier in self.knowledge.flow.before(binding.name, binding.statement, scope):
+            if earlier in self._seen:
+                continue
+            self._seen.add(earlier)
+            if earlier.how is How.AUGMENT:
+                yield from self._augmented(earlier)
+            if earlier.value is not None:
+                yield earlier.value
+
+    def _put_into(self, name: ast.Name, binding: Binding) -> Iterator[ast.expr]:
+        """What a list that a variable holds is filled with."""
+        empty = (ast.List, ast.Dict, *COMPREHENSIONS)
+        if not isinstance(binding.value, empty) and not isinstance(binding.value, ast.Call):
+            return
+        scope = self.tree.scope(name).lookup(name.id)
+        for use in self.gradients.reads(name.id):
+            match self.tree.parents.get(use):
+                case ast.Attribute(attr=method) as attribute if method in facts.PUTS_IN:
+                    call = self.tree.parents.get(attribute)
+                    if isinstance(call, ast.Call) and self.tree.scope(use).lookup(use.id) is scope:
+                        yield from call.args[-1:]
+
+    def _attribute(self, node: ast.Attribute) -> Iterator[ast.expr]:
+        if node.attr in facts.ENDING_ATTRIBUTES or self.knowledge.names.qualified(node) is not None:
+            return
+        root = node.value
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        kind = self.knowledge.kinds.kind_of(node)
+        if isinstance(root, ast.Name) and self._is_receiver(root):
+            if kind.tag not in _PLAIN:
+                self.kept[node] = None
+        else:
+            yield node.value
+
+    def _is_receiver(self, name: ast.Name) -> bool:
+        return name.id in ("self", "cls")
+
+    def _item_of(self, value: ast.expr, subscript: ast.Subscript) -> Iterator[ast.expr]:
+        index = subscript.slice
+        path = (index.value,) if isinstance(index, ast.Constant) and isinstance(index.value, int) else ()
+        if not self._is_index(value, path):
+            yield value
+
+    def _is_index(self, value: ast.expr, path: tuple[int, ...]) -> bool:
+        """Is the item at a path of the value the second of values and indices?"""
+        if path[:1] != (1,) or not isinstance(value, ast.Call):
+            return False
+        name = getattr(value.func, "attr", None) or getattr(value.func, "id", "")
+        return name in facts.INDICES_SECOND
+
+    def _called(self, call: ast.Call) -> Iterator[ast.expr]:
+        arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+        qualified = self.knowledge.names.qualified(call.func) or ""
+        name = qualified.rpartition(".")[2]
+        if qualified in facts.LOOKED_AT_BY_BUILTINS or qualified.startswith(("numpy.", "math.")):
+            return
+        if qualified.startswith("torch."):
+            if name not in facts.COMPARES | facts.GIVES_INDEX | facts.DETACHES and name not in (
+                "tensor", "as_tensor", "from_numpy", "arange", "full",
+            ):  # fmt: skip
+                yield from arguments
+            return
+        if qualified in facts.CARRIED_BY_BUILTINS:
+            yield from arguments
+            return
+        if isinstance(call.func, ast.Attribute) and not qualified:
+            name = call.func.attr
+            ends = facts.GIVES_NUMBER | facts.COMPARES | facts.GIVES_INDEX | facts.DETACHES
+            drawn = name == "sample" and not self._made_of_gradient(call.func.value)
+            if (name in ends and not drawn) or name in facts.NEEDS_NO_GRADIENT:
+                return
+            owner = self.knowledge.kinds.kind_of(call.func.value)
+            if owner.tag in (Tag.TENSOR, Tag.DISTRIBUTION) or self._made_of_gradient(call.func.value):
+                yield call.func.value
+                yield from arguments
+                return
+        self.calls[call] = None
+        yield from arguments
+
+    def _made_of_gradient(self, expression: ast.expr) -> bool:
+        """Is the receiver of a method a value that was computed, rather than an object that is asked?"""
+        match expression:
+            case ast.Call():
+                return True
+            case ast.BinOp() | ast.UnaryOp() | ast.Subscript():
+                return True
+            case ast.Name():
+                if self.knowledge.kinds.kind_of(expression).tag in _ASKED:
+                    return False
+                bindings = self.knowledge.flow.reaching(expression)
+                return bool(bindings) and all(
+                    isinstance(b.value, (ast.Call, ast.BinOp, ast.Subscript)) and b.how is not How.FOR
+                    for b in bindings
+                )
+        return False

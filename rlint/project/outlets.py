@@ -1,0 +1,332 @@
+"""What becomes of a value that carries a gradient: one walk from it to all that is made of it."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rlint.project.autograd import Autograd
+from rlint.project.facts import gradients as facts
+from rlint.project.kind import Tag
+from rlint.project.summary import FunctionSummary
+from rlint.syntax.scopes import Binding, How, Scope
+
+if TYPE_CHECKING:
+    from rlint.project.gradients import Gradients
+
+_MOST = 400  # places that are looked at for one value
+_LEARNS = frozenset({"backward", "register_hook", "retain_grad", "manual_backward"})
+_CONTAINERS = (Tag.LIST, Tag.DEQUE, Tag.SET, Tag.DICT)
+_TELLS = ("prints", "writes to the log")
+
+
+class Outlet(enum.Enum):
+    """What can become of a value that carries a gradient."""
+
+    NUMBER = "number"
+    """It leaves as a Python number, printed or compared: nothing of the graph is left."""
+    INDEX = "index"
+    """It leaves as the indices or counts of elements."""
+    DETACHED = "detached"
+    """It is cut off the graph, or drawn from (`dist.sample()`)."""
+    LEARNED = "learned"
+    """A gradient is taken of it, or a hook waits for one."""
+    RETURNED = "returned"
+    STORED = "stored"
+    HANDED = "handed"
+    """It goes to a call that may do anything with it."""
+    ARRAY = "array"
+    """It becomes a numpy array just so, which fails where a gradient is recorded: so none is."""
+
+
+ENDS = frozenset({Outlet.NUMBER, Outlet.INDEX, Outlet.DETACHED})
+"""The outlets through which no gradient gets out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """One place where a value that carries a gradient goes."""
+
+    node: ast.AST
+    outlet: Outlet
+
+
+class Trace:
+    """One walk from a value to all that is made of it."""
+
+    def __init__(self, gradients: Gradients) -> None:
+        self.gradients = gradients
+        self.tree = gradients.tree
+        self.knowledge = gradients.knowledge
+        self.left: list[Left] = []
+        self._pending: list[tuple[ast.AST, int | None]] = []
+        self._seen: set[object] = set()
+
+    def of(self, expression: ast.expr) -> list[Left]:
+        """Walk from the value of an expression."""
+        self._go_on(expression)
+        return self._walk()
+
+    def of_binding(self, binding: Binding, scope: Scope) -> list[Left]:
+        """Walk from what a binding gives its variable."""
+        self._variable(binding, scope)
+        return self._walk()
+
+    def _walk(self) -> list[Left]:
+        while self._pending:
+            node, item = self._pending.pop()
+            if (node, item) in self._seen:
+                continue
+            self._seen.add((node, item))
+            if len(self._seen) > _MOST:
+                self._leave(node, Outlet.HANDED)
+                break
+            self._used(node, item)
+        return self.left
+
+    def _go_on(self, node: ast.AST, item: int | None = None) -> None:
+        """Follow the value of a node; `item` is the part of a pair that carries the gradient."""
+        self._pending.append((node, item))
+
+    def _leave(self, node: ast.AST, outlet: Outlet) -> None:
+        self.left.append(Left(node, outlet))
+
+    def _compute(self, node: ast.AST, item: int | None = None) -> None:
+        """Follow what is computed of the value, if torch records it there."""
+        if self.gradients.here.at(node) is Autograd.OFF:
+            self._leave(node, Outlet.DETACHED)
+        else:
+            self._go_on(node, item)
+
+    def _used(self, node: ast.AST, item: int | None) -> None:
+        parent = self.tree.parents[node]
+        match parent:
+            case ast.Attribute():
+                self._attribute(parent)
+            case ast.Subscript():
+                self._subscript(node, parent, item)
+            case ast.AugAssign(target=target):
+                self._bound(target, None, parent)
+            case ast.BinOp():
+                self._compute(parent)
+            case ast.UnaryOp(op=op):
+                self._leave(parent, Outlet.NUMBER) if isinstance(op, ast.Not) else self._compute(parent)
+            case ast.Compare() | ast.FormattedValue() | ast.Assert() | ast.Slice() | ast.Raise():
+                self._leave(parent, Outlet.NUMBER)
+            case ast.Expr() | ast.Delete():
+                pass  # thrown away
+            case ast.If(test=test) | ast.While(test=test) if test is node:
+                self._leave(node, Outlet.NUMBER)
+            case ast.IfExp(test=test) if test is node:
+                self._leave(node, Outlet.NUMBER)
+            case ast.IfExp() | ast.BoolOp():
+                self._go_on(parent, item)
+            case ast.Starred() | ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
+                self._go_on(parent)
+            case ast.keyword():
+                self._argument(parent, self.tree.parents[parent])
+            case ast.Call():
+                self._argument(node, parent)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                self._go_on(parent)
+            case ast.comprehension(target=target, iter=iterable) if iterable is node:
+                self._bound(target, None, self.tree.parents[parent])
+            case ast.comprehension():
+                self._leave(node, Outlet.NUMBER)
+            case ast.For(target=target, iter=iterable) if iterable is node:
+                self._bound(target, None, parent)
+            case ast.Assign(targets=targets):
+                for target in targets:
+                    self._bound(target, item, parent)
+            case ast.AnnAssign(target=target):
+                self._bound(target, item, parent)
+            case ast.NamedExpr(target=target):
+                self._bound(target, item, parent)
+                self._go_on(parent, item)
+            case ast.Return():
+                self._leave(parent, Outlet.RETURNED)
+            case _:
+                self._leave(parent, Outlet.HANDED)
+
+    def _attribute(self, attribute: ast.Attribute) -> None:
+        call = self.tree.parents[attribute]
+        name = attribute.attr
+        if isinstance(call, ast.Call) and call.func is attribute:
+            self._method(call, name)
+        elif name in facts.ENDING_ATTRIBUTES:
+            self._leave(attribute, Outlet.INDEX if name == "indices" else Outlet.DETACHED)
+        elif name in _LEARNS or not isinstance(attribute.ctx, ast.Load):
+            self._leave(attribute, Outlet.HANDED)
+        else:
+            self._compute(attribute)
+
+    def _method(self, call: ast.Call, name: str) -> None:
+        if name in facts.GIVES_NUMBER | facts.COMPARES:
+            self._leave(call, Outlet.NUMBER)
+        elif name in facts.GIVES_INDEX:
+            self._leave(call, Outlet.INDEX)
+        elif name in facts.DETACHES:
+            self._leave(call, Outlet.DETACHED)
+        elif name in facts.NEEDS_NO_GRADIENT:
+            self._leave(call, Outlet.ARRAY)
+        elif name in _LEARNS:
+            self._leave(call, Outlet.LEARNED)
+        elif name in facts.INDICES_SECOND:
+            self._compute(call, 0)
+        else:
+            self._compute(call)
+
+    def _subscript(self, node: ast.AST, subscript: ast.Subscript, item: int | None) -> None:
+        if node is subscript.slice:
+            self._leave(node, Outlet.INDEX)
+        elif not isinstance(subscript.ctx, ast.Load):
+            self._go_on(node) if isinstance(subscript.ctx, ast.Del) else None
+        elif item is not None and isinstance(subscript.slice, ast.Constant):
+            if subscript.slice.value == item:
+                self._compute(subscript)
+            else:
+                self._leave(subscript, Outlet.INDEX)
+        else:
+            self._compute(subscript)
+
+    def _argument(self, argument: ast.AST, call: ast.AST) -> None:
+        if not isinstance(call, ast.Call):
+            self._leave(call, Outlet.HANDED)
+            return
+        if argument is call.func:
+            self._compute(call)  # a value that is called: a network that was made of it, at most
+            return
+        qualified = self.knowledge.names.qualified(call.func) or ""
+        name = qualified.rpartition(".")[2]
+        if qualified in facts.LOOKED_AT_BY_BUILTINS:
+            self._leave(call, Outlet.NUMBER)
+        elif qualified in facts.CARRIED_BY_BUILTINS:
+            self._compute(call)
+        elif qualified in facts.MAKES_ARRAY:
+            self._leave(call, Outlet.ARRAY)
+        elif qualified.startswith(("torch.autograd.", "torch.func.")):
+            self._leave(call, Outlet.LEARNED)
+        elif qualified.startswith("torch.") and not qualified.startswith(
+            ("torch.utils.", "torch.distributed.")
+        ):
+            self._torch_function(call, name)
+        elif isinstance(call.func, ast.Attribute) and not qualified and call.func.attr in facts.PUTS_IN:
+            self._put_into(call.func.value, call)
+        else:
+            self._called(argument, call)
+
+    def _torch_function(self, call: ast.Call, name: str) -> None:
+        if any(keyword.arg == "out" for keyword in call.keywords):
+            self._leave(call, Outlet.HANDED)
+        elif name in facts.COMPARES or name in ("is_tensor", "numel", "is_floating_point"):
+            self._leave(call, Outlet.NUMBER)
+        elif name in facts.GIVES_INDEX:
+            self._leave(call, Outlet.INDEX)
+        elif name in facts.DETACHES or name == "tensor":
+            self._leave(call, Outlet.DETACHED)
+        elif name in ("save", "from_numpy"):
+            self._leave(call, Outlet.HANDED)
+        elif name in facts.INDICES_SECOND and len(call.args) + len(call.keywords) > 1:
+            self._compute(call, 0)
+        else:
+            self._compute(call)
+
+    def _called(self, argument: ast.AST, call: ast.Call) -> None:
+        """Handed to a network, a method, a function of the project or to nobody knows what."""
+        tag = self.knowledge.kinds.kind_of(call.func).tag
+        if tag is Tag.MODULE:
+            self._compute(call)
+            return
+        targets = self.gradients.handed_to(call, argument)
+        if targets is not None:
+            for target, parameter in targets:
+                self._followed(call, target, parameter)
+            return
+        effect = self.knowledge.effects.call_effect(call)
+        if effect.reason.startswith(_TELLS):
+            self._leave(call, Outlet.NUMBER)
+        elif isinstance(call.func, ast.Attribute) and self._is_tensor(call.func.value):
+            self._method(call, call.func.attr) if call.func.attr not in facts.PUTS_IN else self._compute(call)
+        else:
+            self._leave(call, Outlet.HANDED)
+
+    def _is_tensor(self, expression: ast.expr) -> bool:
+        """Is it a tensor or a distribution, whose methods only compute?"""
+        return self.knowledge.kinds.kind_of(expression).tag in (Tag.TENSOR, Tag.DISTRIBUTION)
+
+    def _followed(self, call: ast.Call, target: FunctionSummary, parameter: str) -> None:
+        function = self.gradients.definition(target)
+        if function is None:
+            outlet = Outlet.DETACHED if parameter in target.releases else Outlet.HANDED
+            self._leave(call, outlet)
+            return
+        for left in self.gradients.parameter_outlets(function, parameter):
+            if left.outlet is Outlet.RETURNED:
+                self._compute(call)
+            else:
+                self._leave(left.node, left.outlet)
+
+    def _put_into(self, container: ast.expr, node: ast.expr) -> None:
+        """`values.append(v)`: where the list is a local one, what becomes of the list."""
+        if isinstance(container, ast.Name) and self.knowledge.kinds.kind_of(container).tag in _CONTAINERS:
+            scope = self.tree.scope(container).lookup(container.id)
+            bindings = self.knowledge.flow.reaching(container)
+            here = not self._captured(container, scope) if scope is not None else False
+            if scope is not None and here and all(b.how is How.ASSIGN for b in bindings):
+                for binding in bindings:
+                    self._variable(binding, scope)
+                return
+        self._leave(node, Outlet.STORED)
+
+    def _bound(self, target: ast.expr, item: int | None, statement: ast.AST) -> None:
+        match target:
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                for index, element in enumerate(elements):
+                    if item is None or index == item or isinstance(element, ast.Starred):
+                        self._bound(element, None, statement)
+                    else:
+                        self._leave(element, Outlet.INDEX)
+            case ast.Starred(value=value):
+                self._bound(value, None, statement)
+            case ast.Name():
+                scope = self.tree.scope(target).lookup(target.id)
+                bindings = scope.bindings.get(target.id, []) if scope is not None else []
+                binding = next((b for b in bindings if b.node is target), None)
+                if scope is None or binding is None:
+                    self._leave(target, Outlet.HANDED)
+                else:
+                    self._variable(binding, scope, item)
+            case ast.Subscript(value=ast.Name() as container):
+                self._put_into(container, target)
+            case _:
+                self._leave(target, Outlet.STORED)
+
+    def _variable(self, binding: Binding, scope: Scope, item: int | None = None) -> None:
+        """Follow a variable to all places that may read what a binding gave it."""
+        if (binding, item) in self._seen:
+            return
+        self._seen.add((binding, item))
+        if scope.is_class:
+            self._leave(binding.node, Outlet.STORED)
+            return
+        for read in self.gradients.reads(binding.name):
+            if self.tree.scope(read).lookup(read.id) is not scope:
+                continue
+            if isinstance(read.ctx, ast.Load):
+                if self._captured(read, scope):
+                    self._leave(read, Outlet.HANDED)
+                elif any(reached is binding for reached in self.knowledge.flow.reaching(read)):
+                    self._go_on(read, item)
+            elif isinstance(parent := self.tree.parents[read], ast.AugAssign) and read is parent.target:
+                before = self.knowledge.flow.before(read.id, parent, scope)
+                if any(reached is binding for reached in before):
+                    self._bound(read, None, parent)
+
+    def _captured(self, read: ast.Name, scope: Scope) -> bool:
+        """Does a nested function or class read the variable, whenever it is called?"""
+        inner = self.tree.scope(read)
+        while inner is not scope and inner.is_comprehension and inner.parent is not None:
+            inner = inner.parent
+        return inner is not scope

@@ -1,0 +1,426 @@
+"""Is autograd off, where does the value of a forward go, and which networks does an optimizer step?"""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from project_builder import build, expression, site_of
+from rlint.project.autograd import Autograd
+from rlint.project.outlets import Outlet
+
+HEAD = """
+    import contextlib
+    import torch
+    from torch import nn, no_grad, optim
+    from torch.distributions import Categorical
+    import torch.nn.functional as F
+
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = nn.Linear(4, 2)
+
+        def forward(self, x):
+            return torch.relu(self.body(x))
+
+"""
+
+
+def agent(body: str, *, before: str = "") -> str:
+    """A program with an agent whose method `act` has this body."""
+    indented = body.strip("\n").replace("\n", "\n            ")
+    return f"""{HEAD}{before}
+    class Agent:
+        def __init__(self, env):
+            self.net = Net()
+            self.memory = []
+            self.env = env
+
+        def act(self, state, flag=None):
+            {indented}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("q = self.net(state)", Autograd.ON),
+        ("with torch.no_grad():\n    q = self.net(state)", Autograd.OFF),
+        ("with no_grad():\n    q = self.net(state)", Autograd.OFF),
+        ("with torch.inference_mode():\n    q = self.net(state)", Autograd.OFF),
+        ("with torch.inference_mode(False):\n    q = self.net(state)", Autograd.ON),
+        ("with torch.set_grad_enabled(False):\n    q = self.net(state)", Autograd.OFF),
+        ("with torch.set_grad_enabled(flag):\n    q = self.net(state)", Autograd.UNKNOWN),
+        ("with torch.no_grad():\n    with torch.enable_grad():\n        q = self.net(state)", Autograd.ON),
+        ("with open('x') as f, torch.no_grad():\n    q = self.net(state)", Autograd.OFF),
+        (
+            "with (torch.no_grad() if flag else contextlib.nullcontext()):\n    q = self.net(state)",
+            Autograd.UNKNOWN,
+        ),
+        ("off = torch.no_grad()\nwith off:\n    q = self.net(state)", Autograd.OFF),
+        ("with self.no_grad_context():\n    q = self.net(state)", Autograd.UNKNOWN),
+        ("with self.lock:\n    q = self.net(state)", Autograd.ON),
+        ("torch.set_grad_enabled(False)\nq = self.net(state)", Autograd.UNKNOWN),
+    ],
+)
+def test_blocks(body: str, said: Autograd) -> None:
+    """A `with` block turns autograd off for what stands in it; what may do so leaves it unknown."""
+    site = site_of(agent(body))
+    assert site.autograd_at(expression(site, "self.net(state)")) is said
+
+
+@pytest.mark.parametrize(
+    ("decorator", "said"),
+    [
+        ("@torch.no_grad()", Autograd.OFF),
+        ("@torch.no_grad", Autograd.OFF),
+        ("@torch.inference_mode()", Autograd.OFF),
+        ("@torch.enable_grad()", Autograd.ON),
+        ("@staticmethod", Autograd.ON),
+        ("@torch.jit.export", Autograd.ON),
+        ("@eval_api", Autograd.UNKNOWN),
+        ("@quiet", Autograd.UNKNOWN),
+    ],
+)
+def test_decorators(decorator: str, said: Autograd) -> None:
+    """So does a decorator; one of the file's own that has to do with autograd leaves it unknown."""
+    before = f"""
+    def quiet(function):
+        def wrapped(*args):
+            with torch.no_grad():
+                return function(*args)
+        return wrapped
+
+
+    {decorator}
+    def choose(net: Net, state):
+        return net(state).argmax().item()
+    """
+    site = site_of(HEAD + before)
+    assert site.autograd_at(expression(site, "net(state)")) is said
+
+
+def test_all_callers() -> None:
+    """What every caller runs with autograd off is off; one that does not is enough for on."""
+    helper = """
+    class Agent:
+        def __init__(self):
+            self.net = Net()
+
+        def values(self, state):
+            return self.net(state)
+
+        def act(self, state):
+            with torch.no_grad():
+                return self.values(state)
+    """
+    site = site_of(HEAD + helper)
+    assert site.autograd_at(expression(site, "self.net(state)")) is Autograd.OFF
+    site = site_of(
+        HEAD + helper + "\n        def learn(self, state):\n            return self.values(state).mean()\n"
+    )
+    assert site.autograd_at(expression(site, "self.net(state)")) is Autograd.ON
+
+
+def test_callers_in_other_files() -> None:
+    """The callers may stand in other files, and turn autograd off for good."""
+    helper = (
+        HEAD
+        + """
+    def choose(net: Net, state):
+        return net(state).argmax().item()
+    """
+    )
+    site = build(
+        {
+            "net.py": helper,
+            "main.py": """
+        import torch
+        from net import Net, choose
+
+        def play(net: Net, env):
+            while True:
+                with torch.inference_mode():
+                    env.step(choose(net, env.reset()))
+    """,
+        }
+    )["net.py"]
+    assert site.autograd_at(expression(site, "net(state)")) is Autograd.OFF
+    site = build(
+        {
+            "net.py": helper,
+            "main.py": """
+        import torch
+        from net import Net, choose
+
+        def play(net: Net, env):
+            torch.set_grad_enabled(False)
+            while True:
+                env.step(choose(net, env.reset()))
+    """,
+        }
+    )["net.py"]
+    assert site.autograd_at(expression(site, "net(state)")) is Autograd.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("body", "outlets"),
+    [
+        ("return self.net(state).argmax().item()", {"index"}),
+        ("return int(torch.argmax(self.net(state)))", {"index"}),
+        ("q = self.net(state)\nreturn q.max(1)[1]", {"index"}),
+        ("best, where = self.net(state).max(1)\nreturn where", {"index"}),
+        ("best, where = torch.max(self.net(state), 1)\nreturn best", {"index", "returned"}),
+        ("return self.net(state).max(1).indices", {"index"}),
+        ("return self.net(state).max(1)[0].item()", {"number"}),
+        ("return self.net(state).detach()", {"detached"}),
+        ("return self.net(state).data.cpu().numpy()", {"detached"}),
+        ("return self.net(state).cpu().detach().numpy()", {"detached"}),
+        ("return self.net(state).cpu().numpy()", {"array"}),
+        ("return self.net(state) > 0", {"number"}),
+        ("print(self.net(state))", {"number"}),
+        ("d = Categorical(logits=self.net(state))\nreturn d.sample().item()", {"detached"}),
+        (
+            "d = Categorical(logits=self.net(state))\na = d.sample()\nreturn a, d.log_prob(a)",
+            {"detached", "returned"},
+        ),
+        ("self.q = self.net(state)", {"stored"}),
+        ("self.memory.append(self.net(state))", {"stored"}),
+        ("kept = []\nkept.append(self.net(state))\nreturn torch.stack(kept).mean().item()", {"number"}),
+        ("kept = [self.net(s) for s in state]\nreturn torch.stack(kept)", {"returned"}),
+        ("q = self.net(state)\nq.mean().backward()", {"learned"}),
+        ("g = torch.autograd.grad(self.net(state).sum(), state)", {"learned"}),
+        ("q = self.net(state)\nreturn lambda: q", {"handed"}),
+        ("return self.env.step(self.net(state))", {"handed"}),
+        ("total = 0.0\nfor s in state:\n    total += self.net(s).mean()\nreturn total.item()", {"number"}),
+        (
+            "with torch.no_grad():\n    q = self.net(state)\nwith torch.no_grad():\n    p = q * 2\nreturn p",
+            {"detached"},
+        ),
+        ("out = {}\nout['q'] = self.net(state)\nreturn out", {"returned"}),
+        ("yield self.net(state)", {"handed"}),
+    ],
+)
+def test_outlets(body: str, outlets: set[str]) -> None:
+    """Where a forward's value goes, by variables, pairs, containers and distributions."""
+    site = site_of(agent(body))
+    call = next(node for node in site.tree.of_type(ast.Call) if ast.unparse(node.func) == "self.net")
+    assert {left.outlet.value for left in site.outlets(call)} == outlets
+
+
+@pytest.mark.parametrize(
+    ("helper", "outlet"),
+    [
+        ("return t.detach().cpu().numpy()", Outlet.DETACHED),
+        ("t = t.squeeze()\n        return t", Outlet.STORED),
+        ("LOG.append(t)", Outlet.STORED),
+    ],
+)
+def test_helpers(helper: str, outlet: Outlet) -> None:
+    """What a helper does with its argument counts, in this file and, where it detaches, in others."""
+    head = f"{HEAD}    LOG = []\n\n\n    def to_np(t):\n        {helper}\n\n"
+    use = """
+    class Agent:
+        def __init__(self):
+            self.net = Net()
+
+        def act(self, state):
+            self.q = to_np(self.net(state))
+    """
+    site = site_of(head + use)
+    outlets = site.outlets(expression(site, "self.net(state)"))
+    assert {left.outlet for left in outlets} == {outlet}
+
+
+def test_helpers_in_other_files() -> None:
+    """A small helper of another file that detaches what it is given lets nothing out."""
+    site = build(
+        {
+            "tools.py": """
+    import torch
+
+    def to_np(t):
+        return t.cpu().detach().numpy()
+
+    def keep(t):
+        return t * 2
+    """,
+            "agent.py": HEAD
+            + """
+    from tools import keep, to_np
+
+
+    class Agent:
+        def __init__(self):
+            self.net = Net()
+
+        def act(self, state):
+            return to_np(self.net(state))
+
+        def learn(self, states):
+            return keep(self.net(states))
+    """,
+        }
+    )["agent.py"]
+    assert {left.outlet for left in site.outlets(expression(site, "self.net(state)"))} == {Outlet.DETACHED}
+    assert {left.outlet for left in site.outlets(expression(site, "self.net(states)"))} == {Outlet.HANDED}
+
+
+def test_forwards() -> None:
+    """Networks give gradients, and so do functions that return what one computed, across files."""
+    site = build(
+        {
+            "nets.py": HEAD
+            + """
+    class Policy(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+
+        def forward(self, x):
+            return self.body(x)
+
+        def act(self, x):
+            d = Categorical(logits=self.body(x))
+            return d.sample().item()
+
+        def values(self, x):
+            return self.body(x)
+
+        @torch.no_grad()
+        def frozen_values(self, x):
+            return self.body(x)
+    """,
+            "agent.py": """
+    from torch import nn
+    from nets import Policy
+
+    class Agent:
+        def __init__(self):
+            self.policy = Policy()
+            self.loss = nn.MSELoss()
+
+        def look(self, x):
+            return self.policy.values(x)
+
+        def all(self, x):
+            self.policy(x), self.policy.act(x), self.policy.values(x), self.policy.frozen_values(x)
+            self.look(x), self.loss(x, x), nn.ReLU()(x)
+    """,
+        }
+    )["agent.py"]
+    given = {ast.unparse(call) for call in site.tree.of_type(ast.Call) if site.gives_gradient(call)}
+    assert given == {"self.policy(x)", "self.policy.values(x)", "self.look(x)"}
+
+
+def test_sources() -> None:
+    """The gradient of a value comes from the networks that it was computed of, and nothing else."""
+    body = """q = self.net(state).gather(1, flag)
+target = self.net(flag).max(1)[0].detach()
+best = self.net(flag).argmax(1)
+with torch.no_grad():
+    other = self.net(state + 1)
+loss = F.mse_loss(q, target + other + best)
+return loss"""
+    site = site_of(agent(body))
+    (returned,) = [node for node in site.tree.of_type(ast.Return) if ast.unparse(node) == "return loss"]
+    assert isinstance(returned.value, ast.expr)
+    sources = site.sources(returned.value)
+    assert [ast.unparse(call) for call in sources.calls] == ["self.net(state)"]
+    assert {name.id for name in sources.parameters} == {"state", "flag"}
+
+
+@pytest.mark.parametrize(
+    ("made", "network", "stepped"),
+    [
+        ("self.opt = optim.Adam(self.net.parameters(), lr=1e-3)", "self.net", True),
+        ("self.opt = optim.Adam(self.net.parameters(), lr=1e-3)", "self.other", False),
+        (
+            "self.opt = optim.Adam(list(self.net.parameters()) + list(self.other.parameters()))",
+            "self.other",
+            True,
+        ),
+        (
+            "self.opt = optim.Adam(itertools.chain(self.net.parameters(), self.other.parameters()))",
+            "self.other",
+            True,
+        ),
+        (
+            "self.p = [*self.net.parameters()]\n            self.opt = optim.SGD(self.p, 0.1)",
+            "self.net",
+            True,
+        ),
+        (
+            "p = [p for p in self.net.parameters() if p.requires_grad]\n            o = optim.SGD(p)",
+            "self.other",
+            False,
+        ),
+        ("self.opt = optim.Adam([{'params': self.net.parameters(), 'lr': 1e-3}])", "self.other", False),
+        ("self.opt = optim.Adam(params=self.net.parameters())", "self.net.body", True),
+        ("self.opt = optim.Adam(collect(self))", "self.other", None),
+        ("self.opt = None", "self.other", None),
+        (
+            "self.alias = self.net.body\n            self.opt = optim.Adam(self.net.parameters())",
+            "self.alias",
+            True,
+        ),
+        ("self.opt = optim_class(self.net.parameters())", "self.other", False),
+    ],
+)
+def test_stepped(made: str, network: str, stepped: bool | None) -> None:
+    """What the optimizers of a class are given, across its methods, through lists and attributes."""
+    site = site_of(f"""{HEAD}
+    import itertools
+
+
+    class Agent:
+        def __init__(self, optim_class):
+            self.net = Net()
+            self.other = Net()
+            self.build(optim_class)
+
+        def build(self, optim_class):
+            {made}
+
+        def learn(self, x):
+            return {network}(x)
+    """)
+    call = next(node for node in site.tree.of_type(ast.Call) if ast.unparse(node) == f"{network}(x)")
+    assert site.is_stepped(call.func) is stepped
+
+
+@pytest.mark.parametrize(
+    "freezes",
+    [
+        "self.net.requires_grad_(False)",
+        "self.net = Net().requires_grad_(False)",
+        "for p in self.net.parameters():\n                p.requires_grad = False",
+        "for p in self.net.parameters(): p.requires_grad_(False)",
+        "freeze(self.net)",
+        "self.net = make_frozen(Net())",
+        "still(self.net)",
+    ],
+)
+def test_frozen(freezes: str) -> None:
+    """A network whose weights need no gradient is known, however they were turned off."""
+    site = site_of(f"""{HEAD}
+    def still(network):
+        for p in network.parameters():
+            p.requires_grad = False
+
+
+    class Agent:
+        def __init__(self):
+            self.net = Net()
+            self.other = Net()
+            {freezes}
+
+        def act(self, x):
+            return self.net(x), self.other(x)
+    """)
+    calls = {ast.unparse(call): call for call in site.tree.of_type(ast.Call)}
+    assert site.is_frozen(calls["self.net(x)"].func)
+    assert not site.is_frozen(calls["self.other(x)"].func)
