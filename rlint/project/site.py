@@ -265,6 +265,12 @@ class Site(TopLevel):
         """
         return self._changes.doubts_between(expression, first, second)
 
+    def equal_to(self, call: ast.expr) -> list[ast.expr]:
+        """The calls of the same function that read like this one, itself included, in the order of
+        evaluation. Whether they give the same is another question.
+        """
+        return self._repeats.equal_to(call)
+
     def repetition(self, expression: ast.expr) -> Repetition | None:
         """The calls (or comprehensions) of the same function that read like this one, are evaluated after
         it with the same arguments, and only when it was evaluated; None where there are none.

@@ -86,10 +86,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint.project.bind_once import bind_once
 from rlint.project.repeats import Repetition
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
-from rlint.rules.computation import _bind_once, _reapplied, _sharing, _told, _worth
+from rlint.rules.computation import _names, _reapplied, _sharing, _told, _worth
 
 _DOUBTS = 5
 """Where more than this in between might change the value, nobody can tell."""
@@ -139,7 +140,7 @@ class DuplicateExtractCall(Rule):
             yield self.finding(site, call, message, advice=advice)
 
     def build_fix(self, repetition: Repetition, again: list[ast.expr], site: Site) -> Fix | None:
-        bound = _bind_once.bind_once(repetition, again, site)
+        bound = bind_once(repetition, again, site, _names.of_result(repetition.first))
         if bound is None:
             return None
         reasons = _sharing.reasons_against(repetition, [repetition.first, *again], site)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from rlint.findings import Edit
 from rlint.project.repeats import Repetition
-from rlint.project.site import Site
-from rlint.rule import Edit
-from rlint.rules.computation import _names
 from rlint.syntax.scopes import Binding, How
+
+if TYPE_CHECKING:
+    from rlint.project.site import Site
 
 # what fails for no argument, and so may as well be evaluated later
 _SIMPLE = (
@@ -40,9 +43,11 @@ class Bound:
     reordered: bool = False
 
 
-def bind_once(repetition: Repetition, again: list[ast.expr], site: Site) -> Bound | None:
-    """Evaluate `repetition.first` alone and put a variable in the places of `again`; None where the text
-    does not allow it.
+def bind_once(
+    repetition: Repetition, again: list[ast.expr], site: Site, wanted: Sequence[str]
+) -> Bound | None:
+    """Evaluate `repetition.first` alone and put a variable in the places of `again`, one that has the value
+    already or a new one by the first free of the `wanted` names; None where the text does not allow it.
     """
     first = repetition.first
     if not all(_can_be_replaced(node, site) for node in again):
@@ -53,7 +58,7 @@ def bind_once(repetition: Repetition, again: list[ast.expr], site: Site) -> Boun
         return Bound(edits, holder, reused=True)
     if site.scope(first).function.is_class or not site.can_be_moved(first):
         return None
-    name = site.free_local(_names.of_result(first), first, f"bind {site.span(first)[0]}")
+    name = site.free_local(wanted, first, f"bind {site.span(first)[0]}")
     statement = site.tree.statement(first)
     before = None
     if _can_stand_before(first, statement, site) and _can_be_replaced(first, site):
