@@ -240,6 +240,8 @@ def judge(
     if behaviour is not None and not behaviour.same:
         return Verdict.NOT_RUN, "no run could be compared"
     claims = claims_on(device, declared)
+    if not declared:
+        return Verdict.NOT_RUN, "no gain is claimed, only behaviour compared"
     if not claims:
         return Verdict.NOT_RUN, f"claimed on {_listed(sorted({c.partition(':')[2] for c in declared}))} only"
     telling = [one for one in found if one.size in (None, typical)]

@@ -99,6 +99,12 @@ class Edits:
         """Does a comment start between two offsets?"""
         return any(start <= offset < end for offset in self._comments)
 
+    def comments(self, start: int, end: int) -> list[str]:
+        """The comments that start between two offsets, each from its `#` to the end of its line."""
+        text = self.tree.text
+        found = (offset for offset in self._comments if start <= offset < end)
+        return [text[offset:].partition("\n")[0].rstrip() for offset in found]
+
     @cached_property
     def _comments(self) -> list[int]:
         text, positions = self.tree.text, self.tree.positions

@@ -233,6 +233,13 @@ def test_what_is_claimed_elsewhere_is_not_judged_here() -> None:
     assert (verdict, reason) == (Verdict.NOT_RUN, "claimed on cuda only")
 
 
+def test_a_workload_may_claim_nothing() -> None:
+    """Behaviour is compared then, and there is no verdict about a gain."""
+    verdict, reason = judge(SAME, (), declared=(), device="cpu", typical=1)
+    assert verdict is Verdict.NOT_RUN
+    assert reason == "no gain is claimed, only behaviour compared"
+
+
 def test_a_gain_that_costs_something_unclaimed_says_so() -> None:
     """Less memory for more time is a gain in memory, and the time is told."""
     rng = seeded(1)

@@ -1,0 +1,149 @@
+"""Gradient clipping that is commented out between `backward()` and `step()`.
+
+## What it does
+Flags an optimizer's `step()` where a call of `clip_grad_norm_` or `clip_grad_value_` stands in a
+comment between it and the `backward()` before it, and nothing else there clips.
+
+The rule is opt-in: clipping costs time rather than saving it. It is in the catalogue since a line
+that was switched off for an experiment is easily forgotten, and the run that diverges is the one
+that has to be repeated.
+
+## Why is it slow
+It is not. Without clipping, one bad batch can throw the weights far off, which shows as a return
+that falls and does not come back.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+def fit(net: nn.Module, optimizer: torch.optim.Optimizer, batches) -> None:
+    for states, targets in batches:
+        optimizer.zero_grad()
+        nn.functional.mse_loss(net(states), targets).backward()
+        # nn.utils.clip_grad_norm_(net.parameters(), max_norm=10)
+        optimizer.step()
+```
+Use instead (by hand):
+```python
+import torch
+from torch import nn
+
+
+def fit(net: nn.Module, optimizer: torch.optim.Optimizer, batches) -> None:
+    for states, targets in batches:
+        optimizer.zero_grad()
+        nn.functional.mse_loss(net(states), targets).backward()
+        nn.utils.clip_grad_norm_(net.parameters(), max_norm=10)
+        optimizer.step()
+```
+
+## Fix safety
+There is no fix: the author has switched it off, and only the author can say whether that was meant.
+A comment that says in words why nothing is clipped is left alone, as is a commented line beside one
+that clips.
+
+## References
+- https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html
+- https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_value_.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from rlint.project.kind import Tag
+from rlint.project.site import Site
+from rlint.rule import Finding, Heat, Rule
+
+_CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "clip_grad_value"})
+_LONGEST = 8  # comment lines that one call is looked for in
+
+
+class DisabledGradClip(Rule):
+    code = "RL311"
+    name = "disabled-grad-clip"
+    seeds = ("S2.2",)
+    claims = ()
+    heat = Heat.WARM
+    opt_in = True
+    visits = (ast.Call,)
+    triggers = ("clip_grad",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr == "step"):
+            return
+        backward = backward_before(node, site)
+        if backward is None or not is_optimizer(node.func.value, site):
+            return
+        call = commented_clip(site.comments(site.span(backward)[1], site.span(node)[0]))
+        if call is None or is_clipped(backward, node, site):
+            return
+        yield self.finding(
+            site,
+            node,
+            f"`{call}` is commented out between `backward` and this step, so no gradient is clipped",
+            advice="Clip again, or delete the comment if the step is meant to be free",
+        )
+
+
+def is_optimizer(owner: ast.expr, site: Site) -> bool:
+    """An optimizer, by kind or by name."""
+    kind = site.kind_of(owner)
+    if kind:
+        return kind.tag is Tag.OPTIMIZER
+    name = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
+    return "optim" in name.lower() or name.lower() in {"opt", "scaler"}
+
+
+def backward_before(step: ast.Call, site: Site) -> ast.Call | None:
+    """The last `backward` of the same function that stands before a step."""
+    start, _ = site.span(step)
+    found = None
+    for call in site.calls_named("backward", site.function(step)):
+        if site.span(call)[1] <= start:
+            found = call
+    return found
+
+
+def is_clipped(backward: ast.Call, step: ast.Call, site: Site) -> bool:
+    """Does a call between the two clip, whatever is called so?"""
+    (_, start), (end, _) = site.span(backward), site.span(step)
+    between = (node for node in site.tree.of_type(ast.Call) if start <= site.span(node)[0] < end)
+    return any("clip" in called(node) or called(node).startswith("clamp") for node in between)
+
+
+def called(call: ast.Call) -> str:
+    """What a call names, without what it belongs to."""
+    match call.func:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
+def commented_clip(comments: Sequence[str]) -> str | None:
+    """What is called in comments that are a call which clips, written over several lines or not."""
+    lines = [comment.lstrip("#") for comment in comments]
+    for first, line in enumerate(lines):
+        if not any(name in line for name in _CLIPS):
+            continue
+        for last in range(first + 1, min(first + _LONGEST, len(lines)) + 1):
+            name = clipping_call("\n".join(part.strip() for part in lines[first:last]))
+            if name is not None:
+                return name
+    return None
+
+
+def clipping_call(text: str) -> str | None:
+    """What a text calls, if it is one statement that clips."""
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return None
+    match body:
+        case [ast.Expr(value=ast.Call() as call)] | [ast.Assign(value=ast.Call() as call)]:
+            return ast.unparse(call.func) if called(call) in _CLIPS else None
+    return None

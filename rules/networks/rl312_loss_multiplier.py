@@ -1,0 +1,161 @@
+"""A loss multiplied by a large bare number just before it is differentiated.
+
+## What it does
+Flags `(loss * 1000).backward()`, and `loss = loss * 1000` or `loss *= 1000` whose value the next
+`backward()` differentiates, where the factor is a plain number of a hundred or more.
+
+The rule is opt-in: the factor costs no time. It is in the catalogue since it changes what is
+learned, and mostly by accident.
+
+## Why is it slow
+It is not slow by itself. The gradients of all weights grow by the factor: with plain gradient
+descent the learning rate grows by it, a `clip_grad_norm_` behind it clips every step, and half
+precision overflows sooner. With `Adam`, which divides it out again, it does nothing but hide what
+the learning rate is. What is spent is the run that has to be repeated.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+def fit(net: nn.Module, optimizer: torch.optim.Optimizer, batches) -> None:
+    for states, targets in batches:
+        loss = nn.functional.mse_loss(net(states), targets)
+        loss = loss * 1000
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+Use instead (by hand):
+```python
+import torch
+from torch import nn
+
+
+def fit(net: nn.Module, optimizer: torch.optim.Optimizer, batches) -> None:
+    for states, targets in batches:
+        loss = nn.functional.mse_loss(net(states), targets)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+
+## Fix safety
+There is no fix: without the factor, another policy is learned, and whether a better one is for the
+author to see.
+
+A named coefficient, a factor of one term among several, one whose gradients are divided again
+(`p.grad /= 1000`), and the scale of a `GradScaler` are left alone.
+
+## References
+- https://pytorch.org/docs/stable/amp.html#gradient-scaling
+- https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.site import Site
+from rlint.rule import Finding, Heat, Rule
+from rlint.syntax.scopes import How
+
+_LARGE = 100
+
+
+class LossMultiplier(Rule):
+    code = "RL312"
+    name = "loss-multiplier"
+    seeds = ("S2.2",)
+    claims = ()
+    heat = Heat.WARM
+    opt_in = True
+    visits = (ast.Call,)
+    triggers = (".backward",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        match node.func:
+            case ast.Attribute(value=loss, attr="backward"):
+                pass
+            case _:
+                return
+        if not site.may_be_warm(node):
+            return
+        found = multiplied(loss, node, site)
+        if found is None or scales_gradients_back(node, site):
+            return
+        product, factor = found
+        yield self.finding(
+            site,
+            product,
+            f"The loss is multiplied by {site.text(factor)} before `backward`, "
+            "and so is the gradient of every weight",
+            advice="Drop the factor and set the learning rate, or name it as a coefficient if it is one",
+        )
+
+
+def multiplied(loss: ast.expr, backward: ast.Call, site: Site) -> tuple[ast.AST, ast.expr] | None:
+    """The product that `backward` differentiates, and its large bare factor."""
+    if not isinstance(loss, ast.Name):
+        factor = factor_of(loss)
+        return (loss, factor) if factor is not None else None
+    bindings = site.definitions(loss)
+    if len(bindings) != 1 or bindings[0].path:
+        return None
+    binding = bindings[0]
+    match binding.how, binding.node, binding.statement:
+        case How.AUGMENT, _, ast.AugAssign(op=ast.Mult(), value=value) if is_large(value):
+            return binding.statement, value
+        case How.ASSIGN, _, _ if binding.value is not None:
+            factor = factor_of(binding.value)
+            if factor is not None and site.between(binding.statement, backward) is not None:
+                return binding.value, factor
+    return None
+
+
+def factor_of(product: ast.expr) -> ast.expr | None:
+    """The large number that a whole expression is multiplied by."""
+    match product:
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            for number, other in ((right, left), (left, right)):
+                if is_large(number) and not isinstance(other, ast.Constant):
+                    return number
+    return None
+
+
+def is_large(number: ast.expr) -> bool:
+    """A literal of a hundred or more, the sign left out (`-1000 * objective` is a product, too)."""
+    match number:
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+            return is_large(operand)
+        case ast.Constant(value=int() | float() as value):
+            return value >= _LARGE
+    return False
+
+
+def scales_gradients_back(backward: ast.Call, site: Site) -> bool:
+    """Does the function write to `.grad`, as code does that scales the loss for half precision?"""
+    function = site.function(backward)
+    for use in site.attribute_uses("grad"):
+        if site.function(use) is function and is_written(use, site):
+            return True
+    return False
+
+
+def is_written(grad: ast.Attribute, site: Site) -> bool:
+    """Is `x.grad` (or its `.data`) assigned to or changed in place?"""
+    node: ast.AST = grad
+    parent = site.parent(node)
+    if isinstance(parent, ast.Attribute) and parent.attr == "data":
+        node, parent = parent, site.parent(parent)
+    match parent:
+        case ast.AugAssign(target=target):
+            return target is node
+        case ast.Assign(targets=targets):
+            return any(target is node for target in targets)
+        case ast.Attribute(attr=attr):
+            return attr in ("mul_", "div_", "copy_", "true_divide_")
+    return False
