@@ -52,7 +52,9 @@ class Names:
         here = self.tree.scope(at)
         scope: Scope | None = here
         while scope is not None:
-            for name, bindings in scope.bindings.items():
+            own_name = qualified.rpartition(".")[2]
+            # imported by its own name, it is used by that
+            for name, bindings in sorted(scope.bindings.items(), key=lambda item: item[0] != own_name):
                 target = bindings[0].target if len(bindings) == 1 else ""
                 rest = qualified.removeprefix(target)
                 leads_there = bool(target) and rest != qualified and rest[:1] in ("", ".")

@@ -37,6 +37,7 @@ _RARELY_CALLED = re.compile(
     r"(.*\.)?_*(save|load|checkpoint|evaluat|eval_|plot|dump|restore|export|close|setup|build|make_|create_|seed)"
 )
 """Functions that a loop calls every so often, as a rule behind a condition that is not understood."""
+_OBSERVED = re.compile(r"(^|_)(obs|observations?|states?|actions?)(_|$|\d)")
 _CONTAINERS = frozenset({Tag.TUPLE, Tag.LIST, Tag.DICT, Tag.ITERATOR})
 _RUNS_LATER = frozenset({"target", "fn", "func", "function", "worker_fn"})
 
@@ -251,12 +252,27 @@ def _call_site(call: ast.Call, knowledge: Knowledge, gradients: GradientSummarie
         call.lineno,
         knowledge.loops.index[loop] if loop is not None else -1,
         tuple((name, knowledge.kinds.kind_of(value).aged()) for name, value in values),
-        min(coldest(call, knowledge.tree), Heat.WARM if _RARELY_CALLED.match(method or path) else Heat.HOT),
+        min(
+            coldest(call, knowledge.tree), Heat.WARM if _is_rarely_called(method or path, call) else Heat.HOT
+        ),
         receiver,
         knowledge.loops.pacing.each_pass(call),
         tuple((name, called) for name, value in values if (called := last_name(value))),
         gradients.here.at(call) if gradients.concerned else None,
     )
+
+
+def _is_rarely_called(name: str, call: ast.Call) -> bool:
+    """Is a function called less often than the loop around the call runs, by its name? One that evaluates
+    what it is told about states and actions is not: that is a policy, evaluated for a loss.
+    """
+    if _RARELY_CALLED.match(name) is None:
+        return False
+    given = (*call.args, *(keyword.value for keyword in call.keywords))
+    on_policy = name.rpartition(".")[2].startswith("evaluat") and any(
+        _OBSERVED.search(last_name(value) or "") for value in given
+    )
+    return not on_policy
 
 
 def _super_path(call: ast.Call, method: str, knowledge: Knowledge) -> str:

@@ -132,6 +132,28 @@ def test_roles_and_drivers(program: str, heat: Heat) -> None:
     assert site.heat_of(expression(site, "work()")).level is heat
 
 
+@pytest.mark.parametrize(
+    ("call", "heat"),
+    [
+        ("policy.evaluate(old_states, old_actions)", Heat.HOT),
+        ("policy.evaluate_actions(batch.observations, actions=batch.actions)", Heat.HOT),
+        ("policy.evaluate(env, episodes)", Heat.WARM),
+        ("policy.evaluate()", Heat.WARM),
+    ],
+)
+def test_evaluating_a_policy_for_a_loss_is_no_evaluation(call: str, heat: Heat) -> None:
+    """PPO calls `policy.evaluate(states, actions)` in each gradient step; to play episodes is another matter."""
+    name = call.partition("(")[0].rpartition(".")[2]
+    site = site_of(
+        "class Policy:\n"
+        f"    def {name}(self, *given, **named):\n        return work(given)\n"
+        "def update(policy: Policy, optimizer):\n"
+        "    for epoch in range(80):\n"
+        f"        loss = {call}\n        loss.backward()\n        optimizer.step()\n"
+    )
+    assert site.heat_of(expression(site, "work(given)")).level is heat
+
+
 def test_tests_heat_nothing() -> None:
     """A training loop in a test is no training."""
     sites = build(
