@@ -142,7 +142,7 @@ def test_roles_and_drivers(program: str, heat: Heat) -> None:
     ],
 )
 def test_evaluating_a_policy_for_a_loss_is_no_evaluation(call: str, heat: Heat) -> None:
-    """PPO calls `policy.evaluate(states, actions)` in each gradient step; to play episodes is another matter."""
+    """PPO calls `policy.evaluate(states, actions)` in each gradient step; playing episodes is rare."""
     name = call.partition("(")[0].rpartition(".")[2]
     site = site_of(
         "class Policy:\n"

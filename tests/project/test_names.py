@@ -100,8 +100,8 @@ def test_evaluating_text_with_names_of_its_own_sees_no_locals() -> None:
 
 def test_what_is_imported_by_its_own_name_is_written_so() -> None:
     """Code that a fix adds reads like the code around it, whatever else leads there."""
-    text = "import torch\nfrom torch import nn\nfrom torch.distributions import Normal\nfrom time import sleep as nap\n"
-    site = site_of(text + "import time\nstd = 1\n")
+    imports = "import torch\nfrom torch import nn\nfrom torch.distributions import Normal\n"
+    site = site_of(f"{imports}from time import sleep as nap\nimport time\nstd = 1\n")
     place = expression(site, "1")
     assert site.spelled("torch.distributions.Normal", place) == "Normal"
     assert site.spelled("torch.distributions.Independent", place) == "torch.distributions.Independent"
