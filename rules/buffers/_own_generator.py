@@ -1,0 +1,68 @@
+"""A random generator that an object keeps for its draws."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.project.site import Site
+from rlint.rule import Edit, Fix, Safety
+from rlint.rules.buffers._choice import can_be_edited
+from rlint.syntax.forms import is_classmethod, is_staticmethod
+from rlint.syntax.tree import FUNCTIONS, Function
+
+_NAME = "index_rng"
+_REASON = "A seeded run draws other indices, since the generator has a stream of its own"
+_FITS = "; more than there are can no longer be asked for"
+
+
+def draw_by_own_generator(
+    node: ast.expr, count: ast.expr, size: ast.expr, site: Site, *, cut: bool
+) -> Fix | None:
+    """Replace an expression by a draw of `size` out of `count`, by a generator that `__init__` makes.
+    `cut` says that the draw was the head of a permutation.
+
+    None where there is no `__init__` for it, or something would be lost.
+    """
+    cls, method = site.class_of(node), site.function(node)
+    made = site.method(cls, "__init__") if cls is not None else None
+    if made is None or method is None or method is made or site.parent(method) is not cls:
+        return None
+    if is_staticmethod(method) or is_classmethod(method) or _leaves_early(made):
+        return None
+    receiver, own = _first(method), _first(made)
+    if receiver is None or own is None or not can_be_edited(node, site) or site.has_comment(*site.span(node)):
+        return None
+    name = site.free_name(_NAME)
+    generator = site.spelled("numpy.random.default_rng", made.body[-1])
+    seed = site.spelled("numpy.random.randint", made.body[-1])
+    insert = site.insert_after(made.body[-1], f"{own}.{name} = {generator}({seed}(2**31))")
+    if insert is None or generator is None or seed is None:
+        return None
+    draw = f"{receiver}.{name}.choice({_argument(count, site)}, size={_argument(size, site)}, replace=False)"
+    edits = (Edit(insert.start, insert.end, insert.text, shared=True), site.replace(node, draw))
+    reason = _REASON + (_FITS if cut else "")
+    return Fix("Draw by a `numpy.random.Generator`", Safety.UNSAFE, edits, reason)
+
+
+def _first(function: Function) -> str | None:
+    parameters = [*function.args.posonlyargs, *function.args.args]
+    return parameters[0].arg if parameters else None
+
+
+def _leaves_early(function: Function) -> bool:
+    """Does a `return` of the function itself stand in it?"""
+    stack: list[ast.AST] = list(function.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
+            stack.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def _argument(expression: ast.expr, site: Site) -> str:
+    text = site.operand(expression)
+    plain = site.text(expression)
+    # parentheses are needed for what cannot stand between commas, or is broken over lines
+    return text if isinstance(expression, (ast.NamedExpr, ast.Tuple)) or "\n" in plain else plain
