@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rlint.project.guards import last_name
+from rlint.project.kind import Tag
 from rlint.project.numbers import number_of
 from rlint.syntax.tree import LOOPS
 
@@ -21,6 +22,11 @@ _PARTS = re.compile(
 )
 _COUNTS = re.compile(r"^(n|num|number_of|nb|max|total)_|(_count|_num)$|^n(?=[a-z]+s$)")
 _DEPTHS = re.compile(r"(^|_)(depth|order|k)$")
+_SETTINGS = re.compile(
+    r"(^|_)(seed|variant|config|cfg|conf|mode|algo|algorithm|method|agent_class|trial|experiment|env_name|env_id"
+    r"|task_name|game|setting|hyperparam|hyperparameter|params_grid|grid|combination|ablation|checkpoint"
+    r"|model_name|learning_rate|lr|batch_size|hidden|gamma|n_envs)(s|es)?$"
+)
 _DICT_VIEWS = ("keys", "values", "items")
 _WRAPPERS = frozenset(f"builtins.{name}" for name in "enumerate zip reversed sorted list tuple iter".split())
 
@@ -37,6 +43,26 @@ def over_components(loop: ast.AST, site: Site) -> bool:
     dict, the agents of a team), of which there are few and always as many?
     """
     return isinstance(loop, (ast.For, ast.AsyncFor)) and _components(loop.iter, site)
+
+
+def over_settings(loop: ast.AST, site: Site) -> bool:
+    """Does a loop go over what an experiment compares (seeds, algorithms, sizes), so that each pass of it is
+    a training, or a measurement, of its own?
+    """
+    if not isinstance(loop, (ast.For, ast.AsyncFor)):
+        return False
+    names = [name.id for name in ast.walk(loop.target) if isinstance(name, ast.Name)]
+    names += [last_name(loop.iter) or ""] if not isinstance(loop.iter, ast.Call) else []
+    if any(_SETTINGS.search(name.lower()) for name in names):
+        return True
+    for statement in loop.body:
+        match statement:
+            case ast.Assign(value=ast.Call() as made) if site.kind_of(made).tag in (
+                Tag.MODULE,
+                Tag.OPTIMIZER,
+            ):
+                return True  # each pass has a network of its own
+    return False
 
 
 def whole_number(expression: ast.expr | None, site: Site) -> int | None:

@@ -7,8 +7,8 @@ does so counts, and so does a call behind `if torch.cuda.is_available()`.
 
 Left alone is what has its reason beside it: a call behind an interval or a test of the memory in use,
 in an `except`, once per epoch or phase right behind a `del`, and where a model is moved, put to sleep,
-loaded, saved or handed over to generation. So are collections of the young generations alone
-(`gc.collect(0)`), and code that runs once.
+loaded, saved or handed over to generation. So are loops over what an experiment compares (`for seed in
+seeds`), collections of the young generations alone (`gc.collect(0)`), and code that runs once.
 
 ## Why is it slow
 `gc.collect()` looks at every container object of the process, those of the imported libraries and of
@@ -71,6 +71,7 @@ import re
 from collections.abc import Iterator
 
 from rlint.project.kind import Tag
+from rlint.project.lengths import over_settings
 from rlint.project.loops import GENERATION
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
@@ -139,6 +140,8 @@ class GcInHotLoop(Rule):
 def has_reason(anchor: ast.stmt, site: Site) -> bool:
     """Does what stands beside it, or around, show why the memory is wanted back at this place?"""
     warm = site.heat_of(anchor).level is not Heat.HOT
+    if any(over_settings(loop, site) for loop in site.loops(anchor)[:1]):
+        return True
     if warm and GENERATION in site.drives(anchor):
         return True  # generation and training take turns with the device
     block, index = site.tree.block(anchor)

@@ -1,0 +1,47 @@
+"""What loops go over."""
+
+from __future__ import annotations
+
+import pytest
+
+from project_builder import site_of
+from rlint.project.lengths import over_settings
+from rlint.syntax.tree import LOOPS
+
+
+def goes_over_settings(header: str, body: str = "train(value)") -> bool:
+    """Is the first loop of a file one over what an experiment compares?"""
+    site = site_of(f"""
+        from torch import nn, optim
+        {header}:
+            {body}
+        """)
+    return over_settings(next(node for kind in LOOPS for node in site.tree.of_type(kind)), site)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "for seed in range(5)",
+        "for value in SEEDS",
+        "for i, algo in enumerate(algos)",
+        "for lr in (1e-3, 1e-4)",
+    ],
+)
+def test_an_experiment_compares(header: str) -> None:
+    """Each pass is a training of its own, which may clear up behind itself."""
+    assert goes_over_settings(header)
+
+
+@pytest.mark.parametrize("made", ["net = nn.Linear(2, 2)", "opt = optim.Adam(params)"])
+def test_each_pass_has_its_own_network(made: str) -> None:
+    """Whatever the loop is called, a new network in each pass makes it one over trainings."""
+    assert goes_over_settings("for value in values", made)
+
+
+@pytest.mark.parametrize(
+    "header", ["for episode in range(5)", "for batch in loader", "while running", "for _ in range(epochs)"]
+)
+def test_a_training_goes_on(header: str) -> None:
+    """Episodes, batches and epochs are parts of one training."""
+    assert not goes_over_settings(header)
