@@ -1,0 +1,152 @@
+"""A tensor cloned with its gradient, which is thrown away at once.
+
+## What it does
+Flags `x.clone().detach()` in hot code where autograd may record the clone. `torch.clone(x)`,
+`torch.detach(...)` and `detach_()` count as well. Where autograd is off, or the tensor carries no
+gradient, both orders cost the same, and nothing is flagged.
+
+Off unless selected: one recorded operation is saved, which shows on small tensors alone. The memory
+is the same in both orders.
+
+## Why is it slow
+While gradients are recorded, `clone` makes a node of the graph, and links it to those of its
+argument, only for `detach` to drop it again. Detached first, the same copy is recorded by nobody.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+def collect(net: nn.Module, observations: list, optimizer: torch.optim.Optimizer) -> list:
+    seen = []
+    for observation in observations:
+        values = net(observation)
+        values.sum().backward()
+        optimizer.step()
+        seen.append(torch.relu(values).clone().detach())
+    return seen
+```
+Use instead:
+```python
+import torch
+from torch import nn
+
+
+def collect(net: nn.Module, observations: list, optimizer: torch.optim.Optimizer) -> list:
+    seen = []
+    for observation in observations:
+        values = net(observation)
+        values.sum().backward()
+        optimizer.step()
+        seen.append(torch.relu(values).detach().clone())
+    return seen
+```
+
+## Fix safety
+Safe for what is known to be a tensor: values, strides, and everything else about the result are the
+same in both orders, for sparse tensors, too. Unsafe where the class is not known: one that defines
+`clone` and `detach` itself may see a difference.
+
+## References
+- https://pytorch.org/docs/stable/generated/torch.Tensor.detach.html
+- https://pytorch.org/docs/stable/generated/torch.clone.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rlint.project.autograd import Autograd
+from rlint.project.kind import Tag
+from rlint.project.site import Site
+from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+
+DETACHES = frozenset({"detach", "detach_"})
+
+
+class CloneBeforeDetach(Rule):
+    code = "RL306"
+    name = "clone-before-detach"
+    seeds = ("S3.2",)
+    claims = ("time",)
+    heat = Heat.HOT
+    opt_in: ClassVar[bool] = True
+    visits = (ast.Call,)
+    triggers = ("clone",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        clone = detached(node, site)
+        tensor = cloned(clone, site) if clone is not None else None
+        if clone is None or tensor is None or not site.may_be_warm(node):
+            return
+        kind = site.kind_of(tensor)
+        if kind.tag not in (Tag.TENSOR, Tag.UNKNOWN) or site.autograd_at(node) is Autograd.OFF:
+            return
+        sources = site.sources(tensor)
+        if not (sources.calls or sources.parameters or sources.kept):
+            return
+        text = site.text(tensor)
+        message = f"The clone of `{text}` is recorded for the gradient, only to be detached"
+        if "\n" in text:
+            message = "A clone is recorded for the gradient, only to be detached"
+        yield self.finding(
+            site,
+            node,
+            message,
+            fix=build_fix(node, clone, tensor, site, known=kind.tag is Tag.TENSOR and not kind.optional),
+            advice="Detach first: `x.detach().clone()`",
+        )
+
+
+def detached(call: ast.Call, site: Site) -> ast.Call | None:
+    """The call whose value is detached by this one."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=ast.Call() as inner, attr=method), args=[], keywords=[]):
+            return inner if method in DETACHES else None
+        case ast.Call(func=func, args=[ast.Call() as inner], keywords=[]):
+            return inner if site.qualified(func) == "torch.detach" else None
+    return None
+
+
+def cloned(call: ast.Call, site: Site) -> ast.expr | None:
+    """What a call clones."""
+    if any(keyword.arg != "memory_format" for keyword in call.keywords):
+        return None
+    if site.qualified(call.func) == "torch.clone":
+        return call.args[0] if len(call.args) == 1 and not isinstance(call.args[0], ast.Starred) else None
+    match call:
+        case ast.Call(func=ast.Attribute(value=tensor, attr="clone"), args=[]):
+            return tensor
+    return None
+
+
+def build_fix(detach: ast.Call, clone: ast.Call, tensor: ast.expr, site: Site, *, known: bool) -> Fix | None:
+    """The same calls in the other order."""
+    edits = swapped(detach, clone, tensor, site)
+    if edits is None:
+        return None
+    safety, reason = Safety.SAFE, None
+    if not known:
+        safety = Safety.UNSAFE
+        reason = f"`{site.text(tensor)}` must be a tensor: other classes may tell the two orders apart"
+    return Fix("Detach first", safety, edits, reason)
+
+
+def swapped(detach: ast.Call, clone: ast.Call, tensor: ast.expr, site: Site) -> tuple[Edit, ...] | None:
+    """The edits that swap two methods where they stand, or write a chain of two functions as methods."""
+    start, end = site.span(detach)
+    if site.has_comment(start, end):
+        return None
+    text, behind = site.tree.text, site.span(clone)[1]
+    if tensor in clone.args or clone in detach.args:
+        arguments = ", ".join(f"{keyword.arg}={site.text(keyword.value)}" for keyword in clone.keywords)
+        if not site.can_be_moved(tensor):
+            return None
+        return (site.replace(detach, f"{site.operand(tensor)}.detach().clone({arguments})"),)
+    first = text.index("clone", site.span(tensor)[1])
+    second = text.index("detach", behind)
+    return Edit(first, behind, "detach()"), Edit(second, end, text[first:behind])
