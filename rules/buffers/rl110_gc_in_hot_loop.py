@@ -75,7 +75,7 @@ from rlint.project.lengths import over_settings
 from rlint.project.loops import GENERATION
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
-from rlint.rules.debugging import _removal
+from rlint.syntax.removal import removed
 from rlint.syntax.tree import FUNCTIONS
 
 COLLECTS = "gc.collect"
@@ -182,7 +182,7 @@ def build_fix(call: ast.Call, anchor: ast.stmt, site: Site) -> Fix | None:
     gone: list[ast.stmt] = [statement]
     if all(_cleared_by(each, site) for each in block):
         gone = [anchor] if isinstance(anchor, ast.If) else list(block)
-    edits = _removal.removed(gone, site)
+    edits = removed(gone, site)
     if edits is None:
         return None
     cleared = {_cleared_by(node, site) for each in gone for node in ast.walk(each)}

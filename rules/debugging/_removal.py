@@ -1,58 +1,15 @@
-"""Edits that take statements, and parts of log messages, out of a program."""
+"""Edits that take parts of log messages out of a program."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from rlint.project.site import Site
 from rlint.rule import Edit
 
 _SEPARATOR = re.compile(r"(\s*[,;|]\s+| - )")
-
-
-def removed(statements: Collection[ast.stmt], site: Site) -> list[Edit] | None:
-    """Remove statements; `pass` goes where nothing would be left of a block, and a comment behind a
-    statement stays. None where a comment in a statement would be lost, or one shares its line.
-    """
-    edits: list[Edit] = []
-    for statement in statements:
-        if any(ancestor in statements for ancestor in site.ancestors(statement)):
-            continue
-        start, end = site.span(statement)
-        if site.has_comment(start, end) or not site.stands_alone(statement):
-            return None
-        block, index = site.tree.block(statement)
-        if all(sibling in statements for sibling in block):
-            if index == len(block) - 1:
-                edits.append(_without_else(block, site) or Edit(start, end, "pass"))
-                continue
-            if _without_else(block, site) is not None:
-                continue
-        rest = site.tree.text[end : site.tree.positions.line_end(statement.end_lineno or statement.lineno)]
-        if rest.strip():
-            edits.append(Edit(start, end + len(rest) - len(rest.lstrip()), ""))
-            continue
-        deleted = site.delete(statement)
-        if deleted is None:
-            return None
-        edits.append(deleted)
-    return edits
-
-
-def _without_else(block: list[ast.stmt], site: Site) -> Edit | None:
-    """Remove a whole `else` block, with its header; None where the block is none."""
-    parent, positions = site.parent(block[0]), site.tree.positions
-    if not isinstance(parent, (ast.If, ast.For)) or block is not parent.orelse:
-        return None
-    above, last = parent.body[-1], block[-1]
-    start = positions.line_start((above.end_lineno or above.lineno) + 1)
-    end = positions.line_start((last.end_lineno or last.lineno) + 1)
-    header = site.tree.text[start : positions.line_start(block[0].lineno)]
-    if header.strip() != "else:" or site.has_comment(start, end):
-        return None
-    return Edit(start, end, "")
 
 
 def trimmed(parts: Mapping[ast.expr, ast.Call], site: Site) -> list[Edit] | None:

@@ -70,6 +70,7 @@ from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.debugging import _copies, _removal, _traces
+from rlint.syntax.removal import removed
 from rlint.syntax.scopes import Binding
 
 # copies that are made to be kept, whoever will read them
@@ -115,7 +116,7 @@ class DebugWeightClone(Rule):
     def _unread(
         self, node: ast.stmt, gone: list[ast.stmt], copy: _copies.WeightCopy, message: str, site: Site
     ) -> Finding:
-        edits = _removal.removed(gone, site)
+        edits = removed(gone, site)
         fix = None
         if edits is not None:
             safety = Safety.UNSAFE if copy.doubt else Safety.SAFE
@@ -157,7 +158,7 @@ class DebugWeightClone(Rule):
             return
         if site.kind_of(owner).tag is Tag.MODULE and site.kind_of(copy.node).tag is Tag.MODULE:
             return  # a part of the network: its parameters are trained and saved with it
-        edits = _removal.removed([node], site)
+        edits = removed([node], site)
         fix = None
         if edits is not None:
             reason = f"code outside of this project may read `{target.attr}`"
@@ -169,7 +170,7 @@ class DebugWeightClone(Rule):
 def _without_comparison(trace: _traces.Trace, site: Site) -> Fix | None:
     if trace.checked or trace.tangled:
         return None
-    gone, shorter = _removal.removed(trace.statements, site), _removal.trimmed(trace.parts, site)
+    gone, shorter = removed(trace.statements, site), _removal.trimmed(trace.parts, site)
     if gone is None or shorter is None:
         return None
     lines = sorted({log.lineno for log in trace.logs})
