@@ -106,9 +106,8 @@ def _generic(qualified: str | None, argument: ast.expr, names: Names) -> Kind:
     tag = _CONTAINERS.get(qualified or "")
     if tag is None or tag is Tag.UNKNOWN:
         return UNKNOWN if qualified is None or tag is not None else _named(qualified)
-    arguments = argument.elts if isinstance(argument, ast.Tuple) else [argument]
     arguments = [
-        part for part in arguments if not (isinstance(part, ast.Constant) and part.value is Ellipsis)
+        part for part in _listed(argument) if not (isinstance(part, ast.Constant) and part.value is Ellipsis)
     ]
     if tag is Tag.DICT:
         arguments = arguments[1:]
@@ -116,7 +115,12 @@ def _generic(qualified: str | None, argument: ast.expr, names: Names) -> Kind:
     item = kinds[0] if kinds else UNKNOWN
     for kind in kinds[1:]:
         item = item.joined(kind)
-    return Kind(tag, item=item or None)
+    parts = tuple(kinds) if tag is Tag.TUPLE and len(kinds) == len(_listed(argument)) else ()
+    return Kind(tag, item=item or None, parts=parts)
+
+
+def _listed(argument: ast.expr) -> list[ast.expr]:
+    return argument.elts if isinstance(argument, ast.Tuple) else [argument]
 
 
 def _alternatives(*parts: ast.expr) -> list[ast.expr]:

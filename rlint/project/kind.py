@@ -85,9 +85,10 @@ class Kind:
     class of a FUNCTION or CLASS. `item` is the kind of the elements, where they are all alike.
     `device` is where a tensor lies (or which device a DEVICE names). `fresh` says that the value was
     just made by the expression and nothing else can hold it or its memory. `optional` says it may
-    be None. `dtype` is the type of the elements of an array or tensor ("float32", "uint8", "bool" …;
-    "float" for the default floating-point type of torch, which is float32 unless the program sets
-    another), `rank` the number of its dimensions; "" and None where they are not known.
+    be None. `parts` are the kinds of a tuple's elements one by one, where the length is known.
+    `dtype` is the type of the elements of an array or tensor ("float32", "uint8", "bool" …; "float"
+    for the default floating-point type of torch, which is float32 unless the program sets another),
+    `rank` the number of its dimensions; "" and None where they are not known.
     """
 
     tag: Tag = Tag.UNKNOWN
@@ -98,6 +99,7 @@ class Kind:
     optional: bool = False
     dtype: str = ""
     rank: int | None = None
+    parts: tuple[Kind, ...] = ()
 
     def __bool__(self) -> bool:
         """False for the unknown kind."""
@@ -126,6 +128,7 @@ class Kind:
             self.optional or other.optional,
             self.dtype if self.dtype == other.dtype else "",
             self.rank if self.rank == other.rank else None,
+            tuple(map(Kind.joined, self.parts, other.parts)) if len(self.parts) == len(other.parts) else (),
         )
 
 

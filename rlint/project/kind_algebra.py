@@ -48,6 +48,10 @@ def refines(found: Kind, promised: Kind) -> bool:
     """Does what was found say the same as an annotation, and perhaps more?"""
     if found.tag is not promised.tag or found.optional is not promised.optional:
         return False
+    if promised.parts:
+        return len(found.parts) == len(promised.parts) and all(
+            not part or refines(known, part) for known, part in zip(found.parts, promised.parts, strict=True)
+        )
     if promised.item is None:
         return True
     return found.item is not None and refines(found.item, promised.item)
@@ -65,7 +69,7 @@ def indexed(owner: Kind, step: str) -> Kind:
         return item_of(owner)
     if step == "[:]":
         if owner.tag in (Tag.LIST, Tag.TUPLE):
-            return replace(owner, fresh=True)
+            return replace(owner, fresh=True, parts=())
         is_array = owner.tag is Tag.NDARRAY
         return Kind(Tag.NDARRAY, dtype=owner.dtype) if is_array else _deferred(owner, step)
     if owner.tag in (Tag.LIST, Tag.TUPLE, Tag.DEQUE, Tag.ITERATOR, Tag.LOADER, Tag.PARAMETERS):
@@ -79,9 +83,16 @@ def _deferred(owner: Kind, step: str) -> Kind:
 
 def along(kind: Kind, path: tuple[int, ...]) -> Kind:
     """The kind at a path through tuple targets: of the item of the item …"""
-    for _ in path:
-        kind = item_of(kind)
+    for index in path:
+        kind = part_of(kind, index) if index >= 0 else item_of(kind)  # below 0: nobody knows which
     return kind
+
+
+def part_of(kind: Kind, index: int) -> Kind:
+    """The kind of the element that stands at a place (from the end, if below 0) of what has several."""
+    if -len(kind.parts) <= index < len(kind.parts):
+        return kind.parts[index]
+    return item_of(kind)
 
 
 def arithmetic(left: Kind, right: Kind, operator: ast.operator) -> Kind:
@@ -97,7 +108,11 @@ def arithmetic(left: Kind, right: Kind, operator: ast.operator) -> Kind:
             return Kind(Tag.FLOAT)
         return Kind(Tag.INT) if not isinstance(operator, ast.Pow) else UNKNOWN
     if left.tag is right.tag and left.tag in (Tag.LIST, Tag.TUPLE) and isinstance(operator, ast.Add):
-        return replace(left.joined(right), fresh=True)
+        return replace(
+            left.joined(right),
+            fresh=True,
+            parts=left.parts + right.parts if left.parts and right.parts else (),
+        )
     if left.tag is Tag.LIST and isinstance(operator, ast.Mult):
         return replace(left, fresh=True)
     if left.tag is Tag.PATH and isinstance(operator, ast.Div):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from rlint.project import batches, facts
+from rlint.project.draws import drawn
 from rlint.project.elements import Elements
 from rlint.project.kind import UNKNOWN, Device, Kind, Tag
 from rlint.project.kind_algebra import device_named, item_of, library_value
@@ -58,6 +59,8 @@ class CallKinds(Elements):
         if qualified is not None:
             known = facts.callable_fact(qualified, argument_count(node))
             if known is not None:
+                if not known.result and qualified.startswith("numpy.random."):
+                    return drawn(node, qualified.rpartition(".")[2], self.kind_of)
                 return self.with_elements(node, qualified, self._made(node, qualified, known.result))
             return Kind(of=f"{qualified}()")
         if isinstance(node.func, ast.Attribute):
@@ -106,6 +109,8 @@ class CallKinds(Elements):
                 return Kind(of=f"{owner.of}().{func.attr}()") if owner.of else UNKNOWN
             if owner.tag is Tag.MODULE and known.result.tag is Tag.MODULE:
                 return owner
+            if owner.tag is Tag.RANDOM_GENERATOR and not known.result:
+                return drawn(node, func.attr, self.kind_of)
             if (
                 known.result.tag is Tag.TENSOR
                 and owner.tag is Tag.TENSOR

@@ -7,9 +7,10 @@ from typing import ClassVar
 
 from rlint.project.elements import Elements
 from rlint.project.kind import UNKNOWN, Kind, Tag
-from rlint.project.kind_algebra import NUMBERS, arithmetic, device_named, indexed
+from rlint.project.kind_algebra import NUMBERS, arithmetic, device_named, indexed, part_of
 from rlint.project.kinds_base import Handlers
 
+_MOST_PARTS = 16  # elements of a tuple that are looked at one by one
 _CONSTANTS: dict[type, Tag] = {
     bool: Tag.BOOL,
     int: Tag.INT,
@@ -41,7 +42,10 @@ class DisplayKinds(Elements):
         return Kind(Tag.LIST, item=self._items(node.elts), fresh=True)
 
     def _of_tuple(self, node: ast.Tuple) -> Kind:
-        return Kind(Tag.TUPLE, item=self._items(node.elts), fresh=True)
+        parts: tuple[Kind, ...] = ()
+        if len(node.elts) <= _MOST_PARTS and not any(isinstance(part, ast.Starred) for part in node.elts):
+            parts = tuple(self.kind_of(part).aged() for part in node.elts)
+        return Kind(Tag.TUPLE, item=self._items(node.elts), fresh=True, parts=parts)
 
     def _of_set(self, node: ast.Set) -> Kind:
         return Kind(Tag.SET, item=self._items(node.elts), fresh=True)
@@ -108,6 +112,12 @@ class DisplayKinds(Elements):
         owner = self.kind_of(node.value)
         if owner.tag in (Tag.TENSOR, Tag.NDARRAY):
             return self.part_of_array(owner, node.slice)
+        if owner.parts:
+            match node.slice:
+                case ast.Constant(value=int() as index):
+                    return part_of(owner, index)
+                case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as index)):
+                    return part_of(owner, -index)
         return indexed(owner, self._index_step(node.slice))
 
     def _index_step(self, index: ast.expr) -> str:

@@ -183,3 +183,89 @@ def test_what_is_stripped_or_searched_is_text(program: str) -> None:
     site = site_of(f"{program}\n")
     (argument,) = expression(site, "use(x)").args  # type: ignore[attr-defined]
     assert (site.kind_of(argument).tag is Tag.STR) is (program in TEXT)
+
+
+# --- tuples, element by element ---
+
+
+def test_a_tuple_is_known_by_its_elements() -> None:
+    """What a buffer's `sample` returns is told apart when it is unpacked or indexed."""
+    site = site_of("""
+        import numpy as np
+        import torch
+
+
+        class Buffer:
+            def __init__(self):
+                self.states = np.zeros((1000, 4), dtype=np.float32)
+                self.weights = torch.ones(1000)
+
+            def sample(self, n: int):
+                indices = np.random.randint(0, 1000, size=n)
+                return self.states[indices], indices, self.weights[indices], "batch"
+
+
+        def learn(buffer: Buffer):
+            states, indices, weights, name = buffer.sample(32)
+            batch = buffer.sample(32)
+            print(states, indices, weights, name)
+            print(batch[0], batch[-1], batch[1:], (batch + (1,))[-1])
+    """)
+
+    def tag(source: str) -> Tag:
+        return site.kind_of(expression(site, source, last=True)).tag
+
+    assert [tag(name) for name in ("states", "indices", "weights", "name")] == [
+        Tag.NDARRAY,
+        Tag.NDARRAY,
+        Tag.TENSOR,
+        Tag.STR,
+    ]
+    assert tag("batch[0]") is Tag.NDARRAY
+    assert tag("batch[-1]") is Tag.STR
+    assert not site.kind_of(expression(site, "batch[1:]")).parts
+    assert tag("(batch + (1,))[-1]") is Tag.INT
+
+
+def test_tuples_that_differ_agree_where_they_agree() -> None:
+    """Of two returns, only the elements that are of one kind are known; lengths that differ tell nothing."""
+    site = site_of("""
+        def pair(flag):
+            return (1, "a") if flag else (2, 3.0)
+
+
+        def odd(flag):
+            if flag:
+                return 1, "a"
+            return 1, "a", 2
+
+
+        first, second = pair(True)
+        third, *rest = odd(True)
+        print(first, second, third, rest)
+    """)
+    assert site.kind_of(expression(site, "first", last=True)).tag is Tag.INT
+    assert not site.kind_of(expression(site, "second", last=True))
+    assert not site.kind_of(expression(site, "third", last=True))
+    assert site.kind_of(expression(site, "rest", last=True)).tag is not Tag.INT
+
+
+def test_an_annotated_tuple_is_known_by_its_elements() -> None:
+    """`tuple[np.ndarray, int]` promises each, `tuple[int, ...]` all of them."""
+    site = site_of("""
+        import numpy as np
+
+
+        def one() -> tuple[np.ndarray, int]: ...
+
+
+        def many() -> tuple[int, ...]: ...
+
+
+        array, number = one()
+        first, second = many()
+        print(array, number, second)
+    """)
+    assert site.kind_of(expression(site, "array", last=True)).tag is Tag.NDARRAY
+    assert site.kind_of(expression(site, "number", last=True)).tag is Tag.INT
+    assert site.kind_of(expression(site, "second", last=True)).tag is Tag.INT
