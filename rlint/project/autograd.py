@@ -34,6 +34,7 @@ _TURNS = re.compile(r"grad|infer|(^|_)(eval|evaluat\w*|frozen|test|predict\w*)(_
 _DECORATE_ONLY = frozenset("abc builtins contextlib dataclasses functools numba typing".split())
 # what frameworks call with autograd off
 _HOOKS = re.compile(r"(validation|test|predict)_step$|on_(validation|test|predict)_|prediction_step$")
+_CALLED_UNSEEN = frozenset({"forward", "__call__"})  # by way of the object, which calls elsewhere may do
 _MOST_CALLERS = 24
 _DEPTH = 4
 
@@ -159,6 +160,7 @@ class Callers:
         self._heat = heat
         self._known: dict[str, Autograd] = {}
         self._guessed: dict[str, set[Autograd]] | None = None
+        self._turning: set[str] | None = None
 
     def of(self, function: FunctionSummary) -> Autograd:
         """Is autograd off whenever the function is called? Only the callers that run most often count;
@@ -180,7 +182,8 @@ class Callers:
                 said = Autograd.UNKNOWN
             found.setdefault(level, set()).add(said if said is not None else self.of(edge.caller))
         if not found:
-            return Autograd.UNKNOWN if self._said_by_name(function) - {Autograd.ON} else Autograd.ON
+            unsure = function.name in _CALLED_UNSEEN or self._is_turned_somewhere(function)
+            return Autograd.UNKNOWN if unsure or self._said_by_name(function) - {Autograd.ON} else Autograd.ON
         states = found[max(found)]
         if Autograd.ON in states:
             return Autograd.ON
@@ -188,6 +191,17 @@ class Callers:
 
     def _turned_in(self, caller: FunctionSummary) -> bool:
         return any(edge.target.turns_autograd for edge in self._heat.graph.calls(caller.path))
+
+    def _is_turned_somewhere(self, function: FunctionSummary) -> bool:
+        """Does anything in the program of a function turn autograd off or on for all that follows?"""
+        program = self._heat.graph.program
+        if self._turning is None:
+            self._turning = {
+                program(module.module)
+                for module in self._heat.index.modules.values()
+                if not module.is_test and any(f.turns_autograd for f in module.functions.values())
+            }
+        return program(function.module) in self._turning
 
     def _said_by_name(self, function: FunctionSummary) -> set[Autograd]:
         """What calls of a method of this name say, of which nobody knows what they run."""

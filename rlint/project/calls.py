@@ -69,6 +69,10 @@ class CallGraph:
         """The calls of a function from the project."""
         return self._callers.get(path, [])
 
+    def program(self, module: str) -> str:
+        """The name of the program that a module belongs to."""
+        return self._programs.of(module)
+
     def _note_arguments(self) -> None:
         """What callers pass tells what parameters without annotation are. Two rounds: what the first
         finds (an agent handed to `train`) lets the second see through (`agent.memory`).

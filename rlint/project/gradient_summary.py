@@ -35,6 +35,10 @@ class GradientSummaries:
         """Has the file to do with torch at all?"""
         return "torch" in self.knowledge.tree.text
 
+    def turned_in_module(self) -> bool:
+        """Does the code at module level turn autograd off or on for all that follows?"""
+        return self.concerned and self.here.turned_by(None)
+
     def frozen(self) -> frozenset[str]:
         """The last names of the networks whose weights the file may turn off."""
         return Optimized(self.knowledge).frozen if "grad" in self.knowledge.tree.text else frozenset()

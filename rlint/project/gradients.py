@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from typing import Protocol
 
 from rlint.project.autograd import AutogradHere
@@ -97,8 +98,12 @@ class Gradients:
 
     # -- backwards: whose value is it ----------------------------------------------------------
 
-    def sources(self, expression: ast.expr) -> Sources:
-        """Where the gradient of an expression's value can come from; nothing where it carries none."""
+    def sources(self, expression: ast.expr, without: Collection[ast.expr] = ()) -> Sources:
+        """Where the gradient of an expression's value can come from, besides from what is computed by way
+        of the expressions `without`; nothing where it carries none.
+        """
+        if without:
+            return Origins(self, without).of(expression)
         known = self._sources.get(expression)
         if known is None:
             known = self._sources[expression] = Origins(self).of(expression)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MOST = 400  # places that are looked at for one value
 _PLAIN = frozenset(
-    {Tag.BOOL, Tag.INT, Tag.STR, Tag.NONE, Tag.NDARRAY, Tag.NUMPY_SCALAR, Tag.DEVICE, Tag.DTYPE}
+    {Tag.BOOL, Tag.INT, Tag.FLOAT, Tag.STR, Tag.NONE, Tag.NDARRAY, Tag.NUMPY_SCALAR, Tag.DEVICE, Tag.DTYPE}
 )
 _ASKED = frozenset({Tag.MODULE, Tag.INSTANCE, Tag.REPLAY_BUFFER, Tag.ENVIRONMENT})
 
@@ -37,8 +37,9 @@ class Sources:
 class Origins:
     """One walk back."""
 
-    def __init__(self, gradients: Gradients) -> None:
+    def __init__(self, gradients: Gradients, without: Collection[ast.expr] = ()) -> None:
         self.gradients = gradients
+        self.without = frozenset(without)
         self.tree = gradients.tree
         self.knowledge = gradients.knowledge
         self.calls: dict[ast.Call, None] = {}
@@ -57,6 +58,8 @@ class Origins:
         return Sources(tuple(self.calls), tuple(self.parameters), tuple(self.kept))
 
     def _made_of(self, node: ast.expr) -> Iterator[ast.expr]:
+        if node in self.without:
+            return
         match node:
             case ast.Name():
                 yield from self._bound_to(node)
@@ -131,7 +134,8 @@ class Origins:
                         yield from call.args[-1:]
 
     def _attribute(self, node: ast.Attribute) -> Iterator[ast.expr]:
-        if node.attr in facts.ENDING_ATTRIBUTES or self.knowledge.names.qualified(node) is not None:
+        ends = node.attr in facts.ENDING_ATTRIBUTES | facts.SHOWING_ATTRIBUTES
+        if ends or self.knowledge.names.qualified(node) is not None:
             return
         root = node.value
         while isinstance(root, ast.Attribute):

@@ -27,6 +27,8 @@ class Outlet(enum.Enum):
 
     NUMBER = "number"
     """It leaves as a Python number, printed or compared: nothing of the graph is left."""
+    SHOWN = "shown"
+    """It is written down, in a way that tells whether it carries a gradient."""
     INDEX = "index"
     """It leaves as the indices or counts of elements."""
     DETACHED = "detached"
@@ -41,7 +43,7 @@ class Outlet(enum.Enum):
     """It becomes a numpy array just so, which fails where a gradient is recorded: so none is."""
 
 
-ENDS = frozenset({Outlet.NUMBER, Outlet.INDEX, Outlet.DETACHED})
+ENDS = frozenset({Outlet.NUMBER, Outlet.SHOWN, Outlet.INDEX, Outlet.DETACHED})
 """The outlets through which no gradient gets out."""
 
 
@@ -113,8 +115,10 @@ class Trace:
                 self._compute(parent)
             case ast.UnaryOp(op=op):
                 self._leave(parent, Outlet.NUMBER) if isinstance(op, ast.Not) else self._compute(parent)
-            case ast.Compare() | ast.FormattedValue() | ast.Assert() | ast.Slice() | ast.Raise():
+            case ast.Compare() | ast.Assert() | ast.Slice() | ast.Raise():
                 self._leave(parent, Outlet.NUMBER)
+            case ast.FormattedValue():
+                self._leave(parent, Outlet.SHOWN)
             case ast.Expr() | ast.Delete():
                 pass  # thrown away
             case ast.If(test=test) | ast.While(test=test) if test is node:
@@ -157,6 +161,8 @@ class Trace:
             self._method(call, name)
         elif name in facts.ENDING_ATTRIBUTES:
             self._leave(attribute, Outlet.INDEX if name == "indices" else Outlet.DETACHED)
+        elif name in facts.SHOWING_ATTRIBUTES:
+            self._leave(attribute, Outlet.SHOWN)
         elif name in _LEARNS or not isinstance(attribute.ctx, ast.Load):
             self._leave(attribute, Outlet.HANDED)
         else:
@@ -201,7 +207,8 @@ class Trace:
         qualified = self.knowledge.names.qualified(call.func) or ""
         name = qualified.rpartition(".")[2]
         if qualified in facts.LOOKED_AT_BY_BUILTINS:
-            self._leave(call, Outlet.NUMBER)
+            shown = qualified in facts.SHOWN_BY_BUILTINS
+            self._leave(call, Outlet.SHOWN if shown else Outlet.NUMBER)
         elif qualified in facts.CARRIED_BY_BUILTINS:
             self._compute(call)
         elif qualified in facts.MAKES_ARRAY:
@@ -246,7 +253,7 @@ class Trace:
             return
         effect = self.knowledge.effects.call_effect(call)
         if effect.reason.startswith(_TELLS):
-            self._leave(call, Outlet.NUMBER)
+            self._leave(call, Outlet.SHOWN)
         elif isinstance(call.func, ast.Attribute) and self._is_tensor(call.func.value):
             self._method(call, call.func.attr) if call.func.attr not in facts.PUTS_IN else self._compute(call)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
 
@@ -320,13 +320,27 @@ class Site(TopLevel):
         """
         return self._gradients.outlets(expression)
 
-    def sources(self, expression: ast.expr) -> Sources:
-        """The calls, parameters and attributes that the gradient of a value can come from."""
-        return self._gradients.sources(expression)
+    def sources(self, expression: ast.expr, without: Collection[ast.expr] = ()) -> Sources:
+        """The calls, parameters and attributes that the gradient of a value can come from, besides by way of
+        the expressions `without`.
+        """
+        return self._gradients.sources(expression, without)
 
     def is_stepped(self, network: ast.expr) -> bool | None:
         """Does an optimizer step the weights of a network? None where nobody can say."""
         return self._optimized.is_stepped(network)
+
+    def runs_frozen(self, call: ast.Call) -> bool:
+        """May the network that a call runs need no gradient, directly or in a function of the project?"""
+        if self.is_frozen(call.func):
+            return True
+        if isinstance(call.func, ast.Attribute) and self.is_frozen(call.func.value):
+            return True
+        return any(
+            path.removesuffix("()").rpartition(".")[2] in self.index.modules[target.module].frozen
+            for target in self.callables(call)
+            for path in target.gradient_from
+        )
 
     def is_frozen(self, network: ast.expr) -> bool:
         """May the weights of a network need no gradient (`requires_grad_(False)`), here or where a class

@@ -74,6 +74,7 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
         calls=tuple(calls.get(None, ())),
         loops=knowledge.loops.summaries(None),
         drivers=knowledge.loops.function_drivers(None),
+        turns_autograd=gradients.turned_in_module(),
     )
     for node in tree.of_type(ast.ClassDef):
         described = _class(node, knowledge)
@@ -147,6 +148,8 @@ def _look_into_containers(summary: ModuleSummary, knowledge: Knowledge) -> None:
 
 def _is_vague(kind: Kind) -> bool:
     """A container of nobody knows what, or a tensor that may lie anywhere."""
+    if kind.parts:
+        return any(not part or _is_vague(part) for part in kind.parts)
     if kind.tag in _CONTAINERS:
         return kind.item is None or _is_vague(kind.item)
     return kind.tag is Tag.TENSOR and kind.device is Device.UNKNOWN

@@ -166,6 +166,31 @@ def test_callers_in_other_files() -> None:
     assert site.autograd_at(expression(site, "net(state)")) is Autograd.UNKNOWN
 
 
+def test_what_turns_autograd_for_the_whole_program() -> None:
+    """Where autograd is turned off for good, nobody knows where it is off; so in what others call."""
+    helper = """
+    class Agent:
+        def __init__(self):
+            self.net = Net()
+
+        def act(self, state):
+            return self.net(state).argmax().item()
+    """
+    forward = """
+    class Double(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net = Net()
+
+        def forward(self, state):
+            return self.net(state).argmax().item()
+    """
+    run = "import torch\nfrom agent import Agent\n\ndef run(agent):\n    torch.set_grad_enabled(False)\n"
+    for files in ({"agent.py": HEAD + helper, "run.py": run}, {"agent.py": HEAD + forward}):
+        site = build(files)["agent.py"]
+        assert site.autograd_at(expression(site, "self.net(state)")) is Autograd.UNKNOWN
+
+
 @pytest.mark.parametrize(
     ("body", "outlets"),
     [
@@ -181,7 +206,7 @@ def test_callers_in_other_files() -> None:
         ("return self.net(state).cpu().detach().numpy()", {"detached"}),
         ("return self.net(state).cpu().numpy()", {"array"}),
         ("return self.net(state) > 0", {"number"}),
-        ("print(self.net(state))", {"number"}),
+        ("print(self.net(state))", {"shown"}),
         ("d = Categorical(logits=self.net(state))\nreturn d.sample().item()", {"detached"}),
         (
             "d = Categorical(logits=self.net(state))\na = d.sample()\nreturn a, d.log_prob(a)",

@@ -37,12 +37,12 @@ DETACHES = frozenset(
 """Methods and functions whose result has left the graph (`sample` is that of a distribution)."""
 
 ENDING_ATTRIBUTES = frozenset(
-    words(
-        """batch_shape data device dtype event_shape grad grad_fn indices is_cuda is_leaf layout names ndim
-        requires_grad shape"""
-    )
+    words("batch_shape data device dtype event_shape grad indices is_cuda layout names ndim shape")
 )
 """Attributes of a tensor (or of a named pair) that carry no gradient."""
+
+SHOWING_ATTRIBUTES = frozenset(words("grad_fn is_leaf requires_grad"))
+"""Attributes of a tensor that tell whether it carries a gradient."""
 
 INDICES_SECOND = frozenset(words("cummax cummin kthvalue max median min mode nanmedian sort topk"))
 """Methods and functions that give values, which carry a gradient, and their indices, which do not."""
@@ -83,6 +83,9 @@ LOOKED_AT_BY_BUILTINS = frozenset(
     )
 )
 """Builtin functions that only look at their arguments."""
+
+SHOWN_BY_BUILTINS = frozenset(f"builtins.{name}" for name in words("format print repr str"))
+"""Those among them that write a tensor down together with its place in the graph."""
 
 MAKES_ARRAY = frozenset(f"numpy.{name}" for name in words("array asarray concatenate float32 stack"))
 """Functions that raise for a tensor that needs a gradient: where they are called, there is none."""

@@ -1,0 +1,165 @@
+"""Statements put under `torch.no_grad()`: the edit, and what in them could mind."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from rlint.project import facts
+from rlint.project.guards import last_name
+from rlint.project.kind import Tag
+from rlint.project.outlets import ENDS
+from rlint.project.site import Site
+from rlint.rule import Edit
+
+_LEARNS = re.compile(r"(^|_)(learn|train|update|optimi[sz]e|fit|backward|closure)")
+_NO_MATTER = ("draws random numbers", "prints", "writes to the log", "reads the clock", "moves the module")
+_HOST = frozenset({Tag.NDARRAY, Tag.NUMPY_SCALAR, Tag.FLOAT, Tag.INT, Tag.BOOL, Tag.STR, Tag.NONE})
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr)
+
+
+def value_of(statement: ast.stmt) -> ast.expr | None:
+    """What a simple statement evaluates; None for all others."""
+    return statement.value if isinstance(statement, _SIMPLE) else None
+
+
+def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:
+    """The calls that a simple statement makes, outermost first."""
+    value = value_of(statement)
+    for node in ast.walk(value) if value is not None else ():
+        if isinstance(node, ast.Call):
+            yield node
+
+
+def under_no_grad(run: Sequence[ast.stmt], site: Site) -> tuple[Edit, ...] | None:
+    """Put statements that follow one another under `torch.no_grad()`; None where their lines cannot be
+    indented just so.
+    """
+    first, last = run[0], run[-1]
+    if not all(map(site.stands_alone, run)) or any(map(_has_long_string, run)):
+        return None
+    if any(isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom)) for one in run for node in ast.walk(one)):
+        return None
+    name = site.spelled("torch.no_grad", first)
+    added: tuple[Edit, ...] = ()
+    if name is None:
+        imported = site.module_import("torch", user=first)
+        if imported is None or site.scope(first).lookup("torch") is not None:
+            return None
+        name, added = "torch.no_grad", (imported[1],)
+    base = site.indentation(first)
+    start, end = site.span(first)[0], site.span(last)[1]
+    newline = site.tree.positions.newline
+    lines = site.tree.text[start:end].split(newline)
+    if any(line.strip() and not line.startswith(base) for line in lines[1:]):
+        return None
+    inner = base + _unit(first, base, site)
+    body = [f"{inner}{lines[0]}"]
+    body += [f"{inner}{line.removeprefix(base)}" if line.strip() else line for line in lines[1:]]
+    return (*added, Edit(start, end, newline.join([f"with {name}():", *body])))
+
+
+def _unit(statement: ast.stmt, base: str, site: Site) -> str:
+    """One level of indentation, as it is around a statement."""
+    around = site.parent(statement)
+    while around is not None and not isinstance(around, (ast.stmt, ast.Module)):
+        around = site.parent(around)
+    outer = site.indentation(around) if isinstance(around, ast.stmt) else ""
+    unit = base.removeprefix(outer) if base.startswith(outer) else ""
+    return unit or ("\t" if base.startswith("\t") else "    ")
+
+
+def _has_long_string(statement: ast.stmt) -> bool:
+    return any(
+        node.end_lineno != node.lineno
+        and (
+            isinstance(node, ast.JoinedStr)
+            or (isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)))
+        )
+        for node in ast.walk(statement)
+        if isinstance(node, ast.expr)
+    )
+
+
+def loses_gradient(statement: ast.stmt, forwards: Sequence[ast.Call], site: Site) -> list[str] | None:
+    """What, besides the forwards, the value of a statement is made of and must not need a gradient, as
+    texts; None where something in it surely does, or learns, or where nobody can say.
+    """
+    value = value_of(statement)
+    if value is None:
+        return None
+    doubts: dict[str, None] = {}
+    for call in calls_in(statement):
+        if (
+            call not in forwards
+            and _LEARNS.search(last_name(call.func) or "")
+            and not _is_harmless(call, site)
+        ):
+            return None
+    if isinstance(statement, ast.Assign):
+        for target in statement.targets:
+            if isinstance(target, ast.Subscript) and site.kind_of(target.value).tag not in (
+                Tag.LIST, Tag.DICT, Tag.NDARRAY, Tag.DEQUE,
+            ):  # fmt: skip
+                doubts[site.text(target.value)] = None
+    if all(left.outlet in ENDS for left in site.outlets(value)):
+        return list(doubts)
+    rest = site.sources(value, without=forwards)
+    if any(site.gives_gradient(call) for call in rest.calls):
+        return None
+    for kept in rest.kept:
+        kind = site.kind_of(kept)
+        if kind.tag in (Tag.TENSOR, Tag.MODULE, Tag.PARAMETERS, Tag.DISTRIBUTION):
+            return None
+        if kind.tag not in _HOST:
+            doubts[site.text(kept)] = None
+    for part in (*rest.parameters, *rest.calls):
+        if site.kind_of(part).tag not in _HOST and not _from_host(part, site):
+            doubts[site.text(part)] = None
+    return list(doubts)
+
+
+def _from_host(part: ast.expr, site: Site) -> bool:
+    """Is it a call of a library that makes values without a gradient?"""
+    qualified = site.qualified(part.func) if isinstance(part, ast.Call) else None
+    return qualified is not None and qualified.partition(".")[0] in ("numpy", "math", "random")
+
+
+def careless_calls(statement: ast.stmt, forwards: Sequence[ast.Call], site: Site) -> list[str]:
+    """The calls in a statement, besides the forwards, of which nobody knows whether they mind autograd."""
+    found: dict[str, None] = {}
+    for call in calls_in(statement):
+        if call not in forwards and not _is_harmless(call, site):
+            found[site.text(call.func)] = None
+    return list(found)
+
+
+def _is_harmless(call: ast.Call, site: Site) -> bool:
+    if site.callables(call):
+        return site.call_effect(call).quiet and not site.gives_gradient(call)
+    qualified = site.qualified(call.func)
+    if qualified is not None:
+        known = facts.callable_fact(qualified)
+        return known is not None and (known.effect.quiet or known.effect.reason.startswith(_NO_MATTER))
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    tag = site.kind_of(call.func.value).tag
+    known = facts.method_fact(tag if tag is not Tag.UNKNOWN else Tag.TENSOR, call.func.attr)
+    return known is not None and (known.effect.quiet or known.effect.reason.startswith(_NO_MATTER))
+
+
+def only_leads_on(statement: ast.stmt, site: Site) -> bool:
+    """Does a statement only compute what no gradient is taken of, so that it may stand among forwards?"""
+    match statement:
+        case ast.Assign(targets=[ast.Name() | ast.Tuple()], value=value):
+            left = site.outlets(value)
+            ends = bool(left) and all(one.outlet in ENDS for one in left)
+            return ends and not careless_calls(statement, (), site)
+    return False
+
+
+def joined(texts: Sequence[str]) -> str:
+    """`a`, `b` and `c`."""
+    quoted = [f"`{text}`" for text in texts]
+    return " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
