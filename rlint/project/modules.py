@@ -20,6 +20,7 @@ _PLAIN_BASES = frozenset(
 _RECURRENT = frozenset(
     f"torch.nn.{name}" for name in ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
 )
+_WITH_WEIGHTS = ("Linear", "Conv", "LSTM", "GRU", "RNN", "Embedding", "Attention", "Transformer")
 _MODULES_OWN = frozenset(
     """apply bfloat16 buffers children cpu cuda double eval float get_parameter half load_state_dict modules
     named_buffers named_children named_modules named_parameters parameters register_buffer register_parameter
@@ -67,6 +68,11 @@ class Anatomy:
     def by_mode(self) -> bool:
         """May `train()` and `eval()` make a difference, as far as is known?"""
         return self.reads_training or bool(self.overrides) or any(map(is_by_mode, self.layers))
+
+    @property
+    def weights(self) -> bool:
+        """Is there a layer with weights in it, so that running it costs something?"""
+        return any(word in name for name in self.layers for word in _WITH_WEIGHTS)
 
     @property
     def recurrent(self) -> bool:

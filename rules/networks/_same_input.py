@@ -1,0 +1,130 @@
+"""Does a network, called again on the same expression, still see the same input and the same weights?"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.effect import Level
+from rlint.project.kind import Tag
+from rlint.project.loops import AnyLoop
+from rlint.project.site import Site
+from rlint.syntax.tree import FUNCTIONS
+
+# what these calls do touches neither weights nor tensors
+_HARMLESS = (
+    "draws a frame",
+    "draws random numbers",
+    "prints",
+    "reads or writes a file",
+    "reads the clock",
+    "sleeps",
+    "writes to the log",
+)
+_CONTAINERS = frozenset({Tag.LIST, Tag.DICT, Tag.SET, Tag.DEQUE, Tag.LOGGER, Tag.WRITER, Tag.FILE})
+_WITHS = (ast.With, ast.AsyncWith)
+
+
+def sees_the_same(call: ast.Call, again: ast.Call, site: Site) -> bool:
+    """Does `again`, which reads like `call`, run after it on the same input, with the same weights and under
+    the same settings of autograd?
+    """
+    if not site.order.always_before(call, again) or _withs(call, site) != _withs(again, site):
+        return False
+    between = site.between(call, again)
+    if between is None:
+        return False
+    watched = _Watched(call, site)
+    return not any(watched.changed_by(node) for part in between for node in _run(part))
+
+
+def loop_without_change(call: ast.Call, site: Site) -> AnyLoop | None:
+    """The outermost `for` loop or comprehension that runs `call` in each pass on the same input, with the
+    same weights.
+    """
+    watched = _Watched(call, site)
+    found = None
+    for loop in site.loops(call):
+        if isinstance(loop, ast.While) or any(watched.changed_by(node) for node in _run(loop)):
+            break
+        found = loop
+    return found
+
+
+def _withs(node: ast.AST, site: Site) -> list[ast.AST]:
+    """The blocks that may turn autograd or casts on and off around a node."""
+    return [ancestor for ancestor in site.ancestors(node) if isinstance(ancestor, _WITHS)]
+
+
+def _run(part: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that run with a part; bodies of functions run when they are called."""
+    stack = [part]
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, (*FUNCTIONS, ast.Lambda)):
+            stack.extend(ast.iter_child_nodes(node))
+
+
+class _Watched:
+    """The names and attributes that a call of a network hangs on."""
+
+    def __init__(self, call: ast.Call, site: Site) -> None:
+        self.site = site
+        nodes = list(ast.walk(call))
+        self.names = {
+            node.id for node in nodes if isinstance(node, ast.Name) and site.qualified(node) is None
+        }
+        self.attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+
+    def changed_by(self, node: ast.AST) -> bool:
+        """May running this node (its children left out) change the input, the weights or the mode?"""
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                return name in self.names
+            case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
+                return name in self.attributes or name in ("data", "training", "requires_grad")
+            case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
+                return self._holds(value)
+            case ast.Yield() | ast.YieldFrom() | ast.Await():
+                return True
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                return name in self.names
+            case ast.Call():
+                return self._changed_by_call(node)
+        return False
+
+    def _holds(self, owner: ast.expr) -> bool:
+        """Is it a part of what the call hangs on that changes?"""
+        for node in ast.walk(owner):
+            if isinstance(node, ast.Attribute) and node.attr in self.attributes:
+                return True
+        while isinstance(owner, (ast.Attribute, ast.Subscript, ast.Call)):
+            owner = owner.func if isinstance(owner, ast.Call) else owner.value
+        return isinstance(owner, ast.Name) and owner.id in self.names
+
+    def _changed_by_call(self, call: ast.Call) -> bool:
+        site = self.site
+        if site.kind_of(call.func).tag is Tag.MODULE:
+            return False  # another network runs
+        effect = site.call_effect(call)
+        if effect.quiet:
+            return False
+        if effect.level is Level.EFFECTS and effect.reason.startswith(_HARMLESS):
+            return False
+        match call.func:
+            case ast.Attribute(value=owner, attr=method) if site.qualified(call.func) is None:
+                kind = site.kind_of(owner)
+                if kind.tag in _CONTAINERS:
+                    return self._holds(owner)
+                if method == "zero_grad":
+                    return False
+                if kind.tag is Tag.MODULE:
+                    return not _only_runs(owner, method, site)
+        return True
+
+
+def _only_runs(owner: ast.expr, method: str, site: Site) -> bool:
+    """Does a method of a network run layers and nothing else: `agent.get_value(x)`?"""
+    anatomy = site.network(owner, method)
+    return anatomy.complete and not (anatomy.keeps or anatomy.hooks)
