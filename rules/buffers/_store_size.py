@@ -48,19 +48,19 @@ def counts_a_store(expression: ast.expr, site: Site, depth: int = _DEPTH) -> boo
         return number.value >= LARGE
     match expression:
         case ast.Call(func=func, args=[counted], keywords=[]) if site.qualified(func) == "builtins.len":
-            return _is_store(counted, site)
+            return holds_transitions(counted, site)
         case ast.Call(func=func, args=[_, _, *_] as parts) if site.qualified(func) == "builtins.min":
             return all(_is_not_small(part, site) for part in parts) and any(
                 counts_a_store(part, site, depth - 1) for part in parts
             )
         case ast.Call(func=ast.Attribute(value=owner, attr="size" | "__len__"), args=[], keywords=[]):
-            return _is_store(owner, site)
+            return holds_transitions(owner, site)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
             return counts_a_store(left, site, depth - 1) or counts_a_store(right, site, depth - 1)
         case ast.IfExp(body=body, orelse=orelse):
             return counts_a_store(body, site, depth - 1) or counts_a_store(orelse, site, depth - 1)
         case ast.Subscript(value=ast.Attribute(value=array, attr="shape"), slice=ast.Constant(value=0)):
-            return _is_store(array, site)
+            return holds_transitions(array, site)
         case ast.Name():
             bindings = site.definitions(expression)
             values = [b.value for b in bindings if b.how is How.ASSIGN and not b.path and b.value is not None]
@@ -109,7 +109,7 @@ def _compares(test: ast.expr | None, wanted: str, operators: tuple[type[ast.cmpo
     return False
 
 
-def _is_store(held: ast.expr, site: Site) -> bool:
+def holds_transitions(held: ast.expr, site: Site) -> bool:
     """Does an expression hold the transitions, by its name or that of the class whose attribute it is?"""
     name = (last_name(held) or "").lower()
     of_store = is_store_class(site.class_of(held))
