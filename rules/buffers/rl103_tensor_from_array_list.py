@@ -1,0 +1,218 @@
+"""A tensor built from a list of arrays, number by number.
+
+## What it does
+Flags `torch.tensor`, `torch.as_tensor`, `torch.FloatTensor` and kin that are given a list or tuple of arrays,
+in code that runs often: a display, a comprehension, a list that was filled with `append`, the observations
+that `zip(*batch)` gives. The items are arrays by where they come from, or observations of an environment
+by what `env.step()` and `env.reset()` return or by their name.
+
+## Why is it slow
+torch takes a list apart in Python: it asks each array for its items and makes a Python object of each
+number. `np.array` copies each row in one go, and torch then takes over the array as a whole. The larger the
+observation, the larger the gain; for images it is the difference between seconds and milliseconds.
+
+## Example
+```python
+import numpy as np
+import torch
+
+
+def learn(agent, memory: list[tuple[np.ndarray, int]], epochs: int) -> None:
+    for _ in range(epochs):
+        states = torch.tensor([state for state, _ in memory], dtype=torch.float32)
+        agent.learn(states)
+```
+Use instead:
+```python
+import numpy as np
+import torch
+
+
+def learn(agent, memory: list[tuple[np.ndarray, int]], epochs: int) -> None:
+    for _ in range(epochs):
+        states = torch.tensor(np.array([state for state, _ in memory]), dtype=torch.float32)
+        agent.learn(states)
+```
+
+## Fix safety
+The fix puts `np.array(...)` around the list. It is safe where the items surely are arrays of one data type
+that have a dimension at least, and the tensor's data type is theirs, float32 or float64. Elsewhere it is
+unsafe: a list of Python numbers gives float64 where torch would make float32, and tensors that need a
+gradient cannot become an array.
+
+With the list goes the warning that torch gives about it.
+
+Left alone are lists of numbers and of tensors, what may be either, and lists of one short array, where there
+is nothing to gain.
+
+## References
+- https://docs.pytorch.org/docs/stable/generated/torch.tensor.html
+- https://numpy.org/doc/stable/reference/generated/numpy.array.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.contents import contents
+from rlint.project.dtypes import DEFAULT, tensor_class_dtype
+from rlint.project.kind import Kind, Tag
+from rlint.project.observations import are_observations, is_observation
+from rlint.project.site import Site
+from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+
+FUNCTIONS = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray"})
+CLASSES = frozenset(
+    f"torch.{name}Tensor"
+    for name in ("", "Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short")
+)
+EXACT = frozenset("bool uint8 int8 int16 int32 int64 float16 float32 float64".split())
+"""Of these, a list of arrays and an array give the same tensor."""
+WIDE = frozenset({"float32", "float64", DEFAULT})
+"""Of whatever arrays, a list and an array give the same tensor of these types."""
+LISTS = (Tag.LIST, Tag.TUPLE)
+LONGEST_SHOWN = 40
+
+
+class TensorFromArrayList(Rule):
+    code = "RL103"
+    name = "tensor-from-array-list"
+    seeds = ("S1.T1",)
+    claims = ("time",)
+    heat = Heat.WARM
+    visits = (ast.Call,)
+    triggers = ("tensor(", "Tensor(", "asarray(")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        data = data_of(node)
+        if data is None or isinstance(data, (ast.Constant, ast.BinOp, ast.Compare)):
+            return
+        maker = site.qualified(node.func) or ""
+        if (maker not in FUNCTIONS and maker not in CLASSES) or not site.may_be_warm(node):
+            return
+        items = arrays_in(data, site)
+        if items is None or site.heat_of(node).level < self.heat:
+            return
+        shown = shown_name(data, site)
+        yield self.finding(
+            site,
+            node,
+            f"`{site.text(node.func)}` reads the arrays in {shown} number by number",
+            fix=build_fix(node, data, maker, items, site),
+            advice="Make one array of the list first: `np.array(...)`",
+        )
+
+
+def data_of(call: ast.Call) -> ast.expr | None:
+    """What the tensor is made of."""
+    if len(call.args) == 1 and not isinstance(call.args[0], ast.Starred):
+        return call.args[0]
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "data"]
+    return named[0] if named and not call.args else None
+
+
+def arrays_in(data: ast.expr, site: Site) -> Kind | None:
+    """The kind of the arrays in a list, unknown where only its name says that they are some; None where it
+    is no list of arrays, or where there is nothing to gain.
+    """
+    kind = site.kind_of(data)
+    if kind.optional or (kind and kind.tag not in LISTS):
+        return None
+    item = kind.item
+    while item is not None and item.tag in LISTS and not item.optional:
+        item = item.item
+    if item is not None and item:
+        if item.tag is not Tag.NDARRAY or item.optional or item.rank == 0:
+            return None
+        return item if is_worth_it(data, item) else None
+    if not kind and are_observations(data, site):
+        return Kind()
+    held = contents(data, site)
+    if not held or any(isinstance(element, ast.Starred) for element in held):
+        return None
+    if not is_worth_it(data, Kind()) or not all(is_array(element, site) for element in held):
+        return None
+    return Kind()
+
+
+def is_worth_it(data: ast.expr, item: Kind) -> bool:
+    """A single row is read as fast as it is copied; an image is not."""
+    match data:
+        case ast.List(elts=[_]) | ast.Tuple(elts=[_]):
+            return item.rank is not None and item.rank > 1
+    return True
+
+
+def is_array(element: ast.expr, site: Site) -> bool:
+    """Is it an array, or an observation, which is one in all likelihood?"""
+    kind = site.kind_of(element)
+    if kind:
+        return kind.tag is Tag.NDARRAY and not kind.optional and kind.rank != 0
+    return is_observation(element, site)
+
+
+def is_written_out(data: ast.expr, site: Site) -> bool:
+    """Does the list stand there as it is, so that nothing else can be in it?"""
+    match data:
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return all(is_written_out(element, site) for element in elements)
+        case ast.ListComp(elt=element):
+            return is_written_out(element, site)
+    return site.kind_of(data).tag is Tag.NDARRAY
+
+
+def shown_name(data: ast.expr, site: Site) -> str:
+    """The list, as a message names it."""
+    if isinstance(data, (ast.List, ast.Tuple)):
+        return "this list"
+    text = site.text(data)
+    if isinstance(data, ast.ListComp) or "\n" in text or len(text) > LONGEST_SHOWN:
+        return "this list"
+    return f"`{text}`"
+
+
+def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Kind, site: Site) -> Fix | None:
+    """Put `np.array(...)` around the list."""
+    edits: list[Edit] = []
+    array = site.spelled("numpy.array", call)
+    if array is None:
+        found = site.module_import("numpy", user=call)
+        if found is None:
+            return None
+        array = "numpy.array"
+        edits.append(found[1])
+    if any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call)):
+        return None
+    start, end = site.span(data)
+    edits += [Edit(start, start, f"{array}("), Edit(end, end, ")")]
+    reason = doubt(call, data, maker, item, site)
+    safety = Safety.UNSAFE if reason else Safety.SAFE
+    return Fix("Make one array of the list first", safety, tuple(edits), reason)
+
+
+def doubt(call: ast.Call, data: ast.expr, maker: str, item: Kind, site: Site) -> str | None:
+    """What a reader has to agree to; None where there is nothing."""
+    shown = shown_name(data, site)
+    if not item:
+        return f"The items of {shown} must be arrays: numbers may get another data type, tensors may fail"
+    if item.dtype not in EXACT or not item.rank or not is_written_out(data, site):
+        return f"The arrays in {shown} must have one data type and a dimension at least"
+    wanted = wanted_type(call, maker, site)
+    if wanted is None:
+        if isinstance(data, (ast.List, ast.Tuple)):
+            return None
+        return f"{shown[:1].upper()}{shown[1:]} must not be empty: its data type would become float64"
+    if wanted == item.dtype or wanted in WIDE:
+        return None
+    return "A number that the data type cannot hold is cut off where it was an error before"
+
+
+def wanted_type(call: ast.Call, maker: str, site: Site) -> str | None:
+    """The data type that the tensor will have whatever the list holds; None where the list decides."""
+    if maker in CLASSES:
+        return tensor_class_dtype(maker.rpartition(".")[2])
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
+    named = [value for value in named if not (isinstance(value, ast.Constant) and value.value is None)]
+    return site.knowledge.kinds.dtype_of(named[0]) if named else None

@@ -1,0 +1,106 @@
+"""What lists hold, and which values are observations."""
+
+from __future__ import annotations
+
+import pytest
+
+from project_builder import expression, site_of
+from rlint.project.contents import contents
+from rlint.project.observations import are_observations, is_observation
+
+
+@pytest.mark.parametrize(
+    ("program", "held"),
+    [
+        ("rows = [a, b]", ["a", "b"]),
+        ("rows = [f(x) for x in y]", ["f(x)"]),
+        ("rows = []\nfor x in y:\n    rows.append(x)\n    rows.insert(0, z)", ["x", "z"]),
+        ("rows, others = [], list()\nrows.append(x)", ["x"]),
+        ("rows = list(x.a for x in y)", ["x.a"]),
+        ("rows = list(map(lambda x: x.a, y))", ["x.a"]),
+        ("rows = []\nrows.extend([a, b])", ["a", "b"]),
+        ("rows = []\nrows.extend(map(lambda x: x.a, y))", ["x.a"]),
+        ("rows = [a]\nrows += more", None),
+        ("rows = [a]\nrows[0] = b", None),
+        ("rows = [*a]", None),
+        ("rows = []\nrows.extend(more)", None),
+        ("rows = load()\nrows.append(x)", None),
+    ],
+)
+def test_a_list_holds_what_is_put_into_it(program: str, held: list[str] | None) -> None:
+    """Displays, comprehensions, `append` and kin are seen; where anything else is done, nothing is told."""
+    site = site_of(f"{program}\nprint(rows)\n")
+    found = contents(expression(site, "rows", last=True), site)
+    assert (found if found is None else [site.text(node) for node in found]) == held
+
+
+def test_an_attribute_holds_what_any_method_puts_into_it() -> None:
+    """`self.rows` begins as a list in one method and is filled in another."""
+    site = site_of(
+        """
+        class Buffer:
+            def __init__(self):
+                self.rows, self.count = [], 0
+            def push(self, row):
+                self.rows.append(row)
+            def sample(self):
+                return self.rows
+        """
+    )
+    found = contents(expression(site, "self.rows", last=True), site)
+    assert [site.text(node) for node in found or ()] == ["row"]
+
+
+@pytest.mark.parametrize(
+    ("program", "observed"),
+    [
+        ("x = env.reset()", True),
+        ("x, info = env.reset()", True),
+        ("x, reward, done, info = self.env.step(action)", True),
+        ("reward, x = env.step(action)", False),
+        ("x = env.step(action)", False),
+        ("x, done = env.reset(), False", True),
+        ("x = memory.reset()", False),
+        ("state = x = load()", False),
+        ("x = 3", False),
+    ],
+)
+def test_environments_show_observations(program: str, observed: bool) -> None:
+    """What `reset` and `step` return first is an observation, whatever it is called."""
+    site = site_of(f"{program}\nprint(x)\n")
+    assert is_observation(expression(site, "x", last=True), site) is observed
+
+
+@pytest.mark.parametrize(
+    ("used", "observed"),
+    [
+        ("next_state", True),
+        ("t.obs", True),
+        ("t['state']", True),
+        ("obs.copy()", True),
+        ("s", True),
+        ("a", False),
+        ("t[0]", False),
+        ("statement", False),
+        ("env_state_dict", False),
+        ("reward", False),
+    ],
+)
+def test_observations_are_known_by_name(used: str, observed: bool) -> None:
+    """People call them state and obs; `s` is one beside `a` and `r`."""
+    site = site_of(f"for t in batch:\n    s, a, r, s_prime = t\n    print({used})\n")
+    assert is_observation(expression(site, used, last=True), site) is observed
+
+
+def test_the_observations_of_a_batch() -> None:
+    """`zip(*batch)` gives all observations beside all actions."""
+    site = site_of(
+        "states, actions = zip(*batch)\nwhole = Transition(*zip(*batch))\n"
+        "obs, acts = map(list, zip(*batch))\nstate, other = load()\n"
+        "print(states, actions, whole.state, obs, state)\n"
+    )
+    told = {
+        used: are_observations(expression(site, used, last=True), site)
+        for used in ("states", "actions", "whole.state", "obs", "state")
+    }
+    assert told == {"states": True, "actions": False, "whole.state": True, "obs": True, "state": False}
