@@ -1,0 +1,222 @@
+"""A tensor of ones that is made only to be multiplied by a number.
+
+## What it does
+Flags `torch.ones(...)` and `torch.ones_like(...)` multiplied by a number in hot code, where the
+ones are used for nothing else: `torch.bernoulli(p * torch.ones(n))`, `torch.ones(n) * -1e9`. Ones
+that are multiplied by a tensor are not flagged, since they spread its values over another shape.
+
+## Why is it slow
+The ones fill one tensor, and the products a second one of the same size; the first is dropped at
+once. A tensor that is filled with the number itself takes one allocation and one pass. That shows on
+small tensors, which are what such masks usually are, and is lost beside the rest on large ones.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+def train(net: nn.Module, batches: list, optimizer: torch.optim.Optimizer, keep: float = 0.9) -> None:
+    for batch in batches:
+        mask = torch.bernoulli(keep * torch.ones(batch.shape[0], 1))
+        loss = (net(batch) * mask).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+Use instead:
+```python
+import torch
+from torch import nn
+
+
+def train(net: nn.Module, batches: list, optimizer: torch.optim.Optimizer, keep: float = 0.9) -> None:
+    for batch in batches:
+        mask = torch.bernoulli(torch.empty(batch.shape[0], 1).fill_(keep))
+        loss = (net(batch) * mask).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+
+## Fix safety
+Safe where the factor is surely a number and the tensor of a floating-point type that the number
+fits into: every bit is the same, and `torch.bernoulli` draws the same from the same stream. The fix
+is `torch.full` where the factor is written with a point or the type is given, and else `fill_`,
+which takes whole numbers without changing the type.
+
+Unsafe where the factor of a probability may be a tensor, which `fill_` takes only if it is a single
+number, where the type of `ones_like` is not known (a fraction does not fit into integers), and for
+numbers that are not written out: one beyond the range of the type raises an error in place of
+becoming infinite.
+
+`torch.empty(n).bernoulli_(p)` is a little faster still, but draws other numbers from the stream.
+
+## References
+- https://pytorch.org/docs/stable/generated/torch.full.html
+- https://pytorch.org/docs/stable/generated/torch.Tensor.fill_.html
+- https://pytorch.org/docs/stable/generated/torch.bernoulli.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.dtypes import FLOATS, WHOLE
+from rlint.project.integers import is_integer
+from rlint.project.numbers import is_number
+from rlint.project.site import Site
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+
+ONES = frozenset({"torch.ones", "torch.ones_like"})
+KEPT = frozenset({"dtype", "device", "memory_format"})
+"""Keywords that mean the same to what takes the place of the ones."""
+LARGEST = 65504
+"""What fits into all floating-point types."""
+SMALLEST = 127
+"""What fits into all whole types."""
+
+
+class MaskedTemporary(Rule):
+    code = "RL316"
+    name = "masked-temporary"
+    seeds = ("S3.3",)
+    claims = ("alloc", "time")
+    heat = Heat.HOT
+    visits = (ast.BinOp, ast.Call)
+    triggers = ("ones",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, (ast.BinOp, ast.Call))
+        product = factor_and_ones(node, site)
+        if product is None or not site.may_be_warm(node):
+            return
+        factor, ones = product
+        if any(keyword.arg not in KEPT for keyword in ones.keywords):
+            return
+        drawn = is_probability(node, site)
+        number = is_number(factor, site)
+        if not number and (not drawn or site.kind_of(factor)):
+            return  # a tensor's values are spread over the shape of the ones
+        made = site.text(ones.func)
+        message = f"`{made}` fills a tensor only to be multiplied by `{site.text(factor)}`, into a second one"
+        yield self.finding(
+            site,
+            node,
+            message,
+            fix=build_fix(node, factor, ones, site, number=number, drawn=drawn),
+            advice="Fill one tensor with the number itself: `torch.full` or `torch.full_like`",
+        )
+
+
+def factor_and_ones(node: ast.BinOp | ast.Call, site: Site) -> tuple[ast.expr, ast.Call] | None:
+    """The factor and the ones of a product."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            pass
+        case ast.Call(func=ast.Attribute(value=ast.Call() as left, attr="mul"), args=[right], keywords=[]):
+            pass
+        case _:
+            return None
+    if isinstance(right, ast.Call) and site.qualified(right.func) in ONES:
+        return left, right
+    if isinstance(left, ast.Call) and site.qualified(left.func) in ONES:
+        return right, left
+    return None
+
+
+def is_probability(product: ast.expr, site: Site) -> bool:
+    """Is the product made to draw from, `torch.bernoulli(product)`?"""
+    match site.parent(product):
+        case ast.Call(func=function, args=[given, *_]) if given is product:
+            return site.qualified(function) == "torch.bernoulli"
+        case ast.Attribute(attr="bernoulli"):
+            return True
+    return False
+
+
+def build_fix(
+    product: ast.expr, factor: ast.expr, ones: ast.Call, site: Site, *, number: bool, drawn: bool
+) -> Fix | None:
+    """Fill one tensor with the factor."""
+    if site.has_comment(*site.span(product)) or not site.can_be_moved(factor):
+        return None
+    if not site.effect_of(factor).quiet and not site.effect_of(ones).quiet:
+        return None
+    text = filled(ones, factor, site)
+    if text is None:
+        return None
+    doubts = list(doubts_of(ones, factor, site, number=number, drawn=drawn))
+    safety = Safety.UNSAFE if doubts else Safety.SAFE
+    edits = (site.replace(product, text),)
+    return Fix("Fill one tensor with the number", safety, edits, "; ".join(doubts) or None)
+
+
+def doubts_of(ones: ast.Call, factor: ast.expr, site: Site, *, number: bool, drawn: bool) -> Iterator[str]:
+    """What a reader has to agree to."""
+    text = site.text(factor)
+    if not number:
+        yield f"`{text}` must be a number, or a tensor of a single one"
+    dtype = site.kind_of(ones).dtype
+    if dtype in FLOATS:
+        if number and not drawn and not is_small(factor, LARGEST):
+            yield f"`{text}` must be in the range of the type, or else an error is raised"
+    elif dtype not in WHOLE or not is_small(factor, SMALLEST) or is_written_float(factor):
+        yield f"The tensor must be of a floating-point type, or `{text}` must fit into its type"
+
+
+def is_small(factor: ast.expr, most: int) -> bool:
+    """Is the factor written out, and no larger than `most`?"""
+    match factor:
+        case ast.UnaryOp(operand=operand):
+            return most == LARGEST and is_small(operand, most)
+        case ast.Constant(value=int() | float() as value):
+            return abs(value) <= most
+    return False
+
+
+def filled(ones: ast.Call, factor: ast.expr, site: Site) -> str | None:
+    """The text of a tensor filled with the factor, in place of ones."""
+    like = (site.qualified(ones.func) or "").endswith("_like")
+    number = site.text(factor)
+    keywords = [f"{keyword.arg}={site.text(keyword.value)}" for keyword in ones.keywords]
+    given = [site.text(argument) for argument in ones.args]
+    if like:
+        name = constructor("full_like", ones, site)
+        return f"{name}({', '.join([*given, number, *keywords])})" if name and len(given) == 1 else None
+    size = size_of(ones, site)
+    typed = any(keyword.arg == "dtype" for keyword in ones.keywords)
+    if size is not None and (typed or is_written_float(factor)):
+        name = constructor("full", ones, site)
+        return f"{name}({', '.join([size, number, *keywords])})" if name else None
+    name = constructor("empty", ones, site)
+    return f"{name}({', '.join([*given, *keywords])}).fill_({number})" if name and given else None
+
+
+def constructor(name: str, ones: ast.Call, site: Site) -> str | None:
+    """How another constructor of torch is written here."""
+    if isinstance(ones.func, ast.Attribute):
+        return f"{site.text(ones.func.value)}.{name}"
+    return site.spelled(f"torch.{name}", ones)
+
+
+def is_written_float(factor: ast.expr) -> bool:
+    """`0.5`, `-1e9`: a float whatever happens."""
+    if isinstance(factor, ast.UnaryOp):
+        return is_written_float(factor.operand)
+    return isinstance(factor, ast.Constant) and isinstance(factor.value, float)
+
+
+def size_of(ones: ast.Call, site: Site) -> str | None:
+    """The size as one argument; None where it may be a number or a tuple."""
+    match ones.args:
+        case [ast.Tuple() | ast.List() | ast.Attribute(attr="shape") as size]:
+            return site.text(size)
+        case [ast.Call(func=ast.Attribute(attr="size"), args=[], keywords=[]) as size]:
+            return site.text(size)
+        case [ast.expr() as size]:
+            return f"({site.text(size)},)" if is_integer(size, site) is True else None
+        case [_, _, *_]:
+            return f"({', '.join(site.text(argument) for argument in ones.args)})"
+    return None
