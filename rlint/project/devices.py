@@ -15,7 +15,7 @@ _ASKS = re.compile(
 )
 _ACCELERATOR = re.compile(r"^(cuda|gpu|mps|xpu|npu|hpu)(:\d+)?$")
 _USED = re.compile(r"(^|_)(cuda|gpu|gpus|mps|xpu)(_(available|enabled))?$|^is_cuda$")
-_WORD = re.compile(r"(^|_)(device|devices|dev|dvc|cuda|gpu|gpus|rank)(_(id|ids|index|idx|name|str))?$|device$")
+_WORD = re.compile(r"(^|_)(devices?|dev|dvc|cuda|gpus?|rank)(_(id|ids|index|idx|name|str))?$|device$")
 
 
 def is_device(expression: ast.expr, kind: Kind) -> bool:

@@ -55,7 +55,8 @@ class Names:
             own_name = qualified.rpartition(".")[2]
             # imported by its own name, it is used by that
             for name, bindings in sorted(scope.bindings.items(), key=lambda item: item[0] != own_name):
-                target = bindings[0].target if len(bindings) == 1 else ""
+                targets = {binding.target for binding in bindings}  # `import torch`, `import torch.nn`
+                target = targets.pop() if len(targets) == 1 else ""
                 rest = qualified.removeprefix(target)
                 leads_there = bool(target) and rest != qualified and rest[:1] in ("", ".")
                 if leads_there and here.lookup(name) is scope:

@@ -194,7 +194,8 @@ def option_names(call: ast.Call) -> list[str]:
     """The attribute that an `add_argument` fills: by `dest`, else by the first long option."""
     for keyword in call.keywords:
         if keyword.arg == "dest":
-            return [keyword.value.value] if isinstance(keyword.value, ast.Constant) else []
+            name = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
+            return [name] if isinstance(name, str) else []
     names = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
     texts = [name for name in names if isinstance(name, str)]
     long = [name for name in texts if name.startswith("--")] or texts

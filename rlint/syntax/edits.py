@@ -6,7 +6,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cached_property
 
 from rlint.findings import Edit
@@ -240,7 +240,14 @@ class Edits:
 
     def with_keyword(self, call: ast.Call, name: str, value: str) -> Edit | None:
         """Give a call one more keyword argument; None where it has it already or cannot be rewritten."""
-        rewritten = rewrite.with_keyword(self.text(call), name, value)
+        return self.with_keywords(call, {name: value})
+
+    def with_keywords(self, call: ast.Call, keywords: Mapping[str, str]) -> Edit | None:
+        """Give a call more keyword arguments; None where it has one already or cannot be rewritten."""
+        rewritten: str | None = self.text(call)
+        for name, value in keywords.items():
+            if rewritten is not None:
+                rewritten = rewrite.with_keyword(rewritten, name, value)
         return self.replace(call, rewritten) if rewritten is not None else None
 
     def argument_spans(self, call: ast.Call) -> dict[ast.expr, tuple[int, int]] | None:

@@ -107,3 +107,9 @@ def test_what_is_imported_by_its_own_name_is_written_so() -> None:
     assert site.spelled("torch.distributions.Independent", place) == "torch.distributions.Independent"
     assert site.spelled("torch.nn.Linear", place) == "torch.nn.Linear"
     assert site.spelled("time.sleep", place) == "nap"
+
+
+def test_a_package_that_is_imported_with_its_parts_is_spelled_by_its_name() -> None:
+    """`import torch` and `import torch.utils.data` bind the same name to the same package."""
+    site = site_of("import torch\nimport torch.utils.data\nprint(torch)\n")
+    assert site.spelled("torch.as_tensor", expression(site, "torch", last=True)) == "torch.as_tensor"
