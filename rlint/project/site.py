@@ -25,11 +25,12 @@ from rlint.project.kind import Device, Kind, Tag
 from rlint.project.kind_algebra import is_immutable
 from rlint.project.knowledge import Knowledge
 from rlint.project.loops import AnyLoop
+from rlint.project.modes import sets_mode_around
 from rlint.project.modules import Anatomy, Modules
 from rlint.project.order import Order
-from rlint.project.parts import Parts
 from rlint.project.origins import Sources
 from rlint.project.outlets import Left
+from rlint.project.parts import Parts
 from rlint.project.repeats import Repeats, Repetition
 from rlint.project.stepped import Optimized
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
@@ -147,6 +148,14 @@ class Site(TopLevel):
     def _class_around(self, node: ast.AST) -> ClassSummary | None:
         owner = self.tree.class_of(node)
         return self.module.classes.get(self.tree.qualname(owner)) if owner is not None else None
+
+    def sets_mode(self, node: ast.AST) -> bool:
+        """May a network be in evaluation mode at a node: does the function around it, one that it calls, or
+        one that leads to it, call `eval()` or `train(mode)` on anything?
+        """
+        function = self.tree.function(node)
+        summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
+        return summary is None or sets_mode_around(summary, self._heat.graph)
 
     # -- what things do ------------------------------------------------------------------------
 

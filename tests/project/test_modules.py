@@ -276,3 +276,35 @@ def test_recurrent_and_attention() -> None:
     assert (plain.recurrent, plain.dropout) == (True, False)
     layer = anatomy("net = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2), 2)\nuse(net)\n", "net")
     assert (layer.attention, layer.dropout) == (True, True)
+
+
+def test_who_switches_the_mode() -> None:
+    """`eval()` counts in the function itself, in what calls it and in what those call, over files."""
+    sites = build(
+        {
+            "net.py": """
+                def evaluate(net, batches):
+                    return [net(batch) for batch in batches]
+
+                def alone(net, batches):
+                    return [net(batch) + 1 for batch in batches]
+            """,
+            "train.py": """
+                from net import alone, evaluate
+
+                def set_modes(net):
+                    net.eval()
+
+                def main(net, batches):
+                    set_modes(net)
+                    evaluate(net, batches)
+
+                def other(net, batches):
+                    net.train()
+                    alone(net, batches)
+            """,
+        }
+    )
+    site = sites["net.py"]
+    assert site.sets_mode(expression(site, "net(batch)"))
+    assert not site.sets_mode(expression(site, "net(batch)", last=True))
