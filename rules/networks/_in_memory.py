@@ -49,7 +49,11 @@ def batches_of_indices(iterable: ast.expr, target: ast.expr, loop: ast.For, site
     fix = None
     if isinstance(drop, ast.Constant) and _only_indexes(target, loop, site):
         drawn = _drawn(
-            sampler.name == "SequentialSampler", count, given["batch_size"], drop.value is True, site
+            count,
+            given["batch_size"],
+            site,
+            in_order=sampler.name == "SequentialSampler",
+            drop_last=drop.value is True,
         )
         parts = [sampler.call.args[0], given["batch_size"]]
         edits = _replaced(iterable, drawn, [found, sampler], parts, site) if drawn is not None else None
