@@ -169,7 +169,8 @@ class NoReplaceChoice(Rule):
             return None
         if site.qualified(func.value) != "numpy.random":
             return None
-        return draw_by_own_generator(draw.call, population.high, draw.size, site, cut=False)
+        fix: Fix | None = draw_by_own_generator(draw.call, population.high, draw.size, site, cut=False)
+        return fix
 
     def is_worth_it(self, count: ast.expr, at: ast.expr, site: Site) -> bool:
         """Is this drawn often, and out of many?"""
