@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from rlint.project.integers import is_integer
 from rlint.project.kind import Tag
 from rlint.project.numbers import number_of
 from rlint.project.site import Site
@@ -35,6 +36,10 @@ def number_drawn(call: ast.Call, site: Site) -> ast.expr | None:
         first = call.args[0] if call.args else None
         if isinstance(first, ast.Call) and site.qualified(first.func) == "builtins.range":
             size = given.get("k", call.args[1] if len(call.args) > 1 and name == _LISTED[0] else None)
+    elif name == "numpy.random.permutation":
+        match call.args, site.parent(call):
+            case [count], ast.Subscript(slice=ast.Slice(lower=None, upper=upper)) if is_integer(count, site):
+                size = upper
     else:
         draw = draw_of(call, site)
         population = population_of(draw, site) if draw is not None else None
@@ -46,6 +51,8 @@ def number_drawn(call: ast.Call, site: Site) -> ast.expr | None:
 
 def are_some(call: ast.Call, site: Site) -> bool:
     """Does a call surely draw at least one?"""
+    if site.qualified(call.func) == "numpy.random.permutation":
+        return False  # there may be none to permute
     size = number_drawn(call, site)
     number = number_of(size, site) if size is not None else None
     return number is not None and number.fixed and number.value >= 1
@@ -68,4 +75,8 @@ def _made_by(indices: ast.expr, site: Site) -> ast.Call | None:
     if len(definitions) != 1 or definitions[0].how not in (How.ASSIGN, How.WALRUS) or definitions[0].path:
         return None
     value = definitions[0].value
+    if isinstance(value, ast.Subscript):
+        value = value.value
+        if isinstance(value, ast.Call) and site.qualified(value.func) != "numpy.random.permutation":
+            return None
     return value if isinstance(value, ast.Call) else None
