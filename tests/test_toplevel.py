@@ -112,6 +112,7 @@ def test_the_same_key_gets_the_same_name() -> None:
         ("f(\n    a,\n    b,\n)", "b", "f(\n    a,\n)"),
         ("f(\n    a,\n    b,\n)", "a", "f(\n    b,\n)"),
         ("f(*a, b, **c)", "b", "f(*a, **c)"),
+        ("f(\n    a,\n)", "a", "f()"),
     ],
 )
 def test_arguments_are_taken_out(call: str, dropped: str, after: str) -> None:
@@ -125,7 +126,7 @@ def test_arguments_are_taken_out(call: str, dropped: str, after: str) -> None:
     assert applied(call, edits) == after
 
 
-@pytest.mark.parametrize("call", ["f(a,  # why\n  b)", "f(lambda x, a: a, b)"])
+@pytest.mark.parametrize("call", ["f(a,  # why\n  b)", "f(  # why\n  a)", "f(lambda x, a: a, b)"])
 def test_arguments_stay_where_something_would_be_lost(call: str) -> None:
     """A comment between arguments, or commas that cannot be told apart, leave the call alone."""
     site = site_of(call)

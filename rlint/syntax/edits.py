@@ -281,6 +281,7 @@ class Edits:
                 edits.append(Edit(parts[index][0], parts[index + 1][0], ""))
             elif last >= 0:
                 edits.append(Edit(parts[last][1], parts[-1][1], ""))
-            else:
-                edits.append(Edit(parts[0][0], parts[-1][1], ""))
+            else:  # nothing is left: no comma either, and no line of its own
+                opened = self.tree.text.index("(", self.span(call.func)[1])
+                edits.append(Edit(opened + 1, self.span(call)[1] - 1, ""))
         return None if any(self.has_comment(edit.start, edit.end) for edit in edits) else edits
