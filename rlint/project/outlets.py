@@ -252,7 +252,12 @@ class Trace:
                 self._followed(call, target, parameter)
             return
         effect = self.knowledge.effects.call_effect(call)
-        if effect.reason.startswith(_TELLS):
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        if method in _LEARNS:
+            self._leave(call, Outlet.LEARNED)  # `accelerator.backward(loss)`
+        elif method == "scale":
+            self._compute(call)  # `scaler.scale(loss)`
+        elif effect.reason.startswith(_TELLS):
             self._leave(call, Outlet.SHOWN)
         elif isinstance(call.func, ast.Attribute) and self._is_tensor(call.func.value):
             self._method(call, call.func.attr) if call.func.attr not in facts.PUTS_IN else self._compute(call)

@@ -31,6 +31,7 @@ _NO_FOLLOWER = frozenset(
 _KEEP_THE_VALUE = frozenset(
     {"detach", "cpu", "cuda", "to", "float", "half", "double", "bfloat16", "contiguous"}
 )
+_COPYING = frozenset("soft hard polyak copy sync update ema blend average track".split())
 _MAKES_A_DICT = frozenset({"builtins.dict", "collections.OrderedDict"})
 _COPIES = frozenset({"torch.clone", "copy.deepcopy"})
 _HARMLESS = ("prints", "logs", "reads the clock")
@@ -240,6 +241,38 @@ def is_network(expression: ast.expr, site: Site) -> bool:
         for name in ("parameters", "named_parameters", "state_dict", "load_state_dict", "zero_grad")
         for use in site.attribute_uses(name)
     )
+
+
+def called_follower(network: ast.expr, site: Site) -> bool:
+    """Is a network called what one is called that is kept behind another, and does the file copy weights
+    into it?
+    """
+    words = words_of(network, site)
+    if not words & _FOLLOWER or words & (_NO_FOLLOWER | _NO_NETWORK):
+        return False
+    name = last_name(network)
+    for use in (*site.attribute_uses("load_state_dict"), *site.attribute_uses("parameters")):
+        if last_name(use.value) == name and (use.attr == "load_state_dict" or _is_copied_in_pairs(use, site)):
+            return True
+    return any(_copies_into(call, name, site) for call in site.tree.of_type(ast.Call))
+
+
+def _is_copied_in_pairs(use: ast.Attribute, site: Site) -> bool:
+    """`for t, p in zip(target.parameters(), net.parameters())`."""
+    call = site.parent(use)
+    zipped = site.parent(call) if call is not None else None
+    return isinstance(zipped, ast.Call) and last_name(zipped.func) == "zip"
+
+
+def _copies_into(call: ast.Call, name: str | None, site: Site) -> bool:
+    """`soft_update(net, target, tau)`, `target = copy.deepcopy(net)`."""
+    called = last_name(call.func) or ""
+    if called == "deepcopy":
+        statement = site.tree.statement(call)
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        return any(last_name(target) == name for target in targets)
+    copies = set(_split(called)) & _COPYING
+    return bool(copies) and any(last_name(argument) == name for argument in call.args)
 
 
 def is_follower(target: ast.expr, source: ast.expr, site: Site) -> bool:

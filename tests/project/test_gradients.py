@@ -217,6 +217,8 @@ def test_what_turns_autograd_for_the_whole_program() -> None:
         ("kept = []\nkept.append(self.net(state))\nreturn torch.stack(kept).mean().item()", {"number"}),
         ("kept = [self.net(s) for s in state]\nreturn torch.stack(kept)", {"returned"}),
         ("q = self.net(state)\nq.mean().backward()", {"learned"}),
+        ("self.accelerator.backward(self.net(state).mean())", {"learned"}),
+        ("self.scaler.scale(self.net(state).mean()).backward()", {"learned"}),
         ("g = torch.autograd.grad(self.net(state).sum(), state)", {"learned"}),
         ("q = self.net(state)\nreturn lambda: q", {"handed"}),
         ("return self.env.step(self.net(state))", {"handed"}),

@@ -1,0 +1,190 @@
+"""A target network whose forward stays in the graph that the loss is learned from.
+
+## What it does
+Flags the forward of a target network or of an old policy, run with autograd on, whose value reaches
+`backward()` with its graph, although no optimizer steps the weights of that network. What counts as
+such a network is one that is called so, that the program copies weights into, and that none of the
+optimizers made beside it was given.
+
+Not flagged are networks whose weights need no gradient, forwards of something that itself carries a
+gradient of a network that learns (an actor's loss by way of a target critic), and programs in which
+nobody can say what an optimizer steps.
+
+## Why is it slow
+`backward()` walks through the target network, too, and computes a gradient for each of its weights. No
+optimizer reads them; they are added up in memory for as long as nobody clears them. All activations
+of the target network are kept until then.
+
+## Example
+```python
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.online = nn.Linear(4, 2)
+        self.target = nn.Linear(4, 2)
+        self.target.load_state_dict(self.online.state_dict())
+        self.optimizer = torch.optim.Adam(self.online.parameters())
+
+    def learn(self, states: torch.Tensor, rewards: torch.Tensor, following: torch.Tensor) -> None:
+        ahead = self.target(following).amax(dim=1)
+        loss = F.mse_loss(self.online(states).amax(dim=1), rewards + ahead)
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+```
+Use instead:
+```python
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.online = nn.Linear(4, 2)
+        self.target = nn.Linear(4, 2)
+        self.target.load_state_dict(self.online.state_dict())
+        self.optimizer = torch.optim.Adam(self.online.parameters())
+
+    def learn(self, states: torch.Tensor, rewards: torch.Tensor, following: torch.Tensor) -> None:
+        with torch.no_grad():
+            ahead = self.target(following).amax(dim=1)
+        loss = F.mse_loss(self.online(states).amax(dim=1), rewards + ahead)
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+```
+
+## Fix safety
+Always unsafe: the weights of the target network get no gradient any more, which somebody may log or
+clip; and if something that learns does share weights with it, or makes its input, its gradient changes.
+The fix puts the statement of the forward under `torch.no_grad()`. There is none where the statement
+computes something else that is learned from, such as the loss itself.
+
+## References
+- https://pytorch.org/docs/stable/generated/torch.no_grad.html
+- https://pytorch.org/tutorials/intermediate/reinforcement_q_learning.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from rlint.project.autograd import Autograd
+from rlint.project.kind import Tag
+from rlint.project.outlets import Outlet
+from rlint.project.site import Site
+from rlint.project.weights import called_follower, is_network
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.networks._no_grad import calls_in, joined, loses_gradient, under_no_grad, value_of
+
+ADVICE = "Run the forward of the target under `torch.no_grad()`"
+
+
+class AttachedTarget(Rule):
+    code = "RL317"
+    name = "attached-target"
+    claims = ("time", "mem")
+    heat = Heat.WARM
+    visits = (ast.Call,)
+    triggers = ("target", "Target", "tgt", "old", "prev", "frozen", "ref", "lag", "trg", "targ")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        if not (node.args or node.keywords) or not site.may_be_warm(node) or not is_attached(node, site):
+            return
+        statement = site.tree.statement(node)
+        run = [node]
+        statements: list[ast.stmt] = []
+        if value_of(statement) is None:
+            if any(isinstance(a, ast.Call) and is_attached(a, site) for a in site.ancestors(node)):
+                return
+        else:
+            block, index = site.tree.block(statement)
+            if attached_forwards(statement, site)[0] is not node:
+                return
+            if index and attached_forwards(block[index - 1], site):
+                return  # told of with the one before
+            statements, run = [], []
+            for following in block[index:]:
+                forwards = attached_forwards(following, site)
+                if not forwards:
+                    break
+                statements.append(following)
+                run += forwards
+        names = list(dict.fromkeys(site.text(network_of(call, site) or call.func) for call in run))
+        weights = "weights that no optimizer steps"
+        message = f"`backward` runs through {joined(names)}, too, and computes gradients of {weights}"
+        yield self.finding(site, node, message, fix=build_fix(statements, names, site), advice=ADVICE)
+
+
+def network_of(call: ast.Call, site: Site) -> ast.expr | None:
+    """The network that a call runs, itself or by one of its methods; None where it is none."""
+    for candidate in (call.func, getattr(call.func, "value", None)):
+        if not isinstance(candidate, (ast.Name, ast.Attribute, ast.Subscript)):
+            continue
+        if site.qualified(candidate) is not None:
+            return None
+        kind = site.kind_of(candidate)
+        if kind.tag is Tag.MODULE or (not kind and is_network(candidate, site)):
+            return candidate
+    return None
+
+
+def is_attached(call: ast.Call, site: Site) -> bool:
+    """Does a call run a target network so that gradients of its weights are computed for nothing?"""
+    network = network_of(call, site)
+    if network is None or not called_follower(network, site):
+        return False
+    if network is not call.func and not site.gives_gradient(call):
+        return False
+    if site.autograd_at(call) is not Autograd.ON or site.runs_frozen(call):
+        return False
+    if site.is_stepped(network) is not False:
+        return False
+    if all(left.outlet is not Outlet.LEARNED for left in site.outlets(call)):
+        return False
+    return not any(may_learn(argument, site) for argument in (*call.args, *(k.value for k in call.keywords)))
+
+
+def may_learn(argument: ast.expr, site: Site) -> bool:
+    """May what is handed to a target network carry a gradient that something learns from?"""
+    sources = site.sources(argument)
+    for call in sources.calls:
+        if site.gives_gradient(call) and site.autograd_at(call) is not Autograd.OFF:
+            network = network_of(call, site)
+            if network is None or site.is_stepped(network) is not False:
+                return True
+    return any(site.kind_of(kept).tag in (Tag.TENSOR, Tag.PARAMETERS) for kept in sources.kept)
+
+
+def attached_forwards(statement: ast.stmt, site: Site) -> list[ast.Call]:
+    """The forwards of target networks in a simple statement that reach the loss, outermost first."""
+    found: list[ast.Call] = []
+    for call in calls_in(statement):
+        within = any(ancestor in found for ancestor in site.ancestors(call))
+        if not within and is_attached(call, site):
+            found.append(call)
+    return found
+
+
+def build_fix(run: Sequence[ast.stmt], names: Sequence[str], site: Site) -> Fix | None:
+    """Put the statements under `no_grad`."""
+    others: dict[str, None] = {}
+    for statement in run:
+        lost = loses_gradient(statement, attached_forwards(statement, site), site)
+        if lost is None:
+            return None
+        others.update(dict.fromkeys(lost))
+    edits = under_no_grad(run, site) if run else None
+    if edits is None:
+        return None
+    reason = f"The weights of {joined(names)} get no gradient any more"
+    if others:
+        reason += f"; nor does what is computed of {joined(list(others))} here"
+    return Fix("Run the forward under `torch.no_grad()`", Safety.UNSAFE, edits, reason)
