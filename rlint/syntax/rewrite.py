@@ -36,11 +36,11 @@ def needs_parentheses(text: str) -> bool:
     return False
 
 
-def code(node: cst.CSTNode) -> str:
-    """Render a LibCST node."""
+def code(node: cst.CSTNode, newline: str = "\n") -> str:
+    """Render a LibCST node, with the line ends of the text that it was parsed from."""
     import libcst as cst
 
-    return cst.Module([]).code_for_node(node)
+    return cst.Module([], default_newline=newline).code_for_node(node)
 
 
 def with_keyword(call: str, name: str, value: str) -> str | None:
@@ -64,14 +64,22 @@ def with_keyword(call: str, name: str, value: str) -> str | None:
         last = arguments.pop()
         between = cst.Comma(whitespace_after=_space_after_comma(arguments or [last]))
         arguments += [added.with_changes(comma=between), last]
-        return code(node.with_changes(args=arguments))
+        return code(node.with_changes(args=arguments), _newline(call))
     if arguments:
         last = arguments[-1]
         trailing = last.comma
         if isinstance(trailing, cst.Comma):
-            # a trailing comma, often at a line's end: what follows it now follows the new one
-            separator = cst.Comma(whitespace_after=_space_between(node))
-            arguments[-1] = last.with_changes(comma=separator)
+            # a trailing comma, often at a line's end: what follows it now follows the new one, but for a
+            # comment, which is about the argument before it
+            gap, behind = _space_between(node), trailing.whitespace_after
+            if isinstance(gap, cst.ParenthesizedWhitespace) and isinstance(
+                behind, cst.ParenthesizedWhitespace
+            ):
+                gap = gap.with_changes(first_line=behind.first_line)
+                trailing = trailing.with_changes(
+                    whitespace_after=behind.with_changes(first_line=cst.TrailingWhitespace())
+                )
+            arguments[-1] = last.with_changes(comma=cst.Comma(whitespace_after=gap))
             added = added.with_changes(comma=trailing)
         else:
             arguments[-1] = last.with_changes(
@@ -80,7 +88,11 @@ def with_keyword(call: str, name: str, value: str) -> str | None:
             )
             added = added.with_changes(whitespace_after_arg=last.whitespace_after_arg)
     arguments.append(added)
-    return code(node.with_changes(args=arguments))
+    return code(node.with_changes(args=arguments), _newline(call))
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _space_after_comma(arguments: list[cst.Arg]) -> cst.BaseParenthesizableWhitespace:
