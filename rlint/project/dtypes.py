@@ -9,6 +9,9 @@ from rlint.project.kind import Kind, Tag
 DEFAULT = "float"
 """The default floating-point type of torch: float32, unless the program sets another."""
 
+OBJECT = "object"
+"""Python objects of any kind, in an array of numpy; not among the types of known size."""
+
 BITS = {
     "bool": 8, "uint8": 8, "int8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64,
     "uint64": 64, "float16": 16, "bfloat16": 16, "float32": 32, DEFAULT: 32, "float64": 64, "complex64": 64,
@@ -27,13 +30,15 @@ _NUMPY = {
 _PYTHON = {"float": "float64", "int": "int64", "bool": "bool"}
 _CODES = {"f2": "float16", "f4": "float32", "f8": "float64", "i1": "int8", "i2": "int16", "i4": "int32",
           "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64", "f": "float32",
-          "d": "float64", "?": "bool", "b1": "bool"}  # fmt: skip
+          "d": "float64", "?": "bool", "b1": "bool", "O": OBJECT}  # fmt: skip
 _OF_CONSTANTS: dict[type, str] = {bool: "bool", int: "int64", float: "float64"}
 
 
 def library_dtype(qualified: str) -> str:
     """What a name of torch, numpy or Python stands for: `torch.long`, `numpy.single`, `float`."""
     module, _, name = qualified.rpartition(".")
+    if module in ("numpy", "builtins") and name in (OBJECT, "object_"):
+        return OBJECT
     if module == "torch":
         name = _TORCH.get(name, name)
     elif module == "numpy":

@@ -10,6 +10,7 @@ from rlint.project.dtypes import (
     BITS,
     DEFAULT,
     FLOATS,
+    OBJECT,
     library_dtype,
     named_dtype,
     of_arithmetic,
@@ -342,7 +343,7 @@ def _data_rank(data: Kind) -> int | None:
     if data.tag in (Tag.LIST, Tag.TUPLE):
         rank = _data_rank(data.item) if data.item is not None else None
         return rank + 1 if rank is not None else None
-    return 0 if data.tag in _NUMBERS else data.rank
+    return 0 if data.tag in _NUMBERS or data.tag in (Tag.DICT, Tag.SET) else data.rank
 
 
 def _data_dtype(data: Kind, *, scalars: bool = False) -> str:
@@ -353,4 +354,6 @@ def _data_dtype(data: Kind, *, scalars: bool = False) -> str:
         return _data_dtype(data.item, scalars=scalars) if data.item is not None else ""
     if data.tag is Tag.NUMPY_SCALAR and not scalars:
         return ""
-    return data.dtype if data.dtype in BITS else ""
+    if data.tag in (Tag.DICT, Tag.SET):
+        return OBJECT if scalars else ""
+    return data.dtype if data.dtype in BITS or data.dtype == OBJECT else ""

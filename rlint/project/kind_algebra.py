@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 
 from rlint.project import batches
+from rlint.project.dtypes import OBJECT
 from rlint.project.kind import UNKNOWN, Device, Kind, Tag
 
 _IMMUTABLE = frozenset(
@@ -30,6 +31,8 @@ def item_of(kind: Kind) -> Kind:
     if kind.tag is Tag.TENSOR:
         rank = kind.rank - 1 if kind.rank else None
         return Kind(Tag.TENSOR, of=kind.of, device=kind.device, dtype=kind.dtype, rank=rank)
+    if kind.tag is Tag.NDARRAY and kind.rank == 1 and kind.dtype == OBJECT:
+        return UNKNOWN
     if kind.tag is Tag.NDARRAY and kind.rank:
         tag = Tag.NDARRAY if kind.rank > 1 else Tag.NUMPY_SCALAR
         return Kind(tag, dtype=kind.dtype, rank=kind.rank - 1)

@@ -1,0 +1,184 @@
+"""An array, a tensor or a state dict copied by `copy.deepcopy`, which is made for objects of any kind.
+
+## What it does
+Flags `copy.deepcopy` in hot code of what is known to be a numpy array, a tensor, the state dict of a
+network, or a list, tuple or dict of arrays or tensors.
+
+Left alone are objects of which nothing is known, arrays of objects, networks and optimizers, whose
+copies need `deepcopy`, copies made for `load_state_dict` (RL305), and code that is not hot, where a
+snapshot is taken now and then.
+
+## Why is it slow
+`copy.deepcopy` finds out what an object is, remembers it in a dict in case that it comes up again,
+and looks for it in there before. For an observation of a few numbers this takes far longer than the
+copy. For tensors it is Python code all the way down: it copies the storage, the gradient and the
+attributes, and of a view the whole storage that it looks at.
+
+## Example
+```python
+import copy
+
+import numpy as np
+
+
+def rollout(env, policy, steps):
+    observation = np.zeros(4, dtype=np.float32)
+    rows = []
+    for _ in range(steps):
+        rows.append(copy.deepcopy(observation))
+        reward, done = env.step(policy(observation), out=observation)
+    return rows
+```
+Use instead:
+```python
+import copy
+
+import numpy as np
+
+
+def rollout(env, policy, steps):
+    observation = np.zeros(4, dtype=np.float32)
+    rows = []
+    for _ in range(steps):
+        rows.append(observation.copy(order="K"))
+        reward, done = env.step(policy(observation), out=observation)
+    return rows
+```
+
+## Fix safety
+Safe for an array that is known to hold numbers: the copy has the same values, dtype, shape, memory
+order and flags. `order="K"` keeps the order of the axes in memory as `deepcopy` does; where all arrays
+are laid out in rows, which is what numpy makes, plain `.copy()` does the same.
+
+Unsafe for an array of unknown dtype, since the objects that an array of objects holds would not be
+copied with it. Unsafe for a tensor, which becomes `.detach().clone()`: that copy has no gradient,
+requires none, and is no `torch.nn.Parameter`. Unsafe for lists, tuples and dicts, which are made anew
+item by item, so that one item that is there twice becomes two; and for a state dict, whose copy is a
+plain dict without the version numbers that some modules look at while loading.
+
+There is advice alone where the value may be `None`, where a comment would be lost, and inside an
+f-string. The import of `copy` stays.
+
+## References
+- https://docs.python.org/3/library/copy.html#copy.deepcopy
+- https://numpy.org/doc/stable/reference/generated/numpy.ndarray.copy.html
+- https://docs.pytorch.org/docs/stable/generated/torch.Tensor.clone.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.dtypes import OBJECT
+from rlint.project.kind import Kind, Tag
+from rlint.project.site import Site
+from rlint.project.weights import loaded_state, state_owner
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+
+COPIES = {Tag.NDARRAY: '.copy(order="K")', Tag.TENSOR: ".detach().clone()"}
+"""How a value of its own is copied."""
+SHOWN = {Tag.NDARRAY: "array", Tag.TENSOR: "tensor"}
+CONTAINERS = {Tag.LIST: "list", Tag.TUPLE: "tuple", Tag.DICT: "dict"}
+_MAY_BE_OBJECTS = "`{0}` must not be an array of Python objects: these would not be copied with it"
+_NO_GRADIENT = "The copy of `{0}` has no gradient, requires none, and is never a `Parameter`"
+_MADE_ANEW = "The items of `{0}` are copied one by one into a plain {1}: one that is there twice becomes two"
+_NO_VERSIONS = (
+    "The copy of the state dict is a plain dict: without the version numbers that some modules look at while "
+    "loading, and of tensors alone"
+)
+
+
+class DeepcopyOfArray(Rule):
+    """RL114."""
+
+    code = "RL114"
+    name = "deepcopy-of-array"
+    claims = ("time",)
+    heat = Heat.HOT
+    visits = (ast.Call,)
+    triggers = ("deepcopy",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for a deep copy of what has a copy of its own."""
+        match node:
+            case ast.Call(args=[value], keywords=[]) if not isinstance(value, ast.Starred):
+                pass
+            case _:
+                return
+        if site.qualified(node.func) != "copy.deepcopy" or not site.may_be_warm(node):
+            return
+        kind = site.kind_of(value)
+        if not kind and state_owner(value, site) is not None:
+            kind = Kind(Tag.STATE_DICT)
+        what = described(kind)
+        if not what or is_loaded(node, site):
+            return
+        text = " ".join(site.text(value).split())
+        yield self.finding(
+            site,
+            node,
+            f"`{site.text(node.func)}` treats the {what} `{text}` like an object of any kind, "
+            "which takes longer than to copy it",
+            fix=build_fix(node, value, kind, site),
+            advice=f"Write `{copied(text, kind)}`",
+        )
+
+
+def described(kind: Kind) -> str:
+    """What is copied, in words; "" where that is not known, or is nothing that has a copy of its own."""
+    if kind.dtype == OBJECT or (kind.item is not None and kind.item.dtype == OBJECT):
+        return ""  # the objects are to be copied, too
+    if kind.tag in SHOWN:
+        return SHOWN[kind.tag]
+    if kind.tag is Tag.STATE_DICT:
+        return "state dict"
+    if kind.tag in CONTAINERS and kind.item is not None and kind.item.tag in SHOWN:
+        return f"{CONTAINERS[kind.tag]} of {SHOWN[kind.item.tag]}s"
+    return ""
+
+
+def copied(text: str, kind: Kind) -> str:
+    """The code that copies a value by what it is."""
+    if kind.tag in COPIES:
+        return f"{text}{COPIES[kind.tag]}"
+    if kind.tag is Tag.STATE_DICT:
+        return f"{{key: value.clone() for key, value in {text}.items()}}"
+    assert kind.item is not None
+    copy = COPIES[kind.item.tag]
+    if kind.tag is Tag.DICT:
+        return f"{{key: value{copy} for key, value in {text}.items()}}"
+    items = f"item{copy} for item in {text}"
+    return f"[{items}]" if kind.tag is Tag.LIST else f"tuple({items})"
+
+
+def build_fix(call: ast.Call, value: ast.expr, kind: Kind, site: Site) -> Fix | None:
+    """Write the copy of its own in the place of the deep one."""
+    may_be_none = kind.optional or (kind.item is not None and kind.item.optional)
+    if may_be_none or site.has_comment(*site.span(call)):
+        return None
+    if any(isinstance(parent, ast.JoinedStr) for parent in site.ancestors(call)):
+        return None  # its quotes may be those of the copy
+    if kind.tag not in COPIES and not isinstance(value, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
+        return None
+    reason = doubt(kind, site.text(value))
+    safety = Safety.UNSAFE if reason else Safety.SAFE
+    title = f"Use `{COPIES[kind.tag][1:]}`" if kind.tag in COPIES else "Copy each of the items"
+    edit = site.replace(call, copied(site.operand(value), kind))
+    return Fix(title, safety, (edit,), reason=reason)
+
+
+def doubt(kind: Kind, text: str) -> str | None:
+    """What a reader has to agree to; None where there is nothing."""
+    if kind.tag is Tag.NDARRAY:
+        return None if kind.dtype else _MAY_BE_OBJECTS.format(text)
+    if kind.tag is Tag.TENSOR:
+        return _NO_GRADIENT.format(text)
+    return _NO_VERSIONS if kind.tag is Tag.STATE_DICT else _MADE_ANEW.format(text, CONTAINERS[kind.tag])
+
+
+def is_loaded(copy: ast.Call, site: Site) -> bool:
+    """Is the copy made for `load_state_dict`?"""
+    calls = site.calls_named("load_state_dict", site.function(copy))
+    loaded = (loaded_state(call, site) for call in calls)
+    return any(found is not None and copy in (found.given, found.argument) for found in loaded)
