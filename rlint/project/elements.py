@@ -124,8 +124,10 @@ class Elements(KindsBase):
         if owner.tag is Tag.TENSOR and method in _CASTS:
             dtype, rank = _CASTS[method], owner.rank
         elif method == "astype":
-            target = _argument(node, 0)
-            return replace(result, dtype=self.dtype_of(target) if target is not None else "", rank=owner.rank)
+            target = _argument(node, 0, "dtype")
+            dtype = self.dtype_of(target) if target is not None else ""
+            copied = len(node.args) + len(node.keywords) == 1  # else it may be told not to copy
+            return replace(result, dtype=dtype, rank=owner.rank, fresh=copied)
         elif method in ("to", "type_as"):
             dtype, rank = self._converted(node, owner), owner.rank
         elif method == "numpy":
@@ -313,14 +315,19 @@ class Elements(KindsBase):
             return result
         left, right = self.kind_of(node.left), self.kind_of(node.right)
         if left.tag in _ARRAYS and right.tag in _ARRAYS:
-            known = left.rank is not None and right.rank is not None
-            rank = max(left.rank or 0, right.rank or 0) if known else None
-            return replace(result, dtype=of_arithmetic(left, right, node.op), rank=rank)
+            dtype = of_arithmetic(left, right, node.op)
+            return replace(result, dtype=dtype, rank=rank_of_two(left, right))
         array, number, value = (left, right, node.right) if left.tag in _ARRAYS else (right, left, node.left)
         if number.tag not in (Tag.INT, Tag.FLOAT, Tag.BOOL) or array.optional:
             return result
         literal = bool(of_literal(value, DEFAULT))
         return replace(result, dtype=with_number(array, number, node.op, literal=literal), rank=array.rank)
+
+
+def rank_of_two(left: Kind, right: Kind) -> int | None:
+    """The number of dimensions of what an operator makes of two arrays, or of an array and a number."""
+    ranks = [None if side.optional else 0 if side.tag in _NUMBERS else side.rank for side in (left, right)]
+    return max(rank for rank in ranks if rank is not None) if None not in ranks else None
 
 
 def _argument(node: ast.Call, position: int, keyword: str = "") -> ast.expr | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import ClassVar
 
-from rlint.project.elements import Elements
+from rlint.project.elements import Elements, rank_of_two
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.kind_algebra import NUMBERS, arithmetic, device_named, indexed, part_of
 from rlint.project.kinds_base import Handlers
@@ -91,7 +91,9 @@ class DisplayKinds(Elements):
             for tag in (Tag.TENSOR, Tag.NDARRAY):
                 for side in sides:
                     if side.tag is tag:
-                        return Kind(tag, device=side.device, fresh=True, dtype="bool")
+                        return Kind(
+                            tag, device=side.device, fresh=True, dtype="bool", rank=rank_of_two(*sides)
+                        )
             if all(side.tag in (*NUMBERS, Tag.STR) for side in sides):
                 return Kind(Tag.BOOL)
         return UNKNOWN

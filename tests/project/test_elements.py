@@ -89,7 +89,7 @@ KNOWN = [
     ("frames / 255", "float64", 3),
     ("counts * 2", "int64", 1),
     ("-rows", "float32", 2),
-    ("rows > 0", "bool", None),
+    ("rows > 0", "bool", 2),
     ("torch.zeros(n, 3)", DEFAULT, 2),
     ("torch.zeros((n, 3))", DEFAULT, 2),
     ("torch.zeros(n)", DEFAULT, 1),
@@ -144,7 +144,7 @@ KNOWN = [
     ("x * 2", DEFAULT, 2),
     ("b / 255.0", DEFAULT, 2),
     ("b + 1", "uint8", 2),
-    ("b == 1", "bool", None),
+    ("b == 1", "bool", 2),
     ("x.data", DEFAULT, 2),
 ]
 
