@@ -37,14 +37,16 @@ class Doings:
 
     `uses` are the attributes of `self` that it calls, each with the method ("" for a plain call);
     `own` the methods that it calls through `super()`; `calls` the functions of the project;
-    `keeps` the attributes that it sets or changes. `opaque`: it calls what nobody can name.
+    `keeps` the attributes that it sets or changes; `layers` what it
+    calls of torch.nn.functional that acts like a layer, with whether it surely does. `opaque`: it calls
+    what nobody can name.
     """
 
     uses: set[tuple[str, str]] = field(default_factory=set)
     own: set[str] = field(default_factory=set)
     calls: set[str] = field(default_factory=set)
     keeps: set[str] = field(default_factory=set)
-    layers: set[str] = field(default_factory=set)
+    layers: dict[str, bool] = field(default_factory=dict)
     reads_training: bool = False
     draws: bool = False
     hooks: bool = False
@@ -124,14 +126,14 @@ class _Reader:
             if training is None or _constant(training) is True:
                 self._doings(function).draws = True
             elif _constant(training) is not False:
-                self._doings(function).layers.add(DROPOUT)
+                self._doings(function).layers[DROPOUT] = not self.parts.is_conditional(call)
         elif qualified in _BATCH_NORMS:
-            self._doings(function).layers.add("torch.nn.BatchNorm1d")
+            self._doings(function).layers["torch.nn.BatchNorm1d"] = False
         elif name in ("scaled_dot_product_attention", "multi_head_attention_forward"):
             done = self._doings(function)
-            done.layers.add("torch.nn.MultiheadAttention")
+            done.layers["torch.nn.MultiheadAttention"] = False
             if name[0] == "m" or _constant(_keyword(call, "dropout_p", 4)) not in (None, 0):
-                done.layers.add(DROPOUT)
+                done.layers.setdefault(DROPOUT, False)
         elif fact is not None:
             draws = fact.effect.reason == _DRAWS and fact.result.tag is not Tag.MODULE
             if draws and not qualified.startswith("torch.nn.init."):

@@ -13,6 +13,8 @@ from rlint.project.parts import Part, is_layer
 from rlint.project.summary import ClassSummary, FunctionSummary
 
 _DEPTH = 16
+_STEPS = 600
+"""A network of more parts than this counts as one that nobody can see through."""
 _PLAIN_BASES = frozenset(
     """torch.nn.Module builtins.object abc.ABC typing.Generic typing.Protocol torch.nn.ModuleList
     torch.nn.Sequential torch.nn.ModuleDict""".split()
@@ -118,20 +120,23 @@ class Modules:
 
     def __init__(self, index: Index) -> None:
         self._index = index
+        self._known: dict[tuple[object, ...], Anatomy] = {}
 
     def built_of(
-        self, parts: Iterable[Part], module: str, cls: ClassSummary | None, method: str | None
+        self, parts: tuple[Part, ...], module: str, cls: ClassSummary | None, method: str | None
     ) -> Anatomy:
         """The network that parts read in a module (in a class) make up, as far as `method` runs it; all
         of it for None.
         """
-        reading = _Reading(self._index)
-        known = False
-        for part in parts:
-            known = True
-            reading.add(part, _Place(module, cls=cls), method, sure=True)
-        reading.found.complete &= known
-        return reading.found
+        key = (parts, module, cls.path if cls is not None else "", method)
+        known = self._known.get(key)
+        if known is None:
+            reading = _Reading(self._index)
+            for part in parts:
+                reading.add(part, _Place(module, cls=cls), method, sure=True)
+            reading.found.complete &= bool(parts)
+            known = self._known[key] = reading.found
+        return known
 
 
 class _Reading:
@@ -142,6 +147,7 @@ class _Reading:
         self.found = Anatomy()
         self._open: set[object] = set()
         self._depth = 0
+        self._left = _STEPS
 
     def unknown(self) -> None:
         self.found.complete = False
@@ -150,9 +156,10 @@ class _Reading:
 
     def add(self, part: Part, place: _Place, method: str | None, *, sure: bool) -> None:
         """Add one part, of which `method` is called ("forward" for a plain call)."""
-        if self._depth > _DEPTH:
+        if self._depth > _DEPTH or self._left <= 0:
             self.unknown()
             return
+        self._left -= 1
         self._depth += 1
         try:
             self._add(part, place, method, sure=sure and part.sure)
@@ -414,8 +421,8 @@ class _Reading:
 
     def _note(self, done: Doings, module: str, *, running: bool) -> None:
         found = self.found
-        for layer in done.layers:
-            found.layers.setdefault(layer, False)
+        for layer, sure in done.layers.items():
+            found.layers[layer] = found.layers.get(layer, False) or (sure and running)
         found.hooks |= done.hooks
         if running:
             found.reads_training |= done.reads_training

@@ -146,7 +146,7 @@ class Parts:
             if self._begin(added):
                 found = self.of(added)
                 self._open.discard(added)
-                yield from found
+                yield from unsure(found) if self.is_conditional(added) else found
 
     def _begin(self, what: object) -> bool:
         """Start to read a place, unless it is being read already: lists that grow by themselves."""

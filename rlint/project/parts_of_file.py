@@ -77,9 +77,7 @@ def _stored(knowledge: Knowledge, parts: Parts) -> Found:
                 continue
         value = _value_for(tree.parents[place])
         if value is not None:
-            made = _as_attribute(parts.of(value), target, knowledge)
-            conditional = parts.is_conditional(target)
-            yield _key(target, target.attr, knowledge), tuple(unsure(made)) if conditional else made
+            yield _key(target, target.attr, knowledge), _as_attribute(value, target, parts)
     for node in tree.of_type(ast.ClassDef):
         for name, bindings in tree.scopes[node].bindings.items():
             for binding in bindings:
@@ -101,14 +99,14 @@ def _added(knowledge: Knowledge, parts: Parts) -> Found:
             case ast.Attribute(value=ast.Attribute(value=owner, attr=attribute), attr=method) if (
                 method in GROWS and parts.is_self(owner) and len(call.args) > GROWS[method]
             ):
-                made = parts.of(call.args[GROWS[method]])
-                yield _key(call, attribute, knowledge), _as_attribute(made, call, knowledge)
+                value = call.args[GROWS[method]]
+                yield _key(call, attribute, knowledge), _as_attribute(value, call, parts)
             case ast.Attribute(value=owner, attr="add_module" | "register_module") if (
                 parts.is_self(owner) and len(call.args) == 2
             ):
-                yield _key(call, "*", knowledge), _as_attribute(parts.of(call.args[1]), call, knowledge)
+                yield _key(call, "*", knowledge), _as_attribute(call.args[1], call, parts)
             case ast.Name(id="setattr") if len(call.args) == 3 and parts.is_self(call.args[0]):
-                yield _key(call, "*", knowledge), _as_attribute(parts.of(call.args[2]), call, knowledge)
+                yield _key(call, "*", knowledge), _as_attribute(call.args[2], call, parts)
             case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__"):
                 if knowledge.tree.class_of(call) is not None:
                     made = (Part("made", arguments=parts.arguments(call)),)
@@ -128,9 +126,14 @@ def _key(node: ast.AST, attribute: str, knowledge: Knowledge) -> str:
     return f"{knowledge.tree.qualname(owner)}.{attribute}" if owner is not None else ""
 
 
-def _as_attribute(made: tuple[Part, ...], node: ast.AST, knowledge: Knowledge) -> tuple[Part, ...]:
-    """Only what the constructor was handed can be told from how an instance is made."""
-    function = knowledge.tree.function(node)
+def _as_attribute(value: ast.expr, node: ast.AST, parts: Parts) -> tuple[Part, ...]:
+    """The parts of what is stored; only what the constructor was handed can be told from how an instance
+    is made.
+    """
+    made = parts.of(value)
+    if parts.is_conditional(node):
+        made = tuple(unsure(made))
+    function = parts.tree.function(node)
     if function is not None and function.name == "__init__":
         return made
     return tuple(map(_without_parameters, made))

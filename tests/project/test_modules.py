@@ -308,3 +308,27 @@ def test_who_switches_the_mode() -> None:
     site = sites["net.py"]
     assert site.sets_mode(expression(site, "net(batch)"))
     assert not site.sets_mode(expression(site, "net(batch)", last=True))
+
+
+def test_layers_appended_under_a_condition_are_not_sure() -> None:
+    """`if rate > 0: layers.append(nn.Dropout(rate))` in a list, and on the attribute itself."""
+    for put in ("layers", "self.layers"):
+        found = anatomy(
+            f"""
+class Net(nn.Module):
+    def __init__(self, rate):
+        super().__init__()
+        layers = [nn.Linear(1, 1)]
+        self.layers = nn.Sequential(*layers)
+        if rate > 0:
+            {put}.append(nn.Dropout(rate))
+
+    def forward(self, x):
+        return self.layers(x)
+
+net = Net(0.1)
+use(net)
+""",
+            "net",
+        )
+        assert (found.dropout, found.surely_by_mode, found.complete) == (True, None, True)

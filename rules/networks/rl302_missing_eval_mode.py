@@ -1,0 +1,221 @@
+"""A network with dropout or batch normalisation, evaluated in training mode.
+
+## What it does
+Flags loops that evaluate a network (in a function called `evaluate`, `validate`, `test_epoch` and the
+like, or over a `val_loader`, a `test_set`) where the network surely has dropout or batch normalisation
+and nothing calls `eval()` or `train(False)`: not the function, nor what it calls, nor what leads to it,
+in any file of the project. Functions that learn are left alone, and so are those whose name says that
+dropout is meant to go on (`mc_dropout`, `uncertainty`).
+
+## Why is it slow
+Dropout draws a mask for each layer and each batch, and batch normalisation computes means and variances
+and updates its running statistics, all of which evaluation has no use for. Above all the figures are
+wrong: units are dropped at random, rows are normalised by the batch that they happen to be in, and the
+data of the evaluation leak into the statistics that the trained network keeps.
+
+## Example
+```python
+import torch
+from torch import nn
+
+net = nn.Sequential(nn.Linear(8, 64), nn.ReLU(), nn.Dropout(0.2), nn.Linear(64, 1))
+
+
+def evaluate(batches: list[torch.Tensor]) -> float:
+    total = 0.0
+    with torch.no_grad():
+        for batch in batches:
+            total += net(batch).mean().item()
+    return total / len(batches)
+```
+Use instead:
+```python
+import torch
+from torch import nn
+
+net = nn.Sequential(nn.Linear(8, 64), nn.ReLU(), nn.Dropout(0.2), nn.Linear(64, 1))
+
+
+def evaluate(batches: list[torch.Tensor]) -> float:
+    total = 0.0
+    with torch.no_grad():
+        was_training = net.training
+        net.eval()
+        for batch in batches:
+            total += net(batch).mean().item()
+        net.train(was_training)
+    return total / len(batches)
+```
+
+## Fix safety
+Always unsafe: what the loop computes changes, as it should, and the random numbers that dropout drew
+are left to others. The mode that was is set again behind the loop, for the whole network: parts of it
+that were in another mode than the rest are put into the same one. Where an exception leaves the loop,
+the network stays in evaluation mode. There is no fix where the loop returns or yields.
+
+## References
+- https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.eval
+- https://pytorch.org/docs/stable/notes/autograd.html#evaluation-mode-nn-module-eval
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.kind import Tag
+from rlint.project.loops import AnyLoop
+from rlint.project.site import Site
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+
+EVALUATES = frozenset(
+    "eval evaluate evaluation evaluating evaluator val valid validate validation test".split()
+)
+DATA = EVALUATES | {"holdout", "heldout"}
+LEARNS = frozenset("train training fit learn update optimize optimise finetune calibrate".split())
+ENDS = ("loader", "set", "data", "dataset", "iter", "batches", "dl")
+MEANT = frozenset("mc uncertainty bayesian stochastic epistemic ensemble".split())
+REASON = (
+    "what the network gives changes, as it should; and all its parts have one mode afterwards, "
+    "even where some were in another before"
+)
+
+
+class MissingEvalMode(Rule):
+    code = "RL302"
+    name = "missing-eval-mode"
+    seeds = ("S1.T2",)
+    claims = ("time",)
+    heat = Heat.COLD
+    visits = (ast.Call,)
+    triggers = ("eval", "Eval", "val", "test", "Test", "holdout", "heldout")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        loops = site.loops(node)
+        if not loops or site.module.is_test or not evaluates(node, loops, site):
+            return
+        network = network_of(node, site)
+        if network is None or by_mode(node, network, site) is None or site.sets_mode(node):
+            return
+        flagged = networks_in(loops[-1], site)
+        if network not in flagged:
+            return
+        layer = by_mode(node, network, site)
+        yield self.finding(
+            site,
+            node,
+            f"`{site.text(network)}` is evaluated in training mode: {layer}, and nothing calls `eval()`",
+            # one edit for all networks of the loop: a loop that switches one of them is not looked at again
+            fix=build_fix(flagged, loops[-1], site) if network is flagged[0] else None,
+            advice="Call `eval()` before the loop, and `train()` behind it if training goes on",
+        )
+
+
+def by_mode(call: ast.Call, network: ast.expr, site: Site) -> str | None:
+    """What a layer that is surely in the network does in training mode."""
+    method = "forward" if network is call.func else getattr(call.func, "attr", "forward")
+    anatomy = site.network(network, method)
+    if anatomy.overrides:
+        return None
+    return next((told(name) for name, sure in anatomy.layers.items() if sure and told(name)), None)
+
+
+def networks_in(outer: AnyLoop, site: Site) -> list[ast.Name | ast.Attribute]:
+    """The networks with such layers that a loop runs, each where it runs first."""
+    found: dict[str, ast.Name | ast.Attribute] = {}
+    calls = [node for node in ast.walk(outer) if isinstance(node, ast.Call)]
+    for call in sorted(calls, key=site.span):
+        network = network_of(call, site)
+        if network is not None and by_mode(call, network, site) is not None:
+            found.setdefault(site.text(network), network)
+    return list(found.values())
+
+
+def told(layer: str) -> str | None:
+    """What a layer does in training mode; None for those that do nothing else then."""
+    name = layer.rpartition(".")[2]
+    if "BatchNorm" in name:
+        return f"`{name}` normalises by the batch and takes the data into its running statistics"
+    return f"`{name}` drops units at random" if "Dropout" in name else None
+
+
+def network_of(call: ast.Call, site: Site) -> ast.Name | ast.Attribute | None:
+    """The network that a call runs: `net` of `net(x)` and of `net.get_value(x)`."""
+    match call.func:
+        case ast.Name() | ast.Attribute() as func if site.kind_of(func).tag is Tag.MODULE:
+            return func
+        case ast.Attribute(value=ast.Name() | ast.Attribute() as owner) if site.kind_of(
+            owner
+        ).tag is Tag.MODULE and site.callables(call):
+            return owner
+    return None
+
+
+def evaluates(call: ast.Call, loops: list[AnyLoop], site: Site) -> bool:
+    """Does the code around a call evaluate, and not learn?"""
+    function = site.function(call)
+    words = words_in(function.name) if function is not None else set()
+    if words & MEANT or words & LEARNS:
+        return False
+    outer = loops[-1]
+    if words & EVALUATES:
+        return not any(site.calls_named(name, function) for name in ("backward", "train"))
+    over_data = any(words_in(name) & DATA for loop in loops for name in iterated(loop))
+    learning = [call for name in ("backward", "train") for call in site.calls_named(name, function)]
+    return over_data and not any(outer in site.ancestors(other) for other in learning)
+
+
+def iterated(loop: AnyLoop) -> Iterator[str]:
+    """The names in what a loop runs over."""
+    if isinstance(loop, ast.While):
+        return
+    over = [loop.iter] if isinstance(loop, (ast.For, ast.AsyncFor)) else [g.iter for g in loop.generators]
+    for node in (child for value in over for child in ast.walk(value)):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+
+
+def words_in(name: str) -> set[str]:
+    """`evaluateAll_policy` is made of evaluate, all and policy."""
+    spaced = "".join(f" {char}" if char.isupper() else char for char in name)
+    words = {word.strip("0123456789").lower() for word in spaced.replace("_", " ").split()}
+    return words | {word.removesuffix(end) for word in words for end in ENDS}
+
+
+def build_fix(networks: list[ast.Name | ast.Attribute], outer: AnyLoop, site: Site) -> Fix | None:
+    """Evaluation mode before the loop, and the old mode again behind it."""
+    statement = outer if isinstance(outer, ast.stmt) else site.tree.statement(outer)
+    names = {node.id for network in networks for node in ast.walk(network) if isinstance(node, ast.Name)}
+    for node in ast.walk(statement):
+        if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom, ast.Await)):
+            return None
+        if isinstance(node, ast.Name) and node.id in names and not isinstance(node.ctx, ast.Load):
+            return None
+    if isinstance(statement, (ast.If, ast.With)) or not all(map(is_plain, networks)):
+        return None
+    enter, leave = [], []
+    for network in networks:
+        text = site.text(network)
+        key = f"mode {site.span(network)[0]}"
+        before = site.free_local(["was_training", f"{words_joined(text)}_was_training"], statement, key)
+        enter += [f"{before} = {text}.training", f"{text}.eval()"]
+        leave.append(f"{text}.train({before})")
+    edits = (site.insert_before(statement, *enter), site.insert_after(statement, *leave))
+    if edits[0] is None or edits[1] is None:
+        return None
+    return Fix("Evaluate it in evaluation mode", Safety.UNSAFE, (edits[0], edits[1]), REASON)
+
+
+def words_joined(text: str) -> str:
+    """`agent_net` of `self.agent.net`."""
+    return text.removeprefix("self.").replace(".", "_")
+
+
+def is_plain(network: ast.expr) -> bool:
+    """`self.agent.net`: a name with attributes."""
+    while isinstance(network, ast.Attribute):
+        network = network.value
+    return isinstance(network, ast.Name)
