@@ -1,0 +1,161 @@
+"""A network switched to evaluation and back for each action, though nothing in it looks at the mode.
+
+## What it does
+Flags `net.eval()` in code that runs per step, with a `net.train()` that runs per step, too: around the
+forward pass of each action, or the one where the agent acts and the other where it learns. All of the
+network must be known, over files, helper functions and base classes, and nothing in it may depend on the
+mode: no dropout, no batch normalisation, no attention, no code that reads `self.training`, no `train` or
+`eval` of its own. Networks that nobody can see through are left alone.
+
+## Why is it slow
+`eval()` and `train()` walk over all modules of the network and set an attribute of each, in Python. For a
+small network that takes a good part of the time of its forward pass, and it is paid with each action.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.q_net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 2))
+
+    def act(self, state: torch.Tensor) -> int:
+        self.q_net.eval()
+        with torch.no_grad():
+            values = self.q_net(state)
+        self.q_net.train()
+        return int(values.argmax())
+
+
+def run(agent: Agent, env) -> None:
+    state, done = env.reset(), False
+    while not done:
+        state, _, done = env.step(agent.act(state))
+```
+Use instead:
+```python
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.q_net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 2))
+
+    def act(self, state: torch.Tensor) -> int:
+        with torch.no_grad():
+            values = self.q_net(state)
+        return int(values.argmax())
+
+
+def run(agent: Agent, env) -> None:
+    state, done = env.reset(), False
+    while not done:
+        state, _, done = env.step(agent.act(state))
+```
+
+## Fix safety
+Always unsafe. What the network computes does not change, but its `training` attribute does: code outside
+that looks at it sees the mode that was set before. And whoever puts dropout into the network later has to
+switch it again. There is advice alone where the old mode is kept in a variable (`net.train(before)`).
+
+## References
+- https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.train
+- https://pytorch.org/docs/stable/notes/autograd.html#evaluation-mode-nn-module-eval
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.kind import Tag
+from rlint.project.site import Site
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.syntax.removal import removed
+
+
+class ModeTogglePerStep(Rule):
+    code = "RL320"
+    name = "mode-toggle-per-step"
+    claims = ("time",)
+    visits = (ast.Call,)
+    triggers = ("eval(", "train(")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        network = switched(node, site)
+        if network is None or new_mode(node) is not False or not site.may_be_warm(node):
+            return
+        toggles = toggles_of(network, node, site)
+        to_evaluation = [call for call in toggles if new_mode(call) is False]
+        back = [call for call in toggles if new_mode(call) is not False]
+        if not back or to_evaluation[:1] != [node]:
+            return
+        anatomy = site.network(network, None)
+        if not anatomy.complete or anatomy.by_mode or not anatomy.layers:
+            return
+        text = site.text(network)
+        yield self.finding(
+            site,
+            node,
+            f"`{text}` is put into evaluation mode and back in each step, but nothing in it depends on that",
+            fix=build_fix(toggles, site),
+            advice="Leave the mode as it is: without dropout and batch normalisation, it makes no difference",
+        )
+
+
+def switched(call: ast.Call, site: Site) -> ast.Name | ast.Attribute | None:
+    """The network that a statement `net.eval()` or `net.train()` switches."""
+    match call:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name() | ast.Attribute() as network, attr="eval"), args=[]
+        ):
+            pass
+        case ast.Call(func=ast.Attribute(value=ast.Name() | ast.Attribute() as network, attr="train")):
+            pass
+        case _:
+            return None
+    if not isinstance(site.parent(call), ast.Expr):
+        return None
+    return network if site.kind_of(network).tag is Tag.MODULE else None
+
+
+def new_mode(call: ast.Call) -> bool | None:
+    """Is it switched to training? None where a variable says so."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "eval":
+        return False
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if not given:
+        return True
+    return given[0].value is True if isinstance(given[0], ast.Constant) else None
+
+
+def toggles_of(network: ast.expr, call: ast.Call, site: Site) -> list[ast.Call]:
+    """The switches of a network that run per step: in one function, or for an attribute of `self` in all
+    methods of a class, in the order of the text.
+    """
+    text, owner, function = site.text(network), site.class_of(call), site.function(call)
+    of_self = isinstance(network, ast.Attribute) and owner is not None
+    found = []
+    for attribute in (*site.attribute_uses("eval"), *site.attribute_uses("train")):
+        other = site.parent(attribute)
+        if not isinstance(other, ast.Call) or site.text(attribute.value) != text:
+            continue
+        together = site.class_of(other) is owner if of_self else site.function(other) is function
+        if together and switched(other, site) is not None and site.heat_of(other).level is Heat.HOT:
+            found.append(other)
+    return sorted(found, key=site.span)
+
+
+def build_fix(toggles: list[ast.Call], site: Site) -> Fix | None:
+    """Leave all of them out."""
+    if any(new_mode(call) is None for call in toggles):
+        return None
+    edits = removed([site.tree.statement(call) for call in toggles], site)
+    if edits is None:
+        return None
+    reason = "its `training` attribute keeps the mode that was set before, for whoever looks at it"
+    return Fix("Leave the mode as it is", Safety.UNSAFE, tuple(edits), reason)
