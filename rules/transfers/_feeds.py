@@ -9,7 +9,7 @@ from rlint.project.kind import Device, Tag
 from rlint.project.site import Site
 from rlint.project.summary import FunctionSummary
 from rlint.rule import Heat
-from rlint.syntax.tree import FUNCTIONS, Function
+from rlint.syntax.tree import Function
 
 _WRAPPERS = frozenset(
     """builtins.enumerate builtins.iter builtins.zip itertools.chain itertools.cycle itertools.islice
@@ -105,8 +105,9 @@ class Feeds:
     def _definition(self, summary: FunctionSummary) -> Function | None:
         if summary.module != self.site.module.module:
             return None
-        defined = (node for kind in FUNCTIONS for node in self.site.tree.of_type(kind))
-        return next((node for node in defined if self.site.tree.qualname(node) == summary.qualname), None)
+        tree = self.site.tree
+        defined: list[Function] = [*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef)]
+        return next((node for node in defined if tree.qualname(node) == summary.qualname), None)
 
     # -- the batches ---------------------------------------------------------------------------
 

@@ -6,7 +6,8 @@ Flags a `DataLoader(...)` without `pin_memory` whose batches are moved to a devi
 the loop may stand in different functions and methods of one file.
 
 Programs that stay on the CPU are left alone, and so are datasets that lie on the device already, loaders
-that are handed to a library (`accelerator.prepare(loader)`), and loaders whose arguments are not all known.
+that are handed to a library (`accelerator.prepare(loader)`), loaders with a `collate_fn`, which may give
+batches of any class, and batches that are moved with `non_blocking=False`.
 
 ## Why is it slow
 A GPU reads from pinned memory alone. A batch in other memory is first copied to pinned memory of the
@@ -54,8 +55,6 @@ function that returns tensors on the device makes the loader raise, which rlint 
 tells. Where the device is chosen while the program runs, the fix pins if there is one:
 `pin_memory=torch.cuda.is_available()`. The values of the batches do not change.
 
-There is no fix for a loader with a `collate_fn`, whose batches may be of a class that cannot be pinned.
-
 ## References
 - https://docs.pytorch.org/docs/stable/data.html#memory-pinning
 - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
@@ -72,8 +71,9 @@ from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.transfers._feeds import Feeds, lies_on_host
 
 LOADER = "torch.utils.data.DataLoader"
-BEFORE_PIN_MEMORY = 7
-DECIDES = frozenset({"pin_memory", "pin_memory_device", None})
+BEFORE_COLLATE_FN = 6
+DECIDES = frozenset({"pin_memory", "pin_memory_device", "collate_fn", None})
+"""With a collate function, batches may be of any class, and lie anywhere."""
 DEFAULTS = ("set_default_device", "set_default_tensor_type")
 """With these, tensors are made on the device."""
 
@@ -89,7 +89,7 @@ class UnpinnedLoader(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if site.qualified(node.func) != LOADER or len(node.args) > BEFORE_PIN_MEMORY:
+        if site.qualified(node.func) != LOADER or len(node.args) > BEFORE_COLLATE_FN:
             return
         given = {keyword.arg: keyword.value for keyword in node.keywords}
         if DECIDES & set(given) or any(isinstance(argument, ast.Starred) for argument in node.args):
@@ -98,7 +98,7 @@ class UnpinnedLoader(Rule):
             return
         feeds = Feeds(node, site)
         moved = feeds.hot
-        if not moved or feeds.taken_over or site.module.is_test:
+        if not moved or feeds.taken_over or site.module.is_test or any(map(waits_on_purpose, feeds.moved)):
             return
         line = site.span_of(moved[0])[0].line
         workers = node.args[5] if len(node.args) > 5 else given.get("num_workers")
@@ -108,15 +108,21 @@ class UnpinnedLoader(Rule):
             site,
             node,
             f"The batches go to the device in line {line} from memory that is not pinned{gain}",
-            fix=build_fix(node, feeds, given, site),
+            fix=build_fix(node, feeds, site),
             advice="Pass `pin_memory=True`, and move the batches with `non_blocking=True`",
         )
 
 
-def build_fix(call: ast.Call, feeds: Feeds, given: dict[str | None, ast.expr], site: Site) -> Fix | None:
+def waits_on_purpose(moved: ast.Call) -> bool:
+    """Moved with `non_blocking=False`, which somebody has thought about?"""
+    return any(
+        word.arg == "non_blocking" and isinstance(word.value, ast.Constant) and not word.value.value
+        for word in moved.keywords
+    )
+
+
+def build_fix(call: ast.Call, feeds: Feeds, site: Site) -> Fix | None:
     """Add the keyword."""
-    if "collate_fn" in given or len(call.args) == BEFORE_PIN_MEMORY:
-        return None
     value = "True"
     if any(feeds.target(moved) is not Device.CUDA for moved in feeds.moved):
         available = site.spelled("torch.cuda.is_available", call)
