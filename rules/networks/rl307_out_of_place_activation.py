@@ -1,0 +1,162 @@
+"""An activation that allocates a tensor, though nobody needs its input any more.
+
+## What it does
+Flags `nn.ReLU()`, `nn.LeakyReLU()`, `nn.ELU()` and the like without `inplace=True`, directly behind a
+linear or convolutional layer: in an `nn.Sequential`, in a list of layers, in two appends one behind the
+other, or kept as `self.relu` and called on nothing but what such layers give. Activations behind anything
+else are left alone: a skip connection, `Sigmoid`, `Tanh` or `Softmax` need the values that would be
+overwritten.
+
+The rule is opt-in: what it gains is next to nothing. Each activation allocates one tensor less, but the
+output of the layer below is freed as soon as the activation is there, so the peak of the memory is the
+same, with gradients and without, and so is the time on a CPU. `torch.compile` does the same by itself.
+
+## Why is it slow
+An activation that is not in place writes its result into new memory beside its input. On a device with a
+slow allocator, or where memory is scattered in small pieces, that may be felt.
+
+## Example
+```python
+from torch import nn
+
+net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 2))
+```
+Use instead:
+```python
+from torch import nn
+
+net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(inplace=True), nn.Linear(64, 2))
+```
+
+## Fix safety
+Always unsafe. Values are the same, and so are the gradients of `ReLU`, `ReLU6` and `LeakyReLU`; those of
+`ELU`, `CELU` and `SELU` then follow from their results, which rounds otherwise. Whoever keeps the output of the layer below, by a
+forward hook or by running the layers one at a time, sees it overwritten, and where autograd needs it,
+`backward()` raises.
+
+## References
+- https://pytorch.org/docs/stable/generated/torch.nn.ReLU.html
+- https://pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.site import Site
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+
+ACTIVATIONS = {
+    "torch.nn.ReLU": 0,
+    "torch.nn.ReLU6": 0,
+    "torch.nn.SELU": 0,
+    "torch.nn.LeakyReLU": 1,
+    "torch.nn.ELU": 1,
+    "torch.nn.CELU": 1,
+}
+"""Those whose gradient follows from their result, and where `inplace` stands among their arguments."""
+EXACT = frozenset({"torch.nn.ReLU", "torch.nn.ReLU6", "torch.nn.LeakyReLU"})
+LAYERS = ("Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d")
+REASON = "the output of the layer below is overwritten, which hooks and code that runs single layers see"
+ROUNDED = f"{REASON}; and the gradient, which then follows from the result, is rounded otherwise"
+
+
+class OutOfPlaceActivation(Rule):
+    code = "RL307"
+    name = "out-of-place-activation"
+    seeds = ("S4.1",)
+    claims = ("alloc",)
+    heat = Heat.COLD
+    opt_in = True
+    visits = (ast.Call,)
+    triggers = ("LU",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        place = ACTIVATIONS.get(site.qualified(node.func) or "")
+        if place is None or len(node.args) > place or any(k.arg in ("inplace", None) for k in node.keywords):
+            return
+        if not is_behind_layer(node, site):
+            return
+        edit = site.with_keyword(node, "inplace", "True")
+        reason = REASON if (site.qualified(node.func) or "") in EXACT else ROUNDED
+        fix = Fix("Let it write over its input", Safety.UNSAFE, (edit,), reason) if edit is not None else None
+        yield self.finding(
+            site,
+            node,
+            f"`{site.text(node.func)}` writes its result beside its input, which nothing needs any more",
+            fix=fix,
+            advice="Make it with `inplace=True`, where no hook keeps the output of the layer below",
+        )
+
+
+def is_behind_layer(activation: ast.Call, site: Site) -> bool:
+    """Does the activation see nothing but the output of a linear or convolutional layer?"""
+    match site.parent(activation):
+        case ast.Call(func=func, args=args) if activation in args and (
+            site.qualified(func) == "torch.nn.Sequential"
+        ):
+            return follows_layer(args, activation, site)
+        case ast.Call(func=ast.Attribute(value=ast.Name() as layers, attr="append"), args=[_]) as append:
+            return is_appended_behind(append, layers, site)
+        case ast.List(elts=elements) as layers:
+            holder = site.parent(layers)
+            by_hand = isinstance(holder, ast.Call) and site.qualified(holder.func) == "torch.nn.ModuleList"
+            return not by_hand and follows_layer(elements, activation, site)
+        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name) as target]):
+            return is_called_on_layers(target, name, site)
+    return False
+
+
+def follows_layer(elements: list[ast.expr], activation: ast.Call, site: Site) -> bool:
+    """Does a layer stand directly before the activation?"""
+    index = elements.index(activation)
+    return index > 0 and is_layer(elements[index - 1], site)
+
+
+def is_layer(expression: ast.expr, site: Site) -> bool:
+    """A linear or convolutional layer and nothing else, made here or by a helper that initialises it."""
+    if isinstance(expression, (ast.Starred, ast.Constant)):
+        return False
+    anatomy = site.network(expression, None)
+    return (
+        anatomy.complete
+        and len(anatomy.layers) == 1
+        and not anatomy.classes
+        and all(name.removeprefix("torch.nn.") in LAYERS for name in anatomy.layers)
+    )
+
+
+def is_appended_behind(append: ast.Call, layers: ast.Name, site: Site) -> bool:
+    """`layers.append(nn.Linear(...))` is the statement before."""
+    statement = site.tree.statement(append)
+    block, index = site.tree.block(statement)
+    if index == 0 or not isinstance(statement, ast.Expr):
+        return False
+    match block[index - 1]:
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[layer])
+        ):
+            return name == layers.id and is_layer(layer, site)
+    return False
+
+
+def is_called_on_layers(target: ast.Attribute, name: str, site: Site) -> bool:
+    """Is `self.relu` of a class called on what layers give, and on nothing else?"""
+    owner = site.class_of(target)
+    uses = [use for use in site.attribute_uses(name) if use is not target]
+    if owner is None or not uses:
+        return False
+    for use in uses:
+        if site.class_of(use) is not owner:
+            return False
+        match site.parent(use):
+            case ast.Call(
+                func=func, args=[ast.Call(func=ast.Attribute(value=ast.Name(id="self")) as layer)]
+            ) if func is use:
+                if not is_layer(layer, site):
+                    return False
+            case _:
+                return False
+    return True
