@@ -10,7 +10,7 @@ from rlint.project.autograd import AutogradHere
 from rlint.project.kind import Tag
 from rlint.project.knowledge import Knowledge
 from rlint.project.origins import Origins, Sources
-from rlint.project.outlets import Left, Trace
+from rlint.project.outlets import Left, Outlet, Trace
 from rlint.project.summary import FunctionSummary
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS, Function
@@ -40,6 +40,20 @@ class Gradients:
     def outlets(self, expression: ast.expr) -> tuple[Left, ...]:
         """Everything that becomes of the gradient that an expression's value carries."""
         return tuple(dict.fromkeys(Trace(self).of(expression)))
+
+    def variable_outlets(self, name: ast.Name) -> tuple[Left, ...]:
+        """What becomes of the gradient that a variable carries from where it is bound, or read, on."""
+        scope = self.tree.scope(name).lookup(name.id)
+        if scope is None:
+            return (Left(name, Outlet.HANDED),)
+        if isinstance(name.ctx, ast.Load):
+            bindings = self.knowledge.flow.reaching(name)
+        else:
+            bindings = [binding for binding in scope.bindings[name.id] if binding.node is name]
+        found: dict[Left, None] = {}
+        for binding in bindings:
+            found.update(dict.fromkeys(Trace(self).of_binding(binding, scope)))
+        return tuple(found)
 
     def parameter_outlets(self, function: Function, parameter: str) -> tuple[Left, ...]:
         """What a function does with the gradient of a value that is handed to a parameter."""

@@ -29,6 +29,8 @@ class Outlet(enum.Enum):
     """It leaves as a Python number, printed or compared: nothing of the graph is left."""
     SHOWN = "shown"
     """It is written down, in a way that tells whether it carries a gradient."""
+    CONVERTED = "converted"
+    """It becomes a number by `float()` and the like, where torch warns of the gradient."""
     INDEX = "index"
     """It leaves as the indices or counts of elements."""
     DETACHED = "detached"
@@ -43,7 +45,7 @@ class Outlet(enum.Enum):
     """It becomes a numpy array just so, which fails where a gradient is recorded: so none is."""
 
 
-ENDS = frozenset({Outlet.NUMBER, Outlet.SHOWN, Outlet.INDEX, Outlet.DETACHED})
+ENDS = frozenset({Outlet.NUMBER, Outlet.SHOWN, Outlet.CONVERTED, Outlet.INDEX, Outlet.DETACHED})
 """The outlets through which no gradient gets out."""
 
 
@@ -207,10 +209,12 @@ class Trace:
         qualified = self.knowledge.names.qualified(call.func) or ""
         name = qualified.rpartition(".")[2]
         if qualified in facts.LOOKED_AT_BY_BUILTINS:
-            shown = qualified in facts.SHOWN_BY_BUILTINS
-            self._leave(call, Outlet.SHOWN if shown else Outlet.NUMBER)
+            shown = Outlet.SHOWN if qualified in facts.SHOWN_BY_BUILTINS else Outlet.NUMBER
+            self._leave(call, Outlet.CONVERTED if qualified in facts.CONVERTS else shown)
         elif qualified in facts.CARRIED_BY_BUILTINS:
             self._compute(call)
+        elif qualified.startswith("math."):
+            self._leave(call, Outlet.CONVERTED)
         elif qualified in facts.MAKES_ARRAY:
             self._leave(call, Outlet.ARRAY)
         elif qualified.startswith(("torch.autograd.", "torch.func.")):

@@ -329,6 +329,10 @@ class Site(TopLevel):
         """
         return self._gradients.outlets(expression)
 
+    def variable_outlets(self, name: ast.Name) -> tuple[Left, ...]:
+        """The same for what a variable holds, from the place on where the name binds or reads it."""
+        return self._gradients.variable_outlets(name)
+
     def sources(self, expression: ast.expr, without: Collection[ast.expr] = ()) -> Sources:
         """The calls, parameters and attributes that the gradient of a value can come from, besides by way of
         the expressions `without`.
@@ -401,6 +405,16 @@ class Site(TopLevel):
         loops = self.knowledge.loops
         around = [loops.index[loop] for loop in loops.around(node)]
         return self._heat.each_pass(summary, around, level, own=loops.pacing.each_pass(node))
+
+    def runs_by_role(self, node: ast.AST) -> bool:
+        """Does a node run in each call of a function that is only known to be called often by its name (`act`,
+        `store_transition`), as no code of the project calls it? `runs_each_pass` is False there.
+        """
+        function = self.tree.function(node)
+        summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
+        if summary is None or not self._heat.by_role(summary) or self.loops(node):
+            return False
+        return self.knowledge.loops.pacing.each_pass(node) is not False
 
     def drives(self, node: ast.AST) -> frozenset[str]:
         """What the function around a node, and those that call it while they are warm, do again and again:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from rlint.project import facts
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
-from rlint.project.outlets import ENDS
+from rlint.project.outlets import ENDS, Outlet
 from rlint.project.site import Site
 from rlint.rule import Edit
 
@@ -163,3 +163,34 @@ def joined(texts: Sequence[str]) -> str:
     """`a`, `b` and `c`."""
     quoted = [f"`{text}`" for text in texts]
     return " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
+
+
+def doubt_about(call: ast.Call, site: Site) -> str | None:
+    """What a reader has to agree to about the network that a call runs; None where there is nothing."""
+    name = site.text(call.func)
+    if site.kind_of(call.func).tag is not Tag.MODULE:
+        return f"`{name}` as a whole runs with autograd off: it must do nothing else that needs a gradient"
+    anatomy = site.network(call.func)
+    if anatomy.attention:
+        return (
+            f"`{name}` has attention, which is computed another way under `no_grad`: last digits may differ"
+        )
+    if not anatomy.complete or site.is_attribute_read("is_grad_enabled"):
+        return (
+            f"`{name}` must keep nothing of the run that a gradient is taken of later: not all of it is known"
+        )
+    if anatomy.keeps or anatomy.hooks or anatomy.overrides & {"__call__"}:
+        return f"What `{name}` keeps of the run, by attributes or hooks, has no gradient any more"
+    outlets = {left.outlet for left in site.outlets(call)}
+    if Outlet.SHOWN in outlets:
+        return "What is printed or asked of the result says that it has no gradient any more"
+    if Outlet.CONVERTED in outlets:
+        return "Torch warns where a result with a gradient is made a number, and will not do so any more"
+    for around in site.ancestors(call):
+        if isinstance(around, ast.With) and any(
+            "autocast" in (site.qualified(item.context_expr.func) or "")
+            for item in around.items
+            if isinstance(item.context_expr, ast.Call)
+        ):
+            return "Weights cast by `autocast` here lose their gradient in old versions of torch"
+    return None

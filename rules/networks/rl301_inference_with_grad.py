@@ -68,7 +68,6 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from rlint.project.autograd import Autograd
-from rlint.project.kind import Tag
 from rlint.project.outlets import ENDS, Outlet
 from rlint.project.site import Site
 from rlint.project.weights import is_network, words_of
@@ -76,6 +75,7 @@ from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.networks._no_grad import (
     calls_in,
     careless_calls,
+    doubt_about,
     joined,
     loses_gradient,
     only_leads_on,
@@ -91,6 +91,7 @@ MANY = frozenset(
 SINGLE = frozenset({"last", "final", "next", "bootstrap"})
 LEAVES = {
     Outlet.NUMBER: "only numbers leave it",
+    Outlet.CONVERTED: "only numbers leave it",
     Outlet.SHOWN: "it is only shown",
     Outlet.INDEX: "only indices leave it",
     Outlet.DETACHED: "its result is detached",
@@ -210,31 +211,3 @@ def build_fix(run: Sequence[ast.stmt], site: Site) -> Fix | None:
         return None
     safety = Safety.UNSAFE if doubts else Safety.SAFE
     return Fix("Run the forward under `torch.no_grad()`", safety, edits, next(iter(doubts), None))
-
-
-def doubt_about(call: ast.Call, site: Site) -> str | None:
-    """What a reader has to agree to about the network that a call runs; None where there is nothing."""
-    name = site.text(call.func)
-    if site.kind_of(call.func).tag is not Tag.MODULE:
-        return f"`{name}` as a whole runs with autograd off: it must do nothing else that needs a gradient"
-    anatomy = site.network(call.func)
-    if anatomy.attention:
-        return (
-            f"`{name}` has attention, which is computed another way under `no_grad`: last digits may differ"
-        )
-    if not anatomy.complete or site.is_attribute_read("is_grad_enabled"):
-        return (
-            f"`{name}` must keep nothing of the run that a gradient is taken of later: not all of it is known"
-        )
-    if anatomy.keeps or anatomy.hooks or anatomy.overrides & {"__call__"}:
-        return f"What `{name}` keeps of the run, by attributes or hooks, has no gradient any more"
-    if any(left.outlet is Outlet.SHOWN for left in site.outlets(call)):
-        return "What is printed or asked of the result says that it has no gradient any more"
-    for around in site.ancestors(call):
-        if isinstance(around, ast.With) and any(
-            "autocast" in (site.qualified(item.context_expr.func) or "")
-            for item in around.items
-            if isinstance(item.context_expr, ast.Call)
-        ):
-            return "Weights cast by `autocast` here lose their gradient in old versions of torch"
-    return None

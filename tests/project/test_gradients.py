@@ -207,6 +207,7 @@ def test_what_turns_autograd_for_the_whole_program() -> None:
         ("return self.net(state).cpu().numpy()", {"array"}),
         ("return self.net(state) > 0", {"number"}),
         ("print(self.net(state))", {"shown"}),
+        ("return float(self.net(state))", {"converted"}),
         ("d = Categorical(logits=self.net(state))\nreturn d.sample().item()", {"detached"}),
         (
             "d = Categorical(logits=self.net(state))\na = d.sample()\nreturn a, d.log_prob(a)",
@@ -236,6 +237,26 @@ def test_outlets(body: str, outlets: set[str]) -> None:
     site = site_of(agent(body))
     call = next(node for node in site.tree.of_type(ast.Call) if ast.unparse(node.func) == "self.net")
     assert {left.outlet.value for left in site.outlets(call)} == outlets
+
+
+def test_variables() -> None:
+    """What becomes of a sum, and of a list, from where something is put into it."""
+    body = """total, kept = 0.0, []
+for s in state:
+    q = self.net(s).mean()
+    q.backward()
+    total += q
+    kept.append(q)
+print(total.item())
+self.memory = kept"""
+    site = site_of(agent(body))
+    (added,) = site.tree.of_type(ast.AugAssign)
+    assert isinstance(added.target, ast.Name)
+    assert {left.outlet for left in site.variable_outlets(added.target)} == {Outlet.NUMBER}
+    kept = next(
+        name for name in site.tree.of_type(ast.Name) if site.text(site.parent(name) or name) == "kept.append"
+    )
+    assert {left.outlet for left in site.variable_outlets(kept)} == {Outlet.STORED}
 
 
 @pytest.mark.parametrize(

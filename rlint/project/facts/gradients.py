@@ -87,6 +87,9 @@ LOOKED_AT_BY_BUILTINS = frozenset(
 SHOWN_BY_BUILTINS = frozenset(f"builtins.{name}" for name in words("format print repr str"))
 """Those among them that write a tensor down together with its place in the graph."""
 
+CONVERTS = frozenset(f"builtins.{name}" for name in words("complex float int"))
+"""Those that make a number of a tensor, and warn where it needs a gradient."""
+
 MAKES_ARRAY = frozenset(f"numpy.{name}" for name in words("array asarray concatenate float32 stack"))
 """Functions that raise for a tensor that needs a gradient: where they are called, there is none."""
 
