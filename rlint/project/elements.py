@@ -208,6 +208,12 @@ class Elements(KindsBase):
             return dtype, self.kind_of(arguments[0]).rank
         if name == "squeeze":
             return dtype, None
+        if name == "masked_select":
+            return dtype, 1
+        if name == "bincount":
+            return "", 1
+        if name in ("argmax", "argmin"):
+            return "int64", self._reduced_rank(rank, arguments, node)
         if name in _REDUCE:
             return dtype if dtype in FLOATS else "", self._reduced_rank(rank, arguments, node)
         return "", None

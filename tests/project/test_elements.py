@@ -233,3 +233,20 @@ def test_attributes_keep_their_elements_across_files() -> None:
     assert (frames.dtype, frames.rank, frames.fresh) == ("uint8", 3, True)
     rewards = site.kind_of(expression(site, "memory.rewards"))
     assert (rewards.dtype, rewards.rank) == ("float64", 1)
+
+
+@pytest.mark.parametrize(
+    ("made", "dtype", "rank"),
+    [
+        ("torch.masked_select(torch.zeros(3, 4), mask)", "float", 1),
+        ("torch.bincount(torch.arange(3))", "", 1),
+        ("torch.argmax(torch.zeros(3, 4), dim=1)", "int64", 1),
+        ("torch.zeros(3, 4).argmin()", "int64", 0),
+        ("torch.argmax(given, dim=1)", "", None),
+    ],
+)
+def test_what_selects_and_counts(made: str, dtype: str, rank: int | None) -> None:
+    """The results of these have one dimension, or one less than what they look at."""
+    site = site_of(f"import torch\nmask = load()\ngiven = load()\nprint({made})\n")
+    kind = site.kind_of(expression(site, made, last=True))
+    assert (kind.dtype, kind.rank) == (dtype, rank)

@@ -1,0 +1,111 @@
+"""Fixes that read all numbers of a tensor at once."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.project.kind import Kind
+from rlint.project.site import Site
+from rlint.rule import Edit, Fix, Safety
+from rlint.rules.transfers._reads import Read, all_reads, comprehension_of, is_comprehension, is_whole
+
+_SAME_BY = {
+    "float": "float16 bfloat16 float32 float64 float",
+    "int": "uint8 int8 int16 int32 int64",
+    "bool": "bool",
+}
+_TAKES_LISTS = frozenset(f"builtins.{name}" for name in "sum max min any all list tuple set sorted".split())
+TITLE = "Read all numbers at once"
+
+
+def build_fix(read: Read, site: Site) -> Fix | None:
+    """Make a list of the tensor before the loop, and take the numbers from that."""
+    reads = all_reads(read, site)
+    if not reads or not site.can_be_moved(read.tensor):
+        return None
+    reasons = doubts(read, reads, site)
+    if reasons is None:
+        return None
+    kind = site.kind_of(read.tensor)
+    flat = "" if kind.rank == 1 else ".flatten()"
+    if flat:
+        reasons.append(f"`{site.text(read.tensor)}` must hold one number in each row")
+    listed = f"{site.operand(read.tensor)}{flat}.tolist()"
+    edits = whole(read, listed, kind, site) or (
+        indexed(read, reads, listed, site) if read.is_indexed else looped(read, reads, listed, site)
+    )
+    if not edits:
+        return None
+    reason = ", and ".join(reasons)
+    reason = f"{reason[:1].upper()}{reason[1:]}" if not reason.startswith("`") else reason
+    return Fix(TITLE, Safety.UNSAFE if reason else Safety.SAFE, (*edits,), reason or None)
+
+
+def doubts(read: Read, reads: list[ast.Call], site: Site) -> list[str] | None:
+    """What a reader has to agree to about changes of the tensor in the loop; None where it is changed."""
+    if site.kind_of(read.tensor).fresh and not read.is_indexed:
+        return []
+    start = read.binding.value
+    assert start is not None
+    # what the loop runs over is asked for once, before its first pass
+    unknown = [call for call in reads if not site.unchanged_between(read.tensor, start, call)]
+    if not unknown:
+        return []
+    if any(site.doubts_between(read.tensor, start, call) is None for call in unknown):
+        return None
+    return [f"nothing in the loop may write to `{site.text(read.tensor)}`"]
+
+
+def whole(read: Read, listed: str, kind: Kind, site: Site) -> list[Edit]:
+    """Put the list in the place of a comprehension that only collects the numbers."""
+    loop = comprehension_of(read)
+    if loop is None or site.has_comment(*site.span(loop)):
+        return []
+    if read.is_indexed:
+        if not is_whole(read, site):
+            return []
+    elif read.binding.value is not read.tensor:
+        return []
+    if isinstance(read.call.func, ast.Name) and kind.dtype not in _SAME_BY[read.call.func.id].split():
+        return []
+    if isinstance(loop, ast.ListComp):
+        return [site.replace(loop, listed)]
+    call = site.parent(loop)
+    if isinstance(call, ast.Call) and len(call.args) == 1 and site.qualified(call.func) in _TAKES_LISTS:
+        start, end = site.span(loop)
+        has_own = site.tree.text[start] == "(" and site.tree.text[end - 1] == ")"
+        if site.qualified(call.func) == "builtins.list" and not call.keywords:
+            return [site.replace(call, listed)] if not site.has_comment(*site.span(call)) else []
+        return [Edit(start, end, f"({listed})" if has_own and end == site.span(call)[1] else listed)]
+    return []
+
+
+def looped(read: Read, reads: list[ast.Call], listed: str, site: Site) -> list[Edit]:
+    """Let the loop run over the list; its variable then is a number."""
+    edits = [site.replace(read.tensor, listed)]
+    for call in reads:
+        if isinstance(call.func, ast.Attribute):
+            start, end = site.span(call.func.value)[1], site.span(call)[1]
+            if site.has_comment(start, end) or ")" in site.tree.text[start : site.span(call.func)[1]]:
+                return []
+            edits.append(Edit(start, end, ""))
+    return edits
+
+
+def indexed(read: Read, reads: list[ast.Call], listed: str, site: Site) -> list[Edit]:
+    """Make the list before the loop, and index that. A comprehension has no line for it."""
+    if is_comprehension(read.loop) or not isinstance(read.loop, ast.For) or not is_whole(read, site):
+        return []
+    name = site.free_local(["numbers", "values"], read.loop, f"RL210 {ast.dump(read.tensor)}")
+    made = site.insert_before(read.loop, f"{name} = {listed}")
+    edits = [made] if made is not None else []
+    for call in reads:
+        part = call.func.value if isinstance(call.func, ast.Attribute) else call.args[0]
+        assert isinstance(part, ast.Subscript)
+        edits.append(site.replace(part.value, name))
+        if isinstance(call.func, ast.Attribute):
+            start, end = site.span(part)[1], site.span(call)[1]
+            if site.has_comment(start, end) or ")" in site.tree.text[start : site.span(call.func)[1]]:
+                return []
+            edits.append(Edit(start, end, ""))
+    return edits if made is not None else []
