@@ -7,9 +7,10 @@ other, or kept as `self.relu` and called on nothing but what such layers give. A
 else are left alone: a skip connection, `Sigmoid`, `Tanh` or `Softmax` need the values that would be
 overwritten.
 
-The rule is opt-in: what it gains is next to nothing. Each activation allocates one tensor less, but the
-output of the layer below is freed as soon as the activation is there, so the peak of the memory is the
-same, with gradients and without, and so is the time on a CPU. `torch.compile` does the same by itself.
+The rule is opt-in: what it gains is little. Each activation allocates one tensor less. `ReLU` keeps its
+result for the gradient and lets go of its input, so the peak of the memory stays the same; `LeakyReLU` and
+`ELU` keep their input, and need less memory in training where they write over it. The time on a CPU is
+the same. `torch.compile` does all that by itself.
 
 ## Why is it slow
 An activation that is not in place writes its result into new memory beside its input. On a device with a
@@ -30,9 +31,9 @@ net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(inplace=True), nn.Linear(64, 2))
 
 ## Fix safety
 Always unsafe. Values are the same, and so are the gradients of `ReLU`, `ReLU6` and `LeakyReLU`; those of
-`ELU`, `CELU` and `SELU` then follow from their results, which rounds otherwise. Whoever keeps the output of the layer below, by a
-forward hook or by running the layers one at a time, sees it overwritten, and where autograd needs it,
-`backward()` raises.
+`ELU`, `CELU` and `SELU` then follow from their results, which rounds otherwise. Whoever keeps the output
+of the layer below, by a forward hook or by running the layers one at a time, sees it overwritten, and
+where autograd needs it, `backward()` raises.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.nn.ReLU.html
@@ -66,7 +67,7 @@ class OutOfPlaceActivation(Rule):
     code = "RL307"
     name = "out-of-place-activation"
     seeds = ("S4.1",)
-    claims = ("alloc",)
+    claims = ("alloc", "mem")
     heat = Heat.COLD
     opt_in = True
     visits = (ast.Call,)
