@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlint.project.facts.gradients import WITHOUT_PARAMETERS
-from rlint.project.index import Index
+from rlint.project.heat import HeatMap
 from rlint.project.kind import Kind, Tag
 from rlint.project.summary import FunctionSummary
 
@@ -13,8 +13,9 @@ _DEPTH = 12
 class Forwards:
     """The networks of a project, and the functions that return what networks computed."""
 
-    def __init__(self, index: Index) -> None:
-        self.index = index
+    def __init__(self, heat: HeatMap) -> None:
+        self.index = heat.index
+        self._heat = heat
         self._functions: dict[str, bool] = {}
         self._depth = 0
 
@@ -43,7 +44,11 @@ class Forwards:
             self._depth -= 1
 
     def returns_gradient(self, function: FunctionSummary) -> bool:
-        """Does a function of the project return what a network computed, with its gradient?"""
+        """Does a function of the project return what a network computed, with its gradient, and neither keep
+        it nor learn from it?
+        """
+        if function.keeps_gradient or self._heat.learns(function):
+            return False
         known = self._functions.get(function.path)
         if known is None:
             self._functions[function.path] = False

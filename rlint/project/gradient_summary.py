@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 
+from rlint.project import facts as library
 from rlint.project.autograd import AutogradHere
+from rlint.project.facts import gradients as facts
 from rlint.project.gradients import Gradients
+from rlint.project.guards import last_name
 from rlint.project.knowledge import Knowledge
-from rlint.project.outlets import ENDS
+from rlint.project.outlets import ENDS, Outlet
 from rlint.project.stepped import Optimized
 from rlint.project.summary import FunctionSummary
 from rlint.syntax.scopes import How
@@ -15,6 +19,16 @@ from rlint.syntax.tree import Function
 
 _SMALL = 6
 """Statements in a helper that is looked through for what becomes of its arguments."""
+
+
+_STORES = frozenset("add insert push put put_nowait remember save send store write".split())
+_ENDING = (
+    facts.GIVES_NUMBER
+    | facts.GIVES_INDEX
+    | facts.DETACHES
+    | facts.ENDING_ATTRIBUTES
+    | {name.rpartition(".")[2] for name in facts.LOOKED_AT_BY_BUILTINS}
+)
 
 
 class GradientSummaries:
@@ -56,8 +70,30 @@ class GradientSummaries:
             if sources.kept:
                 paths[""] = None
         summary.gradient_from = tuple(paths)
-        if len(node.body) <= _SMALL and returned:
+        if paths and node.name != "forward":
+            summary.keeps_gradient = any(map(self._is_kept, self._calls.get(node, ())))
+        if len(node.body) <= _SMALL and returned and _lets_end(node):
             summary.releases = self._released(node)
+
+    @cached_property
+    def _calls(self) -> dict[ast.AST | None, list[ast.Call]]:
+        """The calls in each function that may run a network."""
+        found: dict[ast.AST | None, list[ast.Call]] = {}
+        for call in self.knowledge.tree.of_type(ast.Call):
+            qualified = self.knowledge.names.qualified(call.func)
+            if qualified is None or library.callable_fact(qualified) is None:
+                found.setdefault(self.knowledge.tree.function(call), []).append(call)
+        return found
+
+    def _is_kept(self, call: ast.Call) -> bool:
+        """Is the gradient of what a call gives taken, or kept for later?"""
+        for left in self.gradients.outlets(call):
+            if left.outlet in (Outlet.STORED, Outlet.LEARNED):
+                return True
+            stores = isinstance(left.node, ast.Call) and last_name(left.node.func) in _STORES
+            if left.outlet is Outlet.HANDED and stores:
+                return True
+        return False
 
     def _released(self, node: Function) -> tuple[str, ...]:
         """The parameters whose gradient gets no further than the function."""
@@ -68,3 +104,12 @@ class GradientSummaries:
                 if outlets and outlets <= ENDS:
                     found.append(name)
         return tuple(found)
+
+
+def _lets_end(node: Function) -> bool:
+    """Does anything in a function let a gradient end?"""
+    return any(
+        (isinstance(part, ast.Attribute) and part.attr in _ENDING)
+        or (isinstance(part, ast.Name) and part.id in _ENDING)
+        for part in ast.walk(node)
+    )

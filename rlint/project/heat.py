@@ -129,6 +129,10 @@ class HeatMap:
                 found |= self._once[edge.caller.path] | self._many[edge.caller.path]
         return found
 
+    def learns(self, function: FunctionSummary) -> bool:
+        """Does a function, with all that it calls, take gradient steps?"""
+        return GRADIENT_STEP in self._once[function.path] | self._many[function.path]
+
     def callers(self, function: FunctionSummary) -> list[tuple[Heat, Edge]]:
         """The calls of a function, each with how hot it is; those of tests are left out."""
         return [
@@ -136,6 +140,12 @@ class HeatMap:
             for edge in self.graph.callers(function.path)
             if edge.caller.path not in self._in_tests
         ]
+
+    def by_role(self, function: FunctionSummary) -> bool:
+        """Is a function known to run often by its name alone: does no code of the project call it?"""
+        level = self.of_function(function.path).level
+        known = level is not Heat.COLD and not self.graph.callers(function.path)
+        return known and self._role(function).level is level
 
     def passed_names(self, function: FunctionSummary, parameter: str) -> list[str]:
         """The last names in what calls that are not cold hand to a parameter; "" where it has none."""

@@ -62,7 +62,7 @@ class Site(TopLevel):
         self._modules = Modules(index)
         self._autograd = AutogradHere(knowledge)
         self._callers = Callers(heat)
-        self._forwards = Forwards(index)
+        self._forwards = Forwards(heat)
         self._gradients = Gradients(knowledge, self._autograd, index)
         self._optimized = Optimized(knowledge)
         self._parts = Parts(knowledge)
@@ -341,7 +341,17 @@ class Site(TopLevel):
 
     def is_stepped(self, network: ast.expr) -> bool | None:
         """Does an optimizer step the weights of a network? None where nobody can say."""
-        return self._optimized.is_stepped(network)
+        root = network
+        while isinstance(root, (ast.Attribute, ast.Subscript)):
+            root = root.value
+        is_handed = (
+            isinstance(root, ast.Name)
+            and root.id not in ("self", "cls")
+            and any(binding.how is How.PARAMETER for binding in self.definitions(root))
+        )
+        if not is_handed or not isinstance(root, ast.Name):
+            return self._optimized.is_stepped(network)
+        return self._optimized.is_handed_stepped(network, root.id, self.passed_names(root))
 
     def runs_frozen(self, call: ast.Call) -> bool:
         """May the network that a call runs need no gradient, directly or in a function of the project?"""
@@ -364,7 +374,9 @@ class Site(TopLevel):
         name = last_name(network)
         owner = self._class_around(network)
         near = [self.module.module]
-        near += [cls.module for cls in self.index.ancestry(owner) if not isinstance(cls, str)] if owner else []
+        near += (
+            [cls.module for cls in self.index.ancestry(owner) if not isinstance(cls, str)] if owner else []
+        )
         made = self.class_of_value(network)
         if made is not None:
             near += [cls.module for cls in self.index.ancestry(made) if not isinstance(cls, str)]

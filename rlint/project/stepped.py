@@ -69,6 +69,15 @@ class Optimized:
             return True
         return None if None in found or not found else False
 
+    def is_handed_stepped(self, network: ast.expr, parameter: str, passed: list[str]) -> bool | None:
+        """The same for a network that the callers of the function hand over, under the names `passed`."""
+        text = _access(network)
+        if text is None or not passed or "" in passed:
+            return None
+        stepped = self.stepped_near(network)
+        found = [stepped.steps(name + text[len(parameter) :]) for name in {*passed, parameter}]
+        return True if True in found else None if None in found else False
+
     def names_of(self, network: ast.expr) -> list[str]:
         """The access text of a network, and of what else it is known to be."""
         text = _access(network)

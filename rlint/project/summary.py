@@ -82,6 +82,7 @@ class FunctionSummary:
     applications: tuple[Application, ...] = ()
     turns_autograd: bool = False  # leaves autograd turned on or off for what follows
     gradient_from: tuple[str, ...] = ()  # called paths whose gradient its results may carry ("" unknown)
+    keeps_gradient: bool = False  # learns from what its calls give, or stores it, besides returning values
     releases: tuple[str, ...] = ()  # parameters whose gradient gets no further than the function
 
     @property

@@ -31,6 +31,7 @@ _NO_FOLLOWER = frozenset(
 _KEEP_THE_VALUE = frozenset(
     {"detach", "cpu", "cuda", "to", "float", "half", "double", "bfloat16", "contiguous"}
 )
+_REFERENCE = frozenset({"ref", "reference"})
 _COPYING = frozenset("soft hard polyak copy sync update ema blend average track".split())
 _MAKES_A_DICT = frozenset({"builtins.dict", "collections.OrderedDict"})
 _COPIES = frozenset({"torch.clone", "copy.deepcopy"})
@@ -245,11 +246,13 @@ def is_network(expression: ast.expr, site: Site) -> bool:
 
 def called_follower(network: ast.expr, site: Site) -> bool:
     """Is a network called what one is called that is kept behind another, and does the file copy weights
-    into it?
+    into it, or is it called a reference?
     """
     words = words_of(network, site)
     if not words & _FOLLOWER or words & (_NO_FOLLOWER | _NO_NETWORK):
         return False
+    if words & _REFERENCE:
+        return True  # it stays as it was made
     name = last_name(network)
     for use in (*site.attribute_uses("load_state_dict"), *site.attribute_uses("parameters")):
         if last_name(use.value) == name and (use.attr == "load_state_dict" or _is_copied_in_pairs(use, site)):

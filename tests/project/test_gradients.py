@@ -364,6 +364,58 @@ def test_forwards() -> None:
     assert given == {"self.policy(x)", "self.policy.values(x)", "self.look(x)"}
 
 
+def test_what_learns_is_no_forward() -> None:
+    """A function that takes a gradient step and returns its loss is not one that computes a value."""
+    body = """loss = self.net(state).mean()
+self.optimizer.zero_grad()
+loss.backward()
+self.optimizer.step()
+return loss"""
+    site = site_of(
+        agent(body) + "\n        def run(self, state):\n            return self.act(state).item()\n"
+    )
+    call = expression(site, "self.act(state)")
+    assert isinstance(call, ast.Call)
+    assert not site.gives_gradient(call)
+
+
+def test_what_keeps_is_no_forward() -> None:
+    """Nor is one that stores what it computed, for whoever learns from it later."""
+    for body in (
+        "q = self.net(state)\nself.memory.append(q)\nreturn q",
+        "v = self.net(state)\nself.values = v\nreturn self.net(state)",
+        "q = self.net(state)\nself.buffer.push(q)\nreturn q",
+    ):
+        site = site_of(
+            agent(body) + "\n        def run(self, state):\n            return self.act(state).item()\n"
+        )
+        call = expression(site, "self.act(state)")
+        assert isinstance(call, ast.Call)
+        assert not site.gives_gradient(call)
+
+
+def test_networks_that_are_handed_over() -> None:
+    """A function's networks are stepped if those are that its callers hand over, by whatever name."""
+    text = f"""{HEAD}
+    def learn(net, second, third, loader):
+        for batch in loader:
+            loss = (net(batch) - second(batch) - third(batch)).mean()
+            loss.backward()
+
+
+    def main(loader):
+        one, two, three = Net(), Net(), Net()
+        optimizer = optim.Adam([*one.parameters(), *two.parameters()])
+        for _ in range(100):
+            learn(one, two, three, loader)
+            optimizer.step()
+    """
+    site = site_of(text)
+    calls = {ast.unparse(call): call for call in site.tree.of_type(ast.Call)}
+    found = [site.is_stepped(calls[f"{name}(batch)"].func) for name in ("net", "second", "third")]
+    assert found == [True, True, False]
+
+
 def test_sources() -> None:
     """The gradient of a value comes from the networks that it was computed of, and nothing else."""
     body = """q = self.net(state).gather(1, flag)
