@@ -30,15 +30,16 @@ import torch
 
 def learn(agent, memory: list[tuple[np.ndarray, int]], epochs: int) -> None:
     for _ in range(epochs):
-        states = torch.tensor(np.array([state for state, _ in memory]), dtype=torch.float32)
+        states = torch.as_tensor(np.array([state for state, _ in memory]), dtype=torch.float32)
         agent.learn(states)
 ```
 
 ## Fix safety
-The fix puts `np.array(...)` around the list. It is safe where the items surely are arrays of one data type
-that have a dimension at least, and the tensor's data type is theirs, float32 or float64. Elsewhere it is
-unsafe: a list of Python numbers gives float64 where torch would make float32, and tensors that need a
-gradient cannot become an array.
+The fix puts `np.array(...)` around the list and hands the array to `torch.as_tensor`, which need not copy
+it. It is safe where the items surely are arrays of one data type that have a dimension at least, and the
+tensor's data type is theirs, float32 or float64. Elsewhere it is unsafe: a list of Python numbers gives
+float64 where torch would make float32, tensors that need a gradient cannot become an array, and
+`torch.FloatTensor` takes no notice of a default device.
 
 With the list goes the warning that torch gives about it.
 
@@ -58,19 +59,18 @@ from collections.abc import Iterator
 from rlint.project.contents import contents
 from rlint.project.dtypes import DEFAULT, tensor_class_dtype
 from rlint.project.kind import Kind, Tag
+from rlint.project.legacy_tensors import CLASSES, beside, class_doubt, class_dtype
 from rlint.project.observations import are_observations, is_observation
 from rlint.project.site import Site
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
 
 FUNCTIONS = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray"})
-CLASSES = frozenset(
-    f"torch.{name}Tensor"
-    for name in ("", "Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short")
-)
 EXACT = frozenset("bool uint8 int8 int16 int32 int64 float16 float32 float64".split())
 """Of these, a list of arrays and an array give the same tensor."""
 WIDE = frozenset({"float32", "float64", DEFAULT})
 """Of whatever arrays, a list and an array give the same tensor of these types."""
+TAKEN = frozenset({"data", "dtype", "device"})
+"""Keywords of `torch.tensor` that `torch.as_tensor` has, too."""
 LISTS = (Tag.LIST, Tag.TUPLE)
 LONGEST_SHOWN = 40
 
@@ -101,7 +101,7 @@ class TensorFromArrayList(Rule):
             node,
             f"`{site.text(node.func)}` reads the arrays in {shown} number by number",
             fix=build_fix(node, data, maker, items, site),
-            advice="Make one array of the list first: `np.array(...)`",
+            advice="Make one array of the list first: `torch.as_tensor(np.array(...))`",
         )
 
 
@@ -174,7 +174,10 @@ def shown_name(data: ast.expr, site: Site) -> str:
 
 
 def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Kind, site: Site) -> Fix | None:
-    """Put `np.array(...)` around the list."""
+    """Put `np.array(...)` around the list, and let the tensor share the memory of that array."""
+    spans = site.argument_spans(call)
+    if spans is None or any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call)):
+        return None
     edits: list[Edit] = []
     array = site.spelled("numpy.array", call)
     if array is None:
@@ -183,11 +186,21 @@ def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Kind, site: Site
             return None
         array = "numpy.array"
         edits.append(found[1])
-    if any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call)):
-        return None
     start, end = site.span(data)
     edits += [Edit(start, start, f"{array}("), Edit(end, end, ")")]
+    function = beside(call, "as_tensor", site)
+    if maker in CLASSES:
+        dtype = beside(call, class_dtype(maker), site)
+        if function is None or dtype is None:
+            return None
+        edits += [site.replace(call.func, function), Edit(spans[data][1], spans[data][1], f", dtype={dtype}")]
+    elif maker == "torch.tensor" and all(keyword.arg in TAKEN for keyword in call.keywords):
+        if function is None:
+            return None
+        edits.append(site.replace(call.func, function))
     reason = doubt(call, data, maker, item, site)
+    if maker in CLASSES and not reason:
+        reason = class_doubt(call, maker, site)
     safety = Safety.UNSAFE if reason else Safety.SAFE
     return Fix("Make one array of the list first", safety, tuple(edits), reason)
 

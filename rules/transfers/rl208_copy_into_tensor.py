@@ -69,19 +69,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.dtypes import DEFAULT, tensor_class_dtype
 from rlint.project.kind import Device, Kind, Tag
+from rlint.project.legacy_tensors import CLASSES, beside, class_doubt, class_dtype
 from rlint.project.observations import is_observation
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.transfers._lent import is_left_alone, is_new
-from rlint.rules.transfers._settings import DEFAULT_DEVICE, DEFAULT_TYPE, has_device_around, is_set
 from rlint.syntax import rewrite
 
-CLASSES = frozenset(
-    f"torch.{name}Tensor"
-    for name in ("", "Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short")
-)
 KEYWORDS = frozenset({"dtype", "device"})
 LONGEST_SHOWN = 40
 
@@ -116,8 +111,7 @@ def of_class(call: ast.Call, array: ast.expr, maker: str, site: Site) -> tuple[s
         (kind.tag is Tag.NDARRAY and not kind.optional and kind.rank != 0) or is_observation(array, site)
     ):
         return None
-    dtype = tensor_class_dtype(maker.rpartition(".")[2])
-    dtype = "float32" if dtype == DEFAULT else dtype
+    dtype = class_dtype(maker)
     function = site.text(call.func)
     return (
         f"`{function}` takes longer than `torch.as_tensor` to make a tensor of {shown(array, site)}",
@@ -138,15 +132,11 @@ def fix_of_class(
     if rewritten is None or any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call)):
         return None
     edit = site.replace(call, function + rewritten[len(head) :])
-    reason = None
+    reason = class_doubt(call, maker, site)
     if kind.tag is not Tag.NDARRAY:
         reason = f"{shown(array, site)} must be an array: a whole number is a size to `{head}`"
     elif not kind.rank:
         reason = f"{shown(array, site)} must have a dimension: else it is a size to `{head}`"
-    elif is_set(DEFAULT_DEVICE, site) or has_device_around(call, site):
-        reason = f"The tensor goes to the default device, where `{head}` left it on the CPU"
-    elif maker == "torch.Tensor" and is_set(DEFAULT_TYPE, site):
-        reason = f"The default type must be `{wanted}`"
     safety = Safety.UNSAFE if reason else Safety.SAFE
     return Fix("Call `torch.as_tensor`", safety, (edit,), reason)
 
@@ -172,14 +162,6 @@ def of_copy(call: ast.Call, array: ast.expr, site: Site) -> tuple[str, str, Fix 
         fix = Fix("Let the tensor share the array's memory", safety, (edit,), reason)
     message = f"`{site.text(call.func)}` copies {shown(array, site)}{why}"
     return message, "Write `torch.as_tensor(...)`, which shares the memory", fix
-
-
-def beside(call: ast.Call, name: str, site: Site) -> str | None:
-    """How a name of torch is written at a call of torch; None where no import leads to it."""
-    match call.func:
-        case ast.Attribute(value=module) if site.qualified(module) == "torch":
-            return f"{site.text(module)}.{name}"
-    return site.spelled(f"torch.{name}", call)
 
 
 def keeps_type(call: ast.Call, kind: Kind, site: Site) -> bool:
