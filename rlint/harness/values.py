@@ -167,15 +167,19 @@ class TorchData:
 
         if not self.tensor.numel():
             return True
-        a, b = self.tensor.reshape(-1), other.tensor.reshape(-1)
-        return torch.equal(a.view(torch.uint8), b.view(torch.uint8))
+        return torch.equal(self._bytes(), other._bytes())
 
     def _unequal(self, other: TorchData) -> torch.Tensor:
+        differing: torch.Tensor = self._bytes() != other._bytes()
+        return differing.reshape(self.tensor.numel(), -1).any(dim=1)
+
+    def _bytes(self) -> torch.Tensor:
         import torch
 
-        a, b = self.tensor.reshape(-1), other.tensor.reshape(-1)
-        differing = a.view(torch.uint8) != b.view(torch.uint8)
-        return differing.reshape(len(a), -1).any(dim=1)
+        flat = self.tensor.reshape(-1)
+        if flat.stride() != (1,):  # a single element may have any stride, and then has no bytes to look at
+            flat = flat.clone(memory_format=torch.contiguous_format)
+        return flat.view(torch.uint8)
 
     def gap(self, other: TorchData, tolerance: Tolerance | None) -> Gap | None:
         """The first element that differs, in the order of rows."""

@@ -217,6 +217,15 @@ def test_a_planted_change_is_caught_by_its_name(planted: str, tmp_path: Path) ->
     assert one.size == min(found.sizes) or planted == "exception: its message"
 
 
+def test_a_single_element_of_another_array_is_compared(tmp_path: Path) -> None:
+    """A column of one row has a stride that says nothing, and is compared like any tensor."""
+    column = (
+        "import torch\ndef inputs(case): return 0\ndef run(_): return torch.arange(6.0).reshape(3, 2)[:1, 0]"
+    )
+    assert compare(tmp_path, column, column.replace("reshape(3, 2)", "reshape(-1, 2)")).same
+    assert not compare(tmp_path, column, column.replace("arange(6.0)", "arange(1.0, 7.0)")).same
+
+
 def test_a_difference_shows_the_first_element_and_both_values(tmp_path: Path) -> None:
     """Of an array, a person sees which element differs, and how."""
     text = """
