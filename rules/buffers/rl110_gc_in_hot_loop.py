@@ -114,7 +114,8 @@ class GcInHotLoop(Rule):
         if site.module.is_test or not site.may_be_warm(node):
             return
         anchor = _guarded(site.tree.statement(node), site)
-        if _in_handler(anchor, site) or not site.runs_each_pass(anchor) or has_reason(anchor, site):
+        often = site.runs_each_pass(anchor) or site.runs_by_role(anchor)
+        if _in_handler(anchor, site) or not often or has_reason(anchor, site):
             return
         shown = f"{what.replace('.memory', '')}()"
         cost = (

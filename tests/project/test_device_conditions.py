@@ -84,3 +84,22 @@ def test_what_callers_drive_counts() -> None:
     )
     assert {GENERATION, GRADIENT_STEP} <= sites["memory.py"].drives(expression(sites["memory.py"], "clear()"))
     assert sites["train.py"].drives(expression(sites["train.py"], "network.eval()")) == frozenset()
+
+
+def test_hot_by_name_alone() -> None:
+    """A method that only other programs call runs once per step if its name says so, and all of it does."""
+    site = site_of("""
+        class Agent:
+            def act(self, observation):
+                look()
+                if self.steps % 100 == 0:
+                    rarely()
+                return helper()
+            def show(self):
+                print(self)
+        def helper():
+            return help_out()
+        """)
+    assert site.runs_by_role(expression(site, "look()"))
+    for call in ("rarely()", "help_out()", "print(self)"):
+        assert not site.runs_by_role(expression(site, call))
