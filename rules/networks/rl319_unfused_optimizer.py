@@ -1,0 +1,165 @@
+"""An optimizer that updates each weight in several passes where one would do.
+
+## What it does
+Flags `Adam`, `AdamW` and `SGD` with momentum that are made without `fused=` or `foreach=` and take a step for
+each update in the same file. `SGD` without momentum, which does little, is left alone, and so are optimizers
+of a single tensor (`[log_alpha]`), those that are given a closure, that are `differentiable` or
+`capturable`, and files with sparse gradients.
+
+The rule is opt-in: `fused=True` rounds differently, so a seeded run changes, and old versions of PyTorch have
+it on CUDA devices alone. Where the forward and backward passes are large, the step is a small part of all.
+
+## Why is it slow
+Written out, a step of Adam is a dozen operations on each tensor of weights: each is a call from Python, and
+reads and writes the whole tensor. The small networks of reinforcement learning have many small tensors, for
+which the calls take most of the time. A fused step does all of it in one call and one pass. On CUDA
+devices PyTorch groups the tensors by itself (`foreach`), so there is less to gain; on the CPU it does not.
+
+## Example
+```python
+import torch
+
+
+def train(model, batches):
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-4)
+    for obs, returns in batches:
+        loss = (model(obs) - returns).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+
+Use instead:
+
+```python
+import torch
+
+
+def train(model, batches):
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-4, fused=True)
+    for obs, returns in batches:
+        loss = (model(obs) - returns).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+
+## Fix safety
+The fix is unsafe. The weights round differently from the first step on, and the constructor raises where a
+parameter is no floating-point number or lies on a device without such kernels; sparse gradients make the step
+raise. Where no rounding may change, `foreach=True` groups the tensors and computes the same bits, and gains
+less.
+
+## References
+- https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html
+- https://docs.pytorch.org/docs/stable/optim.html#algorithms
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.site import Site
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+
+OPTIMIZERS = {f"torch.optim.{name}": name for name in ("Adam", "AdamW", "SGD")}
+DECIDES = frozenset({"fused", "foreach", "differentiable", "capturable", None})
+MOMENTUM = 2
+"""The place of `momentum` among the arguments of `SGD`."""
+
+
+class UnfusedOptimizer(Rule):
+    code = "RL319"
+    name = "unfused-optimizer"
+    claims = ("time",)
+    heat = Heat.COLD
+    opt_in = True
+    visits = (ast.Call,)
+    triggers = ("optim",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        name = OPTIMIZERS.get(site.qualified(node.func) or "")
+        if name is None or any(isinstance(argument, ast.Starred) for argument in node.args):
+            return
+        given = {keyword.arg: keyword.value for keyword in node.keywords}
+        if DECIDES & set(given) or (name == "SGD" and not has_momentum(node, given)):
+            return
+        holder = held_by(node, site) if is_of_a_network(node, given) else None
+        if holder is None or site.module.is_test or has_sparse_gradients(site):
+            return
+        stepped = steps(holder, node, site)
+        if stepped is None:
+            return
+        line = site.span_of(stepped)[0].line
+        edit = site.with_keyword(node, "fused", "True")
+        reason = "Weights round differently, and all must be floating-point numbers with dense gradients"
+        yield self.finding(
+            site,
+            node,
+            f"`{name}` updates each tensor of weights by many small operations, at each step in line {line}",
+            fix=Fix("Pass `fused=True`", Safety.UNSAFE, (edit,), reason) if edit is not None else None,
+            advice="Pass `fused=True`, or `foreach=True` where the weights must stay the same bit for bit",
+        )
+
+
+def is_of_a_network(call: ast.Call, given: dict[str | None, ast.expr]) -> bool:
+    """Does an optimizer update more than a single tensor (`[log_alpha]`), as far as one sees?"""
+    parameters = call.args[0] if call.args else given.get("params")
+    match parameters:
+        case ast.List(elts=[ast.Name() | ast.Attribute()]):
+            return False
+    return parameters is not None
+
+
+def has_momentum(call: ast.Call, given: dict[str | None, ast.expr]) -> bool:
+    """Is `SGD` given a momentum other than zero?"""
+    momentum = call.args[MOMENTUM] if len(call.args) > MOMENTUM else given.get("momentum")
+    return momentum is not None and not (isinstance(momentum, ast.Constant) and not momentum.value)
+
+
+def held_by(call: ast.Call, site: Site) -> str | None:
+    """The name of the variable or attribute that an optimizer is stored in."""
+    match site.parent(call):
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            return name
+        case ast.Assign(targets=[ast.Attribute(attr=name)]) | ast.AnnAssign(target=ast.Attribute(attr=name)):
+            return name
+    return None
+
+
+def steps(holder: str, made: ast.Call, site: Site) -> ast.Call | None:
+    """A call in hot code of this file that makes the optimizer of that name take a step, rather one in the
+    function that makes it; None where there is no such call, or where one hands it a closure.
+    """
+    found: list[ast.Call] = []
+    for use in site.attribute_uses("step"):
+        call = site.parent(use)
+        if not isinstance(call, ast.Call) or call.func is not use:
+            continue
+        if named(use.value) == holder:
+            if call.args or call.keywords:
+                return None
+        elif not any(named(argument) == holder for argument in call.args):  # `scaler.step(optimizer)`
+            continue
+        if site.heat_of(call).level is Heat.HOT:
+            found.append(call)
+    here = [call for call in found if site.function(call) is site.function(made)]
+    return next(iter(here or found), None)
+
+
+def named(expression: ast.expr) -> str | None:
+    """The last part of a variable or attribute."""
+    match expression:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return None
+
+
+def has_sparse_gradients(site: Site) -> bool:
+    """Does an embedding of this file give sparse gradients?"""
+    return any(
+        word.arg == "sparse" and not (isinstance(word.value, ast.Constant) and not word.value.value)
+        for word in site.tree.of_type(ast.keyword)
+    )
