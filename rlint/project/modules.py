@@ -38,7 +38,8 @@ class Anatomy:
     `layers` are the torch classes that may be in it, by qualified name, with whether one surely is;
     `reads_training` code of the project that reads `self.training`; `draws` random numbers drawn outside
     of dropout layers; `keeps` the attributes that a run sets or changes; `hooks` hooks registered on it;
-    `overrides` the names among `train`, `eval`, `__call__` that a class of it defines. Where it is not
+    `overrides` the names among `train`, `eval`, `__call__` that a class of it defines; `width` the size of
+    the largest square that fits into the weights of a linear layer which surely is there. Where it is not
     `complete`, there is more that nobody can see, and what is not noted may be there.
     """
 
@@ -50,6 +51,7 @@ class Anatomy:
     keeps: set[str] = field(default_factory=set)
     overrides: set[str] = field(default_factory=set)
     classes: set[str] = field(default_factory=set)
+    width: int = 0
 
     @property
     def dropout(self) -> bool:
@@ -170,6 +172,7 @@ class _Reading:
         match part.what:
             case "layer":
                 self.found.layers[part.name] = sure or self.found.layers.get(part.name, False)
+                self.found.width = max(self.found.width, part.width if sure else 0)
             case "made":
                 self._add_made(part, place, method, sure=sure)
             case "parameter":

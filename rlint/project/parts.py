@@ -52,13 +52,14 @@ class Part:
     constant of the project, gives for `arguments`), "parameter" (what the function is handed for it),
     "attribute" (of `self`, or of what the argument "" is made of), "method" (what a method of `self`
     gives), "instance" (of the class `name`, made elsewhere) or "unknown". `sure` says that no condition
-    decides whether it is there.
+    decides whether it is there. `width` is the smaller side of a linear layer, 0 where it is not known.
     """
 
     what: str
     name: str = ""
     sure: bool = True
     arguments: tuple[tuple[str, tuple[Part, ...]], ...] = ()
+    width: int = 0
 
 
 UNKNOWN = Part("unknown")
@@ -230,7 +231,7 @@ class Parts:
                 yield from self._looked_up(call)
             elif is_layer(qualified):
                 if not _is_off(call, qualified):
-                    yield Part("layer", qualified)
+                    yield Part("layer", qualified, width=self._width(call, qualified))
                 yield from self._inner_dropout(call, qualified)
             elif qualified.startswith("builtins."):
                 return
@@ -271,6 +272,22 @@ class Parts:
                 yield from _mentioned(facts.canonical(f"{base}.{name}")) if base else (UNKNOWN,)
             case _:
                 yield UNKNOWN
+
+    def _width(self, call: ast.Call, qualified: str) -> int:
+        """The smaller side of `nn.Linear(1024, size)` with literal sizes, or variables bound to such."""
+        if qualified != "torch.nn.Linear":
+            return 0
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        sizes = [*call.args[:2], *(given[name] for name in ("in_features", "out_features") if name in given)]
+        return min(map(self._number, sizes)) if len(sizes) == 2 else 0
+
+    def _number(self, size: ast.expr) -> int:
+        if isinstance(size, ast.Name):
+            bindings = self.knowledge.flow.reaching(size)
+            value = bindings[0].value if len(bindings) == 1 and bindings[0].how is How.ASSIGN else None
+            return self._number(value) if isinstance(value, ast.Constant) and not bindings[0].path else 0
+        is_number = isinstance(size, ast.Constant) and type(size.value) is int
+        return size.value if is_number else 0
 
     def _inner_dropout(self, call: ast.Call, qualified: str) -> Iterator[Part]:
         """The dropout that a recurrent layer or a transformer has inside, or that is written `p=0`."""

@@ -248,6 +248,10 @@ class Site(TopLevel):
         """Does any file of the project read an attribute of this name, on any object?"""
         return any(attribute in module.attributes_read for module in self.index.modules.values())
 
+    def is_told(self, speedup: str) -> bool:
+        """Does any file of the project say so of how torch computes: a word of `rlint.project.speedups`?"""
+        return any(speedup in module.speedups for module in self.index.modules.values())
+
     def is_imported(self, name: str) -> bool:
         """Does another file of the project import a name of this module, or all of its names?"""
         here = self.module.module

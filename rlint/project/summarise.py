@@ -20,6 +20,7 @@ from rlint.project.kinds import Kinds
 from rlint.project.knowledge import Knowledge
 from rlint.project.parts import Parts
 from rlint.project.parts_of_file import parts_of_file
+from rlint.project.speedups import speedups_of
 from rlint.project.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.project.work import does_work, remembers, watches_others
 from rlint.syntax.forms import is_property, is_staticmethod
@@ -82,6 +83,7 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
     _add_attributes(summary, knowledge)
     _look_into_containers(summary, knowledge)
     summary.attributes_read = _attributes_read(knowledge)
+    summary.speedups = speedups_of(knowledge)
     reader = Parts(knowledge)
     summary.parts = parts_of_file(knowledge, reader)
     summary.doings = doings(knowledge, reader)

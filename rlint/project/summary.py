@@ -125,6 +125,7 @@ class ModuleSummary:
     imports: dict[str, str] = field(default_factory=dict)
     star_imports: tuple[str, ...] = ()
     attributes_read: frozenset[str] = frozenset()  # the names of all attributes that the file reads
+    speedups: frozenset[str] = frozenset()  # how the file has torch compute (see speedups.py)
     constants: dict[str, Kind] = field(default_factory=dict)
     parts: dict[str, tuple[Part, ...]] = field(default_factory=dict)  # of networks (see parts_of_file.py)
     doings: dict[str, Doings] = field(default_factory=dict)  # by the function's qualified name
