@@ -284,10 +284,10 @@ class Parts:
     def _number(self, size: ast.expr) -> int:
         if isinstance(size, ast.Name):
             bindings = self.knowledge.flow.reaching(size)
-            value = bindings[0].value if len(bindings) == 1 and bindings[0].how is How.ASSIGN else None
-            return self._number(value) if isinstance(value, ast.Constant) and not bindings[0].path else 0
-        is_number = isinstance(size, ast.Constant) and type(size.value) is int
-        return size.value if is_number else 0
+            plain = len(bindings) == 1 and bindings[0].how is How.ASSIGN and not bindings[0].path
+            value = bindings[0].value if plain else None
+            return self._number(value) if isinstance(value, ast.Constant) else 0
+        return size.value if isinstance(size, ast.Constant) and isinstance(size.value, int) else 0
 
     def _inner_dropout(self, call: ast.Call, qualified: str) -> Iterator[Part]:
         """The dropout that a recurrent layer or a transformer has inside, or that is written `p=0`."""

@@ -1,0 +1,65 @@
+"""Which code runs on a CUDA device, and which calls in it run a network of the project."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.kind import Device, Tag
+from rlint.project.site import Site
+from rlint.project.speedups import CUDA
+from rlint.syntax.tree import Function
+
+_MAKES = frozenset({"torch.device", "torch.set_default_device"})
+
+
+def may_run_on_cuda(site: Site) -> bool:
+    """Does the project ask for CUDA devices, and does this file put something on a device that may be one?"""
+    return site.is_told(CUDA) and any(_puts_on_device(call, site) for call in site.tree.of_type(ast.Call))
+
+
+def _puts_on_device(call: ast.Call, site: Site) -> bool:
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "cuda":
+        return site.qualified(call.func) is None
+    devices = [keyword.value for keyword in call.keywords if keyword.arg == "device"]
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "to":
+        devices += call.args[:1]
+    if not devices or site.qualified(call.func) in _MAKES:
+        return False
+    device = devices[0]
+    return site.device_of(device) in (Device.CUDA, Device.UNKNOWN) and site.is_device(device)
+
+
+def network_run_by(call: ast.Call, site: Site) -> tuple[ast.expr, str] | None:
+    """The network that a call runs, and by which of its methods."""
+    if site.kind_of(call.func).tag is Tag.MODULE:
+        return call.func, "forward"
+    match call.func:
+        case ast.Attribute(value=owner, attr=method) if site.kind_of(owner).tag is Tag.MODULE:
+            return owner, method
+    return None
+
+
+def calls_behind(expression: ast.expr, site: Site, depth: int = 2) -> Iterator[ast.Call]:
+    """The calls of networks whose gradient a value carries, those in functions of the same file included."""
+    for call in site.sources(expression).calls:
+        if network_run_by(call, site) is not None:
+            yield call
+        elif depth:
+            for target in site.callables(call):
+                function = _definition(target.qualname, target.module, site)
+                for result in _returned(function, site) if function is not None else ():
+                    yield from calls_behind(result, site, depth - 1)
+
+
+def _definition(qualname: str, module: str, site: Site) -> Function | None:
+    if module != site.module.module:
+        return None
+    every: list[Function] = [*site.tree.of_type(ast.FunctionDef), *site.tree.of_type(ast.AsyncFunctionDef)]
+    return next((function for function in every if site.tree.qualname(function) == qualname), None)
+
+
+def _returned(function: Function, site: Site) -> Iterator[ast.expr]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Return) and node.value is not None and site.function(node) is function:
+            yield node.value

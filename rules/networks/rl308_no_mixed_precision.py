@@ -1,0 +1,149 @@
+"""Updates of a large network on a CUDA device, in float32 alone.
+
+## What it does
+Flags `loss.backward()` in code that takes gradient steps again and again, where the loss comes from a
+network that surely has convolutions, attention or linear layers of 1,024 units or more, the file puts
+something on a device that may be a CUDA one, and nothing in the whole project mentions lower precision:
+no `autocast`, no `GradScaler`, no `half` or `bfloat16`, no TF32, no option called `fp16` or `amp`, and no
+library that sees to it, such as accelerate, deepspeed or lightning. One place in each function is told.
+
+The rule is opt-in: what is gained depends on the device and on the sizes. Convolutions and matrix
+products must be large enough to keep the device busy; where an update waits for Python, for its data or
+for the environment, lower precision changes nothing, and the casts even cost a little. Networks of a few
+small linear layers, as for joint positions, are therefore left alone.
+
+## Why is it slow
+GPUs since Volta have units for products of matrices in half precision that do several times as many
+operations per second as those for float32, and what a layer saves for the backward pass takes half the
+memory. Without `autocast`, none of that is used: torch multiplies matrices in float32 unless it is told
+otherwise.
+
+## Example
+```python
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+encoder = nn.Sequential(nn.Conv2d(4, 64, 8, stride=4), nn.ReLU(), nn.Flatten(), nn.LazyLinear(6)).to(device)
+
+
+def train(batches: list, optimizer: torch.optim.Optimizer) -> None:
+    for frames, targets in batches:
+        loss = nn.functional.mse_loss(encoder(frames.to(device)), targets.to(device))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+Use instead (by hand):
+```python
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+encoder = nn.Sequential(nn.Conv2d(4, 64, 8, stride=4), nn.ReLU(), nn.Flatten(), nn.LazyLinear(6)).to(device)
+
+
+def train(batches: list, optimizer: torch.optim.Optimizer) -> None:
+    for frames, targets in batches:
+        with torch.amp.autocast("cuda", dtype=torch.bfloat16):
+            loss = nn.functional.mse_loss(encoder(frames.to(device)), targets.to(device))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+
+## Fix safety
+There is no fix: the results are other numbers, with fewer digits, and whether the training bears that is
+for the author to try. With `torch.bfloat16` (GPUs since Ampere) the range is that of float32, so that no
+`GradScaler` is needed; with `torch.float16`, small gradients become zero without one. Only the forward
+and the loss belong into the block, and neither `backward` nor the optimizer's step. What leaves it for
+numpy needs `.float()` first, as numpy has no bfloat16. `torch.cuda.amp.autocast` is deprecated.
+
+## References
+- https://docs.pytorch.org/docs/stable/amp.html
+- https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.modules import Anatomy
+from rlint.project.site import Site
+from rlint.project.speedups import PRECISION
+from rlint.rule import Finding, Heat, Rule
+from rlint.rules.networks._accelerated import calls_behind, may_run_on_cuda, network_run_by
+
+_WIDE = 1024
+"""Narrower linear layers cannot keep a device busy with the batches that are usual."""
+
+
+class NoMixedPrecision(Rule):
+    code = "RL308"
+    name = "no-mixed-precision"
+    seeds = ("S1.T3", "S4.4")
+    claims = ("time:cuda",)
+    opt_in = True
+    visits = (ast.Call,)
+    triggers = (".backward",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        loss = differentiated(node)
+        if loss is None or not site.may_be_warm(node) or site.module.is_test:
+            return
+        if site.is_told(PRECISION) or not may_run_on_cuda(site):
+            return
+        found = gaining(loss, site)
+        if found is None or site.heat_of(node).level is not Heat.HOT or is_told_before(node, site):
+            return
+        network, layers = found
+        yield self.finding(
+            site,
+            node,
+            f'{layers} of `{network}` compute in float32: there is no `torch.amp.autocast("cuda")` anywhere',
+            advice='Compute the loss under `torch.amp.autocast("cuda", dtype=torch.bfloat16)`, which needs '
+            "no `GradScaler`, and compare what is learned",
+        )
+
+
+def differentiated(call: ast.Call) -> ast.expr | None:
+    """The loss of `loss.backward()`."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=loss, attr="backward"), args=[]):
+            return loss
+    return None
+
+
+def gaining(loss: ast.expr, site: Site) -> tuple[str, str] | None:
+    """A network that a loss comes from and that has such layers, and which."""
+    for call in calls_behind(loss, site):
+        run = network_run_by(call, site)
+        layers = layers_that_gain(site.network(*run)) if run is not None else None
+        if run is not None and layers is not None:
+            return site.text(run[0]), layers
+    return None
+
+
+def layers_that_gain(network: Anatomy) -> str | None:
+    """What is surely in a network that tensor cores compute faster."""
+    sure = [name.rpartition(".")[2] for name, there in network.layers.items() if there]
+    if any("Conv" in name for name in sure):
+        return "The convolutions"
+    if any("Attention" in name or "Transformer" in name for name in sure):
+        return "The attention layers"
+    if network.width >= _WIDE:
+        return f"The linear layers (up to {network.width} units)"
+    return None
+
+
+def is_told_before(call: ast.Call, site: Site) -> bool:
+    """Does a line above in the same function say the same?"""
+    for other in site.calls_named("backward", site.function(call)):
+        loss = differentiated(other)
+        if loss is None or site.span(other) >= site.span(call) or site.heat_of(other).level is not Heat.HOT:
+            continue
+        if gaining(loss, site) is not None:
+            return True
+    return False
