@@ -21,7 +21,7 @@ _LOOKUPS = 400  # modules that are searched for one name
 class _LibraryMethod:
     """A method of a library's object, about to be called."""
 
-    tag: Tag
+    owner: Kind
     name: str
 
 
@@ -317,9 +317,11 @@ class Index:
                 forward = self.method(cls, "forward") if cls else None
                 return self.returned(forward) if forward is not None else None
         if isinstance(value, _LibraryMethod):
-            known = facts.method_fact(value.tag, value.name)
-            if value.tag is Tag.UNKNOWN:
+            known = facts.method_fact(value.owner.tag, value.name)
+            if value.owner.tag is Tag.UNKNOWN:
                 known = facts.method_on_unknown(value.name, 0) or facts.method_on_unknown(value.name, 1)
+            if known is not None and known.result.tag is value.owner.tag is Tag.MODULE:
+                return value.owner.aged()  # `Network(…).to(device)` is a `Network`
             return known.result if known is not None else None
         return None
 
@@ -346,7 +348,7 @@ class Index:
         if value.tag is Tag.PYTHON_MODULE:  # a context or manager offers what a module offers
             return (Kind(Tag.FUNCTION, of=f"{value.of}.{name}") if value.of else None), None
         if called:
-            return _LibraryMethod(value.tag, name), None
+            return _LibraryMethod(value, name), None
         return facts.attribute_kind(value.tag, name), None
 
     def _as_kind(self, value: Symbol | None) -> Kind:

@@ -269,3 +269,36 @@ def test_an_annotated_tuple_is_known_by_its_elements() -> None:
     assert site.kind_of(expression(site, "array", last=True)).tag is Tag.NDARRAY
     assert site.kind_of(expression(site, "number", last=True)).tag is Tag.INT
     assert site.kind_of(expression(site, "second", last=True)).tag is Tag.INT
+
+
+def test_a_network_of_another_file_that_is_moved_at_once_is_still_that_network() -> None:
+    """`Network().to(device)` is what was made, and its calls give what its `forward` gives."""
+    sites = build(
+        {
+            "model.py": """
+                from torch import nn
+                from torch.nn import functional as F
+
+                class Network(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.layer = nn.Linear(4, 2)
+
+                    def forward(self, x):
+                        return F.log_softmax(self.layer(x), dim=1)
+            """,
+            "agent.py": """
+                from model import Network
+
+                class Agent:
+                    def __init__(self, device):
+                        self.network = Network().to(device=device)
+
+                    def act(self, states):
+                        print(self.network(states))
+            """,
+        }
+    )
+    site = sites["agent.py"]
+    assert site.kind_of(expression(site, "self.network", last=True)).of == "model.Network"
+    assert site.kind_of(expression(site, "self.network(states)", last=True)).tag is Tag.TENSOR
