@@ -1,0 +1,218 @@
+"""A device looked at by its name, again and again, to find out what cannot have changed.
+
+## What it does
+Flags `"cuda" in str(device)`, `str(device).startswith("cuda")`, `str(device) == "cpu"` and the like, and
+`torch.cuda.is_available()`, in hot or warm code.
+
+It is off by default. Such a check takes a fraction of a microsecond, and no training loop was found in which
+it could be measured; `device.type == "cuda"` in its place takes longer still. Where a check stands in code
+that runs very often and does little else, keeping its answer is worth the line.
+
+## Why is it slow
+The name is put together from the type and the number of the device, and searched, each time;
+`is_available()` asks the driver. Both answer the same for as long as the program runs.
+
+## Example
+```python
+import torch
+
+
+def collect(env, policy, steps: int, device: torch.device):
+    state = env.reset()
+    for _ in range(steps):
+        if "cuda" in str(device):
+            state = state.to(device, non_blocking=True)
+        state = env.step(policy(state))
+    return state
+```
+
+Use instead:
+
+```python
+import torch
+
+
+def collect(env, policy, steps: int, device: torch.device):
+    state = env.reset()
+    on_cuda = "cuda" in str(device)
+    for _ in range(steps):
+        if on_cuda:
+            state = state.to(device, non_blocking=True)
+        state = env.step(policy(state))
+    return state
+```
+
+## Fix safety
+For the device of a tensor, the fix asks the tensor: `"cuda" in str(x.device)` becomes `x.is_cuda`, which is
+safe. In a loop the answer is kept in a name before it; in a method, in an attribute beside the one that the
+device is read from. Both are unsafe: somebody may set the device to another one meanwhile.
+
+Left alone are checks in code that runs once, and checks of the `type` of a device.
+
+## References
+- https://docs.pytorch.org/docs/stable/tensor_attributes.html#torch.device
+- https://docs.pytorch.org/docs/stable/generated/torch.Tensor.is_cuda.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rlint.project.kind import Tag
+from rlint.project.site import Site
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+
+NAMES = ("cuda", "cpu", "mps", "xpu", "gpu")
+ASKS = frozenset(f"torch.{kind}.is_available" for kind in ("cuda", "xpu", "backends.mps"))
+TITLE = "Keep the answer"
+
+
+class DeviceStringCheck(Rule):
+    code = "RL204"
+    name = "device-string-check"
+    seeds = ("S3.5",)
+    claims = ("time",)
+    heat = Heat.WARM
+    opt_in: ClassVar[bool] = True
+    visits = (ast.Compare, ast.Call)
+    triggers = ("str", "is_available", "repr")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, (ast.Compare, ast.Call))
+        device = checked(node, site)
+        asks = device is None and isinstance(node, ast.Call) and site.qualified(node.func) in ASKS
+        if (device is None and not asks) or not site.may_be_warm(node):
+            return
+        if device is not None and not site.is_device(device):
+            return
+        shown = site.text(node)
+        what = "asks the driver" if asks else "puts the name of the device together and searches it"
+        yield self.finding(
+            site,
+            node,
+            f"`{shown}` {what} each time, for an answer that stays the same"
+            if "\n" not in shown
+            else f"A check {what} each time, for an answer that stays the same",
+            fix=build_fix(node, device, site),
+            advice="Ask once, where the device is set, and keep the answer",
+        )
+
+
+def checked(node: ast.Compare | ast.Call, site: Site) -> ast.expr | None:
+    """The device whose name is looked at."""
+    match node:
+        case ast.Compare(
+            left=ast.Constant(value=str(word)), ops=[ast.In() | ast.NotIn()], comparators=[text]
+        ):
+            pass
+        case ast.Compare(
+            left=text, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value=str(word))]
+        ):
+            pass
+        case ast.Call(
+            func=ast.Attribute(value=text, attr="startswith"),
+            args=[ast.Constant(value=str(word))],
+            keywords=[],
+        ):
+            pass
+        case _:
+            return None
+    if not word.startswith(NAMES):
+        return None
+    match text:
+        case ast.Call(func=ast.Name(id="str" | "repr") as func, args=[device], keywords=[]):
+            return device if (site.qualified(func) or "").startswith("builtins.") else None
+    return None
+
+
+def build_fix(node: ast.Compare | ast.Call, device: ast.expr | None, site: Site) -> Fix | None:
+    """Ask the tensor, or keep the answer before the loop or in an attribute."""
+    match node, device:
+        case (
+            ast.Compare(left=ast.Constant(value="cuda"), ops=[operator]),
+            ast.Attribute(value=tensor, attr="device"),
+        ) if site.kind_of(tensor).tag is Tag.TENSOR and not site.kind_of(tensor).optional:
+            asked = f"{site.operand(tensor)}.is_cuda"
+            asked = f"(not {asked})" if isinstance(operator, ast.NotIn) else asked
+            clean = site.can_be_moved(node)
+            return Fix("Ask the tensor", Safety.SAFE, (site.replace(node, asked),)) if clean else None
+    if not site.can_be_moved(node):
+        return None
+    return before_loop(node, device, site) or beside_device(node, device, site)
+
+
+def answer_name(node: ast.expr, site: Site) -> str:
+    """What the kept answer is called."""
+    text = site.text(node)
+    kind = next((name for name in NAMES if name in text), "device")
+    if text.endswith("is_available()"):
+        return f"has_{kind}"
+    return f"{'not_' if isinstance(node, ast.Compare) and isinstance(node.ops[0], _NOT) else ''}on_{kind}"
+
+
+_NOT = (ast.NotIn, ast.NotEq)
+
+
+def alike(node: ast.expr, around: ast.AST, site: Site) -> list[ast.expr]:
+    """The same check wherever it stands in a loop or a class; nothing where `node` is not the first."""
+    wanted = ast.dump(node)
+    same = [
+        other
+        for other in ast.walk(around)
+        if isinstance(other, ast.expr) and ast.dump(other) == wanted and site.can_be_moved(other)
+    ]
+    same.sort(key=site.span)
+    return same if same[:1] == [node] else []
+
+
+def before_loop(node: ast.Compare | ast.Call, device: ast.expr | None, site: Site) -> Fix | None:
+    """A name before the outermost loop in which the device stays the same."""
+    loops = [loop for loop in site.loops(node) if isinstance(loop, (ast.For, ast.While))]
+    if not loops:
+        return None
+    loop = loops[-1]
+    start = loop.iter if isinstance(loop, ast.For) else loop.test
+    if any(part is node for part in ast.walk(start)):
+        return None
+    if device is not None and not (
+        isinstance(device, (ast.Name, ast.Attribute)) and site.doubts_between(device, start, node) is not None
+    ):
+        return None
+    same = [other for other in alike(node, loop, site) if site.function(other) is site.function(node)]
+    name = site.free_local([answer_name(node, site)], loop, f"RL204 {ast.dump(node)} {site.span(loop)[0]}")
+    made = site.insert_before(loop, f"{name} = {site.text(node)}")
+    if made is None or not same:
+        return None
+    reason = "What devices there are must stay the same while the loop runs"
+    if device is not None:
+        reason = f"`{site.text(device)}` must stay the same device while the loop runs"
+    return Fix(TITLE, Safety.UNSAFE, (made, *(site.replace(other, name) for other in same)), reason)
+
+
+def beside_device(node: ast.Compare | ast.Call, device: ast.expr | None, site: Site) -> Fix | None:
+    """An attribute that is set behind the one from which the device is read, in `__init__`."""
+    cls = site.class_of(node)
+    made = site.method(cls, "__init__") if cls is not None else None
+    attribute = device
+    while isinstance(attribute, ast.Attribute) and not isinstance(attribute.value, ast.Name):
+        attribute = attribute.value
+    if cls is None or made is None or device is None or not isinstance(attribute, ast.Attribute):
+        return None
+    owner = attribute.value
+    if not isinstance(owner, ast.Name) or [parameter.arg for parameter in made.args.args[:1]] != [owner.id]:
+        return None
+    stores = [use for use in site.attribute_uses(attribute.attr) if isinstance(use.ctx, ast.Store)]
+    statement = site.tree.statement(stores[0]) if len(stores) == 1 else None
+    same = alike(node, cls, site)
+    if statement is None or statement not in made.body or any(site.function(other) is made for other in same):
+        return None
+    name = answer_name(node, site)
+    if not same or site.attribute_uses(name) or site.is_attribute_read(name):
+        return None
+    kept = site.insert_after(statement, f"{owner.id}.{name} = {site.text(node)}")
+    if kept is None:
+        return None
+    edits = (kept, *(site.replace(other, f"{owner.id}.{name}") for other in same))
+    return Fix(TITLE, Safety.UNSAFE, edits, f"`{site.text(device)}` must stay the same device")
