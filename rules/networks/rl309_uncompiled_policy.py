@@ -1,0 +1,174 @@
+"""A policy that acts for many environments at once on a CUDA device, layer by layer from Python.
+
+## What it does
+Flags the call of a network on observations, with autograd off, in a loop that steps environments or in
+a function that such a loop calls, where the project has several environments (`num_envs`), the file puts
+something on a device that may be a CUDA one, and nothing in the whole project mentions a compiler:
+no `torch.compile`, no CUDA graphs, no TorchScript, nothing that exports the network. The network must be
+known wholly and have one shape of input: no recurrent layers, no attention, no hooks, no attributes that
+it changes when it runs. The first such call of a network in a function is told.
+
+The rule is opt-in: it pays on CUDA devices, for batches of about 64 observations or more, over runs that are
+long enough to make up for the seconds or minutes of compilation. For one observation on the CPU, a
+compiled policy is slower than the plain one.
+
+## Why is it slow
+Each layer and each activation is a call from Python that starts a kernel of its own. For the networks of
+reinforcement learning, the kernels take less time than starting them, so the device waits for Python.
+`torch.compile` joins the operations, and with `mode="reduce-overhead"` it records them as a CUDA graph, which
+is started by one call.
+
+## Example
+```python
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+policy = nn.Sequential(nn.Linear(17, 256), nn.Tanh(), nn.Linear(256, 6)).to(device)
+
+
+def collect(envs, num_envs: int, steps: int) -> None:
+    obs = torch.zeros(num_envs, 17, device=device)
+    for _ in range(steps):
+        with torch.no_grad():
+            logits = policy(obs)
+        obs, _, _, _ = envs.step(logits.argmax(-1))
+```
+Use instead (by hand):
+```python
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+policy = nn.Sequential(nn.Linear(17, 256), nn.Tanh(), nn.Linear(256, 6)).to(device)
+act = torch.compile(policy, mode="reduce-overhead")
+
+
+def collect(envs, num_envs: int, steps: int) -> None:
+    obs = torch.zeros(num_envs, 17, device=device)
+    for _ in range(steps):
+        with torch.no_grad():
+            logits = act(obs)
+        obs, _, _, _ = envs.step(logits.argmax(-1))
+```
+
+## Fix safety
+There is no fix: compiled code rounds differently, needs a compiler on the machine, and compiles anew for each
+other shape of the observations. With `mode="reduce-overhead"`, the next call overwrites what the
+last one gave: what is kept has to be copied (`rollout[step] = logits` does, a list of results does not).
+Keep the plain network for `state_dict()`, whose keys differ in the compiled one. TorchScript is deprecated
+and no substitute.
+
+## References
+- https://docs.pytorch.org/docs/stable/generated/torch.compile.html
+- https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.autograd import Autograd
+from rlint.project.kind import Tag
+from rlint.project.loops import ENVIRONMENT_STEP, GRADIENT_STEP
+from rlint.project.observations import is_observation
+from rlint.project.site import Site
+from rlint.project.speedups import COMPILED
+from rlint.rule import Finding, Heat, Rule
+from rlint.rules.networks._accelerated import may_run_on_cuda, network_run_by
+
+SEVERAL = ("num_envs", "n_envs", "num_environments", "n_environments", "num_processes", "nenvs")
+"""What people call the number of environments that step together."""
+
+
+class UncompiledPolicy(Rule):
+    code = "RL309"
+    name = "uncompiled-policy"
+    seeds = ("S4.3",)
+    claims = ("time:cuda",)
+    opt_in = True
+    visits = (ast.Call,)
+    triggers = ("no_grad", "inference_mode", "set_grad_enabled")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        if not node.args or not site.may_be_warm(node) or site.module.is_test:
+            return
+        run = network_run_by(node, site) if not site.is_told(COMPILED) else None
+        if run is None or not may_run_on_cuda(site):
+            return
+        network, method = run
+        if is_part(network, site) or not acts(node, site) or not has_fixed_shape(network, method, site):
+            return
+        if not steps_several(site) or is_told_before(node, network, site):
+            return
+        yield self.finding(
+            site,
+            node,
+            f"`{site.text(network)}` runs layer by layer at each step: nothing in the project is compiled",
+            advice=f'Call `torch.compile({site.text(node.func)}, mode="reduce-overhead")`, made once, '
+            "where about 64 observations or more come together on a CUDA device",
+        )
+
+
+def is_part(network: ast.expr, site: Site) -> bool:
+    """Is it a part of a network that runs it? The whole is what should be compiled."""
+    root = network
+    while isinstance(root, (ast.Attribute, ast.Subscript, ast.Call)):
+        root = root.func if isinstance(root, ast.Call) else root.value
+    is_own = isinstance(root, ast.Name) and root.id == "self" and site.class_of(root) is not None
+    return is_own and site.kind_of(root).tag is Tag.MODULE
+
+
+def acts(call: ast.Call, site: Site) -> bool:
+    """Does a network see the observations of each step of the environments, and learn nothing from them?"""
+    if not any(is_shown(node, site) for node in ast.walk(call.args[0]) if isinstance(node, ast.expr)):
+        return False
+    if site.heat_of(call).level is not Heat.HOT or site.autograd_at(call) is not Autograd.OFF:
+        return False
+    function = site.function(call)
+    summary = site.module.functions[site.tree.qualname(function) if function is not None else ""]
+    around = [summary.loops[site.knowledge.loops.index[loop]] for loop in site.loops(call)]
+    if around:
+        return ENVIRONMENT_STEP in around[0].drivers
+    drives = site.drives(call)
+    return ENVIRONMENT_STEP in drives and GRADIENT_STEP not in drives
+
+
+def is_shown(expression: ast.expr, site: Site) -> bool:
+    """Is it an observation, or one that was made a tensor on the device?"""
+    if is_observation(expression, site):
+        return True
+    match expression:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name.lower() in ("obs", "next_obs", "observation", "state", "observations", "states")
+    return False
+
+
+def has_fixed_shape(network: ast.expr, method: str, site: Site) -> bool:
+    """Is all of a network known, and does it compute the same operations in each step?"""
+    anatomy = site.network(network, method)
+    odd = anatomy.recurrent or anatomy.attention or anatomy.hooks or anatomy.keeps or anatomy.reads_training
+    return anatomy.complete and anatomy.weights and not odd
+
+
+def steps_several(site: Site) -> bool:
+    """Has the project a number of environments that step together?"""
+    if any(map(site.is_attribute_read, SEVERAL)):
+        return True
+    return any(node.id in SEVERAL for node in site.tree.of_type(ast.Name)) or any(
+        node.arg in SEVERAL for node in site.tree.of_type(ast.arg)
+    )
+
+
+def is_told_before(call: ast.Call, network: ast.expr, site: Site) -> bool:
+    """Does an earlier call in the same function run the same network like that?"""
+    function, text = site.function(call), site.text(network)
+    for other in site.tree.of_type(ast.Call):
+        if site.function(other) is not function or not other.args or site.span(other) >= site.span(call):
+            continue
+        run = network_run_by(other, site)
+        if run is not None and site.text(run[0]) == text and acts(other, site):
+            return has_fixed_shape(run[0], run[1], site)
+    return False
