@@ -163,12 +163,12 @@ def steps_several(site: Site) -> bool:
 
 
 def is_told_before(call: ast.Call, network: ast.expr, site: Site) -> bool:
-    """Does an earlier call in the same function run the same network like that?"""
-    function, text = site.function(call), site.text(network)
+    """Does an earlier call in the same function run the same network like that, or the one it is part of?"""
+    function, text = site.function(call), f"{site.text(network)}."
     for other in site.tree.of_type(ast.Call):
         if site.function(other) is not function or not other.args or site.span(other) >= site.span(call):
             continue
         run = network_run_by(other, site)
-        if run is not None and site.text(run[0]) == text and acts(other, site):
+        if run is not None and text.startswith(f"{site.text(run[0])}.") and acts(other, site):
             return has_fixed_shape(run[0], run[1], site)
     return False
