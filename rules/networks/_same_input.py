@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rlint.project.effect import Level
 from rlint.project.kind import Tag
 from rlint.project.loops import AnyLoop
+from rlint.project.modules import Anatomy
 from rlint.project.site import Site
 from rlint.syntax.tree import FUNCTIONS
 
@@ -51,6 +52,41 @@ def loop_without_change(call: ast.Call, site: Site) -> AnyLoop | None:
     return found
 
 
+def is_forward(call: ast.Call, site: Site) -> bool:
+    """Does a call run a network with weights that gives the same each time, on arguments that are the same
+    each time?
+    """
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    anatomy = anatomy_of(call.func, site)
+    if anatomy is None or not (anatomy.repeatable and anatomy.weights):
+        return False
+    return all(site.effect_of(value).quiet for value in given)
+
+
+def anatomy_of(func: ast.expr, site: Site) -> Anatomy | None:
+    """What a call runs: a network itself, or a method of one."""
+    if site.kind_of(func).tag is Tag.MODULE:
+        return site.network(func)
+    if isinstance(func, ast.Attribute) and site.kind_of(func.value).tag is Tag.MODULE:
+        return site.network(func.value, func.attr)
+    return None
+
+
+def stays_the_same(moved: ast.AST, parts: Iterable[ast.AST], site: Site) -> bool:
+    """Would code that runs a network whatever the mode give the same behind `parts`, which run after it?"""
+    watched = _Watched(moved, site)
+    return not any(
+        watched.changed_by(node) for part in parts for node in _run(part) if not _is_mode(node, site)
+    )
+
+
+def _is_mode(node: ast.AST, site: Site) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr="eval" | "train")):
+            return site.kind_of(owner).tag is Tag.MODULE
+    return False
+
+
 def _withs(node: ast.AST, site: Site) -> list[ast.AST]:
     """The blocks that may turn autograd or casts on and off around a node."""
     return [ancestor for ancestor in site.ancestors(node) if isinstance(ancestor, _WITHS)]
@@ -69,7 +105,7 @@ def _run(part: ast.AST) -> Iterator[ast.AST]:
 class _Watched:
     """The names and attributes that a call of a network hangs on."""
 
-    def __init__(self, call: ast.Call, site: Site) -> None:
+    def __init__(self, call: ast.AST, site: Site) -> None:
         self.site = site
         nodes = list(ast.walk(call))
         self.names = {

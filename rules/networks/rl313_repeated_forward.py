@@ -70,12 +70,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.kind import Tag
-from rlint.project.modules import Anatomy
 from rlint.project.site import Site
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.networks._run_once import build_fix, hoist
-from rlint.rules.networks._same_input import loop_without_change, sees_the_same
+from rlint.rules.networks._same_input import is_forward, loop_without_change, sees_the_same
 
 ADVICE = (
     "Run the network once, keep the result in a variable and use that; `clone()` what is changed in place"
@@ -162,26 +160,6 @@ def repeats_of(node: ast.Call, alike: list[ast.expr], site: Site) -> list[ast.ex
         return []
     again: list[ast.expr] = [call for call in behind if sees_the_same(node, call, site)]
     return [call for call in again if not is_covered(call, site)]
-
-
-def is_forward(call: ast.Call, site: Site) -> bool:
-    """Does a call run a network with weights that gives the same each time, on arguments that are the same
-    each time?
-    """
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    anatomy = anatomy_of(call.func, site)
-    if anatomy is None or not (anatomy.repeatable and anatomy.weights):
-        return False
-    return all(site.effect_of(value).quiet for value in given)
-
-
-def anatomy_of(func: ast.expr, site: Site) -> Anatomy | None:
-    """What a call runs: a network itself, or a method of one."""
-    if site.kind_of(func).tag is Tag.MODULE:
-        return site.network(func)
-    if isinstance(func, ast.Attribute) and site.kind_of(func.value).tag is Tag.MODULE:
-        return site.network(func.value, func.attr)
-    return None
 
 
 def is_covered(call: ast.expr, site: Site) -> bool:
