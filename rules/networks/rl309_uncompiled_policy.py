@@ -2,8 +2,9 @@
 
 ## What it does
 Flags the call of a network on observations, with autograd off, in a loop that steps environments or in
-a function that such a loop calls, where the project has several environments (`num_envs`), the file puts
-something on a device that may be a CUDA one, and nothing in the whole project mentions a compiler:
+a function that such a loop calls, where the project has many environments (`num_envs`, 32 or more unless
+somebody says otherwise), the file puts something on a device that may be a CUDA one, and nothing in the
+whole project mentions a compiler:
 no `torch.compile`, no CUDA graphs, no TorchScript, nothing that exports the network. The network must be
 known wholly and have one shape of input: no recurrent layers, no attention, no hooks, no attributes that
 it changes when it runs. The first such call of a network in a function is told.
@@ -82,6 +83,10 @@ SEVERAL = ("num_envs", "n_envs", "num_environments", "n_environments", "num_proc
 """What people call the number of environments that step together."""
 
 
+MANY = 32
+"""With fewer by default, the observations of a step are too few."""
+
+
 class UncompiledPolicy(Rule):
     code = "RL309"
     name = "uncompiled-policy"
@@ -154,12 +159,35 @@ def has_fixed_shape(network: ast.expr, method: str, site: Site) -> bool:
 
 
 def steps_several(site: Site) -> bool:
-    """Has the project a number of environments that step together?"""
+    """Has the project a number of environments that step together, no small one by default?"""
+    if any(number < MANY for number in default_numbers(site)):
+        return False
     if any(map(site.is_attribute_read, SEVERAL)):
         return True
     return any(node.id in SEVERAL for node in site.tree.of_type(ast.Name)) or any(
         node.arg in SEVERAL for node in site.tree.of_type(ast.arg)
     )
+
+
+def default_numbers(site: Site) -> Iterator[int]:
+    """How many environments there are unless somebody says otherwise: options, fields and variables."""
+    for call in site.tree.of_type(ast.Call):
+        if not (isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument"):
+            continue
+        name = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else ""
+        if isinstance(name, str) and name.lstrip("-").replace("-", "_") in SEVERAL:
+            yield from (number_in(word.value) for word in call.keywords if word.arg == "default")
+    for field in site.tree.of_type(ast.AnnAssign):
+        if isinstance(field.target, ast.Name) and field.target.id in SEVERAL and field.value is not None:
+            yield number_in(field.value)
+    for bound in site.tree.of_type(ast.Assign):
+        if isinstance(bound.targets[0], ast.Name) and bound.targets[0].id in SEVERAL:
+            yield number_in(bound.value)
+
+
+def number_in(value: ast.expr) -> int:
+    """A number that is written down; `MANY` for all others."""
+    return value.value if isinstance(value, ast.Constant) and isinstance(value.value, int) else MANY
 
 
 def is_told_before(call: ast.Call, network: ast.expr, site: Site) -> bool:
