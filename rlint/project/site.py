@@ -423,8 +423,8 @@ class Site(TopLevel):
         return self._heat.each_pass(summary, around, level, own=loops.pacing.each_pass(node))
 
     def runs_by_role(self, node: ast.AST) -> bool:
-        """Does a node run in each call of a function that is only known to be called often by its name (`act`,
-        `store_transition`), as no code of the project calls it? `runs_each_pass` is False there.
+        """Does a node run in each call of a function that is only known to be called often by its name
+        (`act`, `store_transition`), as no code of the project calls it? `runs_each_pass` is False there.
         """
         function = self.tree.function(node)
         summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
