@@ -1,0 +1,170 @@
+"""Rows picked by an array of indices, then flattened, field by field.
+
+## What it does
+Flags `states[indices].reshape(batch_size, -1)` in hot code, where `states` is known to be a numpy array whose
+rows hold several numbers: the way in which a replay buffer makes a batch of each of its fields.
+
+The rule is opt-in: there is little to gain, and nothing at all for rows of one number. It is in the catalogue
+since the pattern is often blamed for more than it costs.
+
+## Why is it slow
+The `reshape` is not: it is a view of the rows that were just copied. What takes time is the copy, and
+`numpy.take`, made for whole rows, copies them a little faster than brackets do, which have to expect any
+mixture of indices, slices and masks. The larger a row, the less it matters: then both wait for memory.
+
+## Example
+```python
+import numpy as np
+
+
+class ReplayBuffer:
+    def __init__(self, capacity: int) -> None:
+        self.states = np.zeros((capacity, 4, 49), dtype=np.float32)
+
+    def sample(self, batch_size: int) -> np.ndarray:
+        indices = np.random.randint(0, len(self.states), size=batch_size)
+        return self.states[indices].reshape(batch_size, -1)
+```
+
+Use instead:
+
+```python
+import numpy as np
+
+
+class ReplayBuffer:
+    def __init__(self, capacity: int) -> None:
+        self.states = np.zeros((capacity, 4, 49), dtype=np.float32)
+
+    def sample(self, batch_size: int) -> np.ndarray:
+        indices = np.random.randint(0, len(self.states), size=batch_size)
+        return np.take(self.states, indices, axis=0).reshape(batch_size, -1)
+```
+
+## Fix safety
+The fix is unsafe: `numpy.take` gives the same rows and refuses the same indices, but reads a mask of booleans
+as zeros and ones. An `out=` is not part of it: it would save the allocation and hand the same memory to every
+caller, so that batches which are still in use would change.
+
+Arrays of numbers (`rewards[indices].reshape(-1, 1)`) are left alone, for which brackets are faster; so are
+tensors, and what nothing tells to be an array.
+
+## References
+- https://numpy.org/doc/stable/reference/generated/numpy.take.html
+- https://numpy.org/doc/stable/user/basics.indexing.html#advanced-indexing
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from rlint.project.guards import last_name
+from rlint.project.kind import Tag
+from rlint.project.site import Site
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.syntax.scopes import How
+
+INDICES = re.compile(r"(^|_)(idx|idxs|idxes|ind|inds|index|indexes|indices|rows)$")
+KEEPS_ROWS = frozenset({"astype", "copy"})
+
+
+class GatherThenReshape(Rule):
+    code = "RL107"
+    name = "gather-then-reshape"
+    seeds = ("S2.3",)
+    claims = ("time",)
+    heat = Heat.HOT
+    opt_in = True
+    visits = (ast.Call,)
+    triggers = ("reshape",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        reshaped = reshaped_by(node, site)
+        if reshaped is None or not site.may_be_warm(node):
+            return
+        gathered = gathered_in(reshaped, site)
+        if gathered is None or not has_rows(gathered.value, site):
+            return
+        if not may_be_indices(gathered.slice, site):
+            return
+        held = site.text(gathered.value)
+        yield self.finding(
+            site,
+            gathered,
+            f"`{held}` is copied row by row in general indexing; `numpy.take` copies rows faster",
+            fix=build_fix(gathered, site),
+            advice=f"Take the rows: `np.take({held}, ..., axis=0)`; the `reshape` behind it costs nothing",
+        )
+
+
+def reshaped_by(call: ast.Call, site: Site) -> ast.expr | None:
+    """The array that a call reshapes into rows of several numbers."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=array, attr="reshape"), args=shape, keywords=[]) if (
+            site.qualified(call.func) is None
+        ):
+            pass
+        case ast.Call(args=[array, *shape], keywords=[]) if site.qualified(call.func) == "numpy.reshape":
+            pass
+        case _:
+            return None
+    if len(shape) == 1 and isinstance(shape[0], ast.Tuple):
+        shape = shape[0].elts
+    if len(shape) != 2 or (isinstance(shape[1], ast.Constant) and shape[1].value == 1):
+        return None
+    return array
+
+
+def gathered_in(array: ast.expr, site: Site) -> ast.Subscript | None:
+    """The `states[indices]` that an array is, also by name and with its type changed."""
+    match array:
+        case ast.Subscript(slice=ast.Name() | ast.Attribute() | ast.BinOp() | ast.Subscript()):
+            return array
+        case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in KEEPS_ROWS:
+            return gathered_in(inner, site)
+        case ast.Name():
+            made = site.definitions(array)
+            if (
+                len(made) == 1
+                and made[0].how is How.ASSIGN
+                and not made[0].path
+                and made[0].value is not None
+            ):
+                value = made[0].value
+                return None if isinstance(value, ast.Name) else gathered_in(value, site)
+    return None
+
+
+def has_rows(array: ast.expr, site: Site) -> bool:
+    """Is it a numpy array of at least two dimensions, as far as anybody knows?"""
+    kind = site.kind_of(array)
+    return kind.tag is Tag.NDARRAY and (kind.rank is None or kind.rank > 1) and kind.dtype != "object"
+
+
+def may_be_indices(index: ast.expr, site: Site) -> bool:
+    """Is it an array of whole numbers, by its kind or by its name?"""
+    kind = site.kind_of(index)
+    if kind.tag is Tag.NDARRAY and kind.dtype:
+        return "int" in kind.dtype and kind.rank != 0
+    if kind.tag not in (Tag.UNKNOWN, Tag.NDARRAY):
+        return False
+    if isinstance(index, ast.BinOp):
+        return isinstance(index.op, (ast.Add, ast.Sub, ast.Mod)) and may_be_indices(index.left, site)
+    return bool(INDICES.search(last_name(index) or "")) and not isinstance(index, ast.Subscript)
+
+
+def build_fix(gathered: ast.Subscript, site: Site) -> Fix | None:
+    """Take the rows by the function that is made for it."""
+    take = site.spelled("numpy.take", gathered)
+    if take is None or not site.can_be_moved(gathered):
+        return None
+    text = f"{take}({site.text(gathered.value)}, {site.text(gathered.slice)}, axis=0)"
+    return Fix(
+        "Take the rows with `numpy.take`",
+        Safety.UNSAFE,
+        (site.replace(gathered, text),),
+        f"`{site.text(gathered.slice)}` must hold whole numbers, no mask",
+    )
