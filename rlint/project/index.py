@@ -61,6 +61,7 @@ class Index:
         self._class_kinds: dict[str, Kind] = {}
         self._effects: dict[str, Effect] = {}
         self._subclasses: dict[str, list[ClassSummary]] | None = None
+        self._setters: dict[str, list[tuple[str, FunctionSummary]]] | None = None
         self._arguments: dict[str, Kind] = {}  # "module.function@parameter" → what callers pass
         self._depth = 0
 
@@ -207,6 +208,18 @@ class Index:
             if found is not None:
                 return found
         return UNKNOWN
+
+    def setters(self, attribute: str) -> list[tuple[str, FunctionSummary]]:
+        """The functions that set an attribute of this name, each with the access path of the object; those of
+        tests, and constructors that set their own, are left out.
+        """
+        if self._setters is None:
+            self._setters = {}
+            for module in self.modules.values():
+                for function in () if module.is_test else module.functions.values():
+                    for path, name in function.sets:
+                        self._setters.setdefault(name, []).append((path, function))
+        return self._setters.get(attribute, [])
 
     # -- access paths --------------------------------------------------------------------------
 

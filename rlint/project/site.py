@@ -32,6 +32,7 @@ from rlint.project.origins import Sources
 from rlint.project.outlets import Left
 from rlint.project.parts import Parts
 from rlint.project.repeats import Repeats, Repetition
+from rlint.project.settled import Settled
 from rlint.project.stepped import Optimized
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
 from rlint.project.sure_devices import SureDevices
@@ -66,6 +67,7 @@ class Site(TopLevel):
         self._gradients = Gradients(knowledge, self._autograd, index)
         self._optimized = Optimized(knowledge)
         self._parts = Parts(knowledge)
+        self._settled = Settled(index, heat)
         self._heats: dict[ast.AST, HeatAt] = {}
         self._warm: dict[ast.AST | None, bool] = {}
 
@@ -156,6 +158,20 @@ class Site(TopLevel):
         function = self.tree.function(node)
         summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
         return summary is None or sets_mode_around(summary, self._heat.graph)
+
+    def is_self(self, expression: ast.expr) -> bool:
+        """Is this the first parameter of the method around it?"""
+        return self._parts.is_self(expression)
+
+    def is_setting(self, attribute: ast.Attribute) -> bool:
+        """Does `self.x` (or `self.config.x`) keep the value that it got while its object was made, for all
+        that the project does? Not so for objects that hot code makes.
+        """
+        if self._parts.is_self(attribute.value):
+            return self._settled.is_settled(self._class_around(attribute), attribute.attr)
+        if isinstance(attribute.value, ast.Attribute) and self.is_setting(attribute.value):
+            return self._settled.is_settled(self.class_of_value(attribute.value), attribute.attr)
+        return False
 
     # -- what things do ------------------------------------------------------------------------
 

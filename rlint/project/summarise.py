@@ -20,6 +20,7 @@ from rlint.project.kinds import Kinds
 from rlint.project.knowledge import Knowledge
 from rlint.project.parts import Parts
 from rlint.project.parts_of_file import parts_of_file
+from rlint.project.settled import sets
 from rlint.project.speedups import speedups_of
 from rlint.project.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.project.work import does_work, remembers, watches_others
@@ -88,6 +89,8 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
     summary.parts = parts_of_file(knowledge, reader)
     summary.doings = doings(knowledge, reader)
     summary.frozen = gradients.frozen()
+    for name, attributes in sets(knowledge).items():
+        summary.functions[name].sets = attributes
     return summary
 
 

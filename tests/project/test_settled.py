@@ -1,0 +1,88 @@
+"""Attributes that keep what they got while their object was made."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from project_builder import site_of
+
+
+def is_setting(methods: str, *, read: str = "self.size", below: str = "") -> bool:
+    """May `read`, in the method `act` of an agent with these further methods, be read once for all?"""
+    indented = methods.replace("\n", "\n            ")
+    site = site_of(
+        f"""
+        class Config:
+            def __init__(self, width):
+                self.width = width
+
+        class Agent:
+            def __init__(self, size, config):
+                self.size = size
+                self.config = config
+                self.inner = Config(size)
+                self._prepare()
+
+            {indented}
+
+            def _prepare(self):
+                self.depth = 3
+
+            def act(self):
+                return {read}
+
+        {below}
+        """
+    )
+    returned = [node.value for node in site.tree.of_type(ast.Return)][-1]
+    assert isinstance(returned, ast.Attribute)
+    return site.is_setting(returned)
+
+
+@pytest.mark.parametrize("read", ["self.size", "self.depth", "self.config.width", "self.inner.width"])
+def test_set_by_the_constructor(read: str) -> None:
+    """What the constructor sets, itself or by a helper of its own, stays; so does what a config holds."""
+    assert is_setting("", read=read)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "def grow(self):\n    self.size = 2",
+        "def grow(self):\n    self.size += 1",
+        "def grow(self):\n    setattr(self, 'size', 2)",
+        "def grow(self):\n    del self.size",
+        "def grow(self):\n    for self.size in range(3):\n        pass",
+        "@property\ndef size(self):\n    return 2",
+    ],
+)
+def test_set_later(method: str) -> None:
+    """Whatever sets an attribute after the object was made ends its being a setting."""
+    assert not is_setting(method)
+
+
+def test_helper_called_later() -> None:
+    """A helper of the constructor that others call, too, sets the attribute at any time."""
+    assert not is_setting("def reset(self):\n    self._prepare()", read="self.depth")
+
+
+@pytest.mark.parametrize(
+    ("below", "settled"),
+    [
+        ("def tune(agent):\n            agent.size = 2", False),
+        ("def tune():\n            config = Config(2)\n            config.size = 2", True),
+        ("class Larger(Agent):\n            def grow(self):\n                self.size = 2", False),
+        ("class Other:\n            def grow(self):\n                self.size = 2", True),
+    ],
+)
+def test_set_by_others(below: str, settled: bool) -> None:
+    """What others set counts where their object may be one of these."""
+    assert is_setting("", below=below) is settled
+
+
+@pytest.mark.parametrize("read", ["self.unknown", "config.size"])
+def test_nobody_knows(read: str) -> None:
+    """What the class does not set, nobody knows; nor what belongs to anything but `self`."""
+    assert not is_setting("", read=read)
