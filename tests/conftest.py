@@ -7,10 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from fixture_folders import Expected
     from workspaces import Workspace
+
+# How quickly inputs are made says something about what else the machine does, and nothing about rlint.
+settings.register_profile("patient", suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -144,6 +144,9 @@ def test_linting_needs_neither_torch_nor_numpy(installed: Environment, tmp_path:
     )
     installed.run("python", "-c", script, "shipped", cwd=tmp_path)
     assert {path.name for path in (tmp_path / "shipped").iterdir()} >= {entry.name for entry in RULES}
+    for path in (tmp_path / "shipped").rglob("*.py"):
+        if path.name != "before.py":  # other programs, whose settings would count for the whole project
+            path.unlink()
 
     for command in (["rlint"], ["python", "-m", "rlint"]):
         said = installed.run(*command, "check", "--output-format", "json", "shipped", cwd=tmp_path, status=1)
