@@ -1,0 +1,1 @@
+"""RL6xx: environments, logging, checkpoints."""
