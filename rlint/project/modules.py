@@ -171,7 +171,7 @@ class _Reading:
     def _add(self, part: Part, place: _Place, method: str | None, *, sure: bool) -> None:
         match part.what:
             case "layer":
-                self.found.layers[part.name] = sure or self.found.layers.get(part.name, False)
+                self._add_layer(part.name, sure=sure)
                 self.found.width = max(self.found.width, part.width if sure else 0)
             case "made":
                 self._add_made(part, place, method, sure=sure)
@@ -195,6 +195,9 @@ class _Reading:
             case _:
                 self.unknown()
 
+    def _add_layer(self, name: str, *, sure: bool) -> None:
+        self.found.layers[name] = sure or self.found.layers.get(name, False)
+
     def _add_all(self, parts: Iterable[Part], place: _Place, method: str | None, *, sure: bool) -> None:
         for part in parts:
             self.add(part, place, method, sure=sure)
@@ -216,7 +219,7 @@ class _Reading:
         if parts is not None and module is not None:
             self._add_all(parts, _Place(module.module), method, sure=False)
         elif is_layer(facts.canonical(path)):
-            self.found.layers.setdefault(facts.canonical(path), sure)
+            self._add_layer(facts.canonical(path), sure=sure)
         else:
             self.unknown()
 
@@ -279,7 +282,7 @@ class _Reading:
         if cls is not None:
             self.add_instance(cls, _Place(cls.module, cls=cls), method, sure=sure)
         elif is_layer(passed.of):
-            self.found.layers.setdefault(passed.of, sure)
+            self._add_layer(passed.of, sure=sure)
         else:
             self.unknown()
 
@@ -352,7 +355,7 @@ class _Reading:
         for base in self.index.ancestry(cls):
             if isinstance(base, str):
                 if is_layer(base):
-                    self.found.layers.setdefault(base, sure)
+                    self._add_layer(base, sure=sure)
                 elif base not in _PLAIN_BASES:
                     self.unknown()
         for owner, place in owners:
@@ -385,7 +388,7 @@ class _Reading:
                     uses |= done.uses
                     self._note(done, module.module, running=method != "__init__")
         own = owners[0][1]
-        for attribute, _ in uses:
+        for attribute, _ in sorted(uses):
             if self.index.method(cls, attribute) is None and attribute not in _MODULES_OWN:
                 self.add_attribute(cls, attribute, own, None, sure=False)
 
@@ -405,7 +408,7 @@ class _Reading:
                 done = module.doings.get(f"{owner.qualname}.{name}")
                 if done is not None:
                     self._note(done, module.module, running=True)
-                    for called in self._used(cls, done, instance, sure=sure):
+                    for called in sorted(self._used(cls, done, instance, sure=sure)):
                         if called not in seen:
                             seen.add(called)
                             waiting.append(called)
@@ -415,7 +418,7 @@ class _Reading:
     def _used(self, cls: ClassSummary, done: Doings, instance: _Place, *, sure: bool) -> Iterable[str]:
         """Add the attributes that a method calls; gives the other methods that it calls."""
         found = set(done.own)
-        for attribute, method in done.uses:
+        for attribute, method in sorted(done.uses):
             if self.index.method(cls, attribute) is not None:
                 found.add(attribute)
             elif method not in _MODULES_OWN and not (method == "" and attribute in _MODULES_OWN):
@@ -425,14 +428,14 @@ class _Reading:
     def _note(self, done: Doings, module: str, *, running: bool) -> None:
         found = self.found
         for layer, sure in done.layers.items():
-            found.layers[layer] = found.layers.get(layer, False) or (sure and running)
+            self._add_layer(layer, sure=sure and running)
         found.hooks |= done.hooks
         if running:
             found.reads_training |= done.reads_training
             found.draws |= done.draws
             found.keeps |= done.keeps
             found.complete &= not done.opaque
-        for path in done.calls:
+        for path in sorted(done.calls):
             self._call(path, module, running=running)
 
     def _call(self, path: str, module: str, *, running: bool) -> None:

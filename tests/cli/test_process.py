@@ -137,3 +137,18 @@ def test_a_bug_in_rlint_is_reported_without_a_traceback(
         assert "ValueError: surprise" in errors
         assert "report" in errors
         assert ("Traceback" in errors) == traceback
+
+
+def test_the_same_code_gets_the_same_report(tmp_path: Path) -> None:
+    """What is said about the rules' own patterns does not hang on how Python hashes strings."""
+    for folder in (ROOT / "fixtures").iterdir():
+        if (folder / "before.py").exists():
+            (tmp_path / f"{folder.name.replace('-', '_')}.py").write_bytes(
+                (folder / "before.py").read_bytes()
+            )
+    command = ("check", "--isolated", "--select", "ALL", "--jobs", "1", ".")
+    processes = [rlint_process(*command, cwd=tmp_path, PYTHONHASHSEED=seed) for seed in ("1", "2")]
+    (first, problems), (second, _) = [process.communicate() for process in processes]
+    assert not problems
+    assert first.count("RL") > 100
+    assert first == second
