@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from rlint.project import batches, facts
 from rlint.project.effect import PURE, Effect, Level
@@ -208,6 +209,11 @@ class Index:
             if found is not None:
                 return found
         return UNKNOWN
+
+    @cached_property
+    def has_walks(self) -> bool:
+        """Does any function of the project walk down a tree of sums (see descents.py)?"""
+        return any(f.walks_down is not None for m in self.modules.values() for f in m.functions.values())
 
     def setters(self, attribute: str) -> list[tuple[str, FunctionSummary]]:
         """The functions that set an attribute of this name, each with the access path of the object; those of

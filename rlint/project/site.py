@@ -12,6 +12,7 @@ from rlint.project import work
 from rlint.project.autograd import Autograd, AutogradHere, Callers
 from rlint.project.changes import Changes
 from rlint.project.constants import Constants, Written
+from rlint.project.descents import Walks, storage_of, walked_by
 from rlint.project.devices import asks_for_device, is_device
 from rlint.project.effect import Effect
 from rlint.project.fate import Use, Uses
@@ -38,7 +39,7 @@ from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
 from rlint.project.sure_devices import SureDevices
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.toplevel import TopLevel
-from rlint.syntax.tree import FUNCTIONS, Function
+from rlint.syntax.tree import FUNCTIONS, Function, Loop
 
 
 class Site(TopLevel):
@@ -215,6 +216,17 @@ class Site(TopLevel):
             and self._work.does_work(function)
             and not self._work.watches_others(function)
         )
+
+    def walks_down(self, node: ast.Call | Loop) -> list[Kind]:
+        """What stores the trees of sums that a call, or a loop in all its passes, walks down once, from node
+        to node, to where a given sum lies; empty where nothing does.
+        """
+        if isinstance(node, ast.Call):
+            path = self.knowledge.effects.path_of(node) if self.index.has_walks else None
+            return walked_by(path, self.knowledge.name, self.index) if path else []
+        below = self._walks.loops.get(node)
+        storage = storage_of(below, self.knowledge) if below is not None else None
+        return [storage] if storage is not None else []
 
     # -- what flows where ----------------------------------------------------------------------
 
@@ -536,6 +548,10 @@ class Site(TopLevel):
         for node in self.tree.of_type(ast.Name):
             found.setdefault(node.id, []).append(node)
         return found
+
+    @cached_property
+    def _walks(self) -> Walks:
+        return Walks(self.tree)
 
     @cached_property
     def _shared_tensors(self) -> set[str | None]:

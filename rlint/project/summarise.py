@@ -9,6 +9,7 @@ from rlint.findings import Heat
 from rlint.project import facts
 from rlint.project.annotations import annotation_kind
 from rlint.project.counters import follows_from_itself
+from rlint.project.descents import Walks, storage_of
 from rlint.project.doings import doings
 from rlint.project.gradient_summary import GradientSummaries
 from rlint.project.guards import coldest, last_name
@@ -63,11 +64,14 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
     gradients = GradientSummaries(knowledge)
     calls = _calls_by_function(knowledge, gradients)
     applied = applications(knowledge)
+    walks = Walks(tree)
     for node in (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef)):
         assert isinstance(node, FUNCTIONS)
         function = _function(node, knowledge, calls.get(node, []))
         function.applications = applied.get(node, ())
         gradients.describe(node, function)
+        below = walks.of(node)
+        function.walks_down = storage_of(below, knowledge) if below is not None else None
         summary.functions[function.qualname] = function
     summary.functions[""] = FunctionSummary(
         knowledge.name,

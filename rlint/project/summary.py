@@ -85,6 +85,7 @@ class FunctionSummary:
     keeps_gradient: bool = False  # learns from what its calls give, or stores it, besides returning values
     releases: tuple[str, ...] = ()  # parameters whose gradient gets no further than the function
     sets: tuple[tuple[str, str], ...] = ()  # the attributes that it sets, and of what (see settled.py)
+    walks_down: Kind | None = None  # what stores the tree of sums that it walks down (see descents.py)
 
     @property
     def name(self) -> str:

@@ -1,0 +1,168 @@
+"""A tree of priorities that Python walks down once for each sampled transition.
+
+## What it does
+Flags the loop of a prioritised buffer that looks up one transition after the other in a sum tree kept in
+an array or a tensor, each time from the root down to a leaf: by a call of the tree's search, whether that
+is a loop or calls itself, in the same class or another file, or by a search that is written out there.
+
+Left alone are trees kept in Python lists, whose items are read so quickly that a batch must be large for
+anything else to win; searches that take the whole batch down at once, or that are compiled (`@njit`);
+and loops that change the tree between one draw and the next.
+
+## Why is it slow
+Each level costs an index into an array and a comparison of what comes out. Either makes an object, which
+takes longer than the arithmetic (and much longer for tensors). A batch of 64 from a buffer of 100,000
+goes through some thousand levels like that. All searches of a batch pass the same levels, so that one
+operation per level can move all of them: it reads the left sums of all nodes, compares, and chooses.
+
+An operation on arrays has a cost of its own, so that small batches (some 20 samples, and fewer) are as
+well off with the loop.
+
+## Example
+```python
+import numpy as np
+
+
+class PrioritizedReplay:
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity  # a power of two
+        self.sums = np.zeros(2 * capacity)
+
+    def find(self, wanted: float) -> int:
+        node = 1
+        while node < self.capacity:
+            node = 2 * node
+            if wanted >= self.sums[node]:
+                wanted -= self.sums[node]
+                node += 1
+        return node - self.capacity
+
+    def sample(self, batch_size: int) -> np.ndarray:
+        wanted = np.random.uniform(0.0, self.sums[1], size=batch_size)
+        return np.array([self.find(value) for value in wanted])
+```
+Use instead (by hand):
+```python
+import numpy as np
+
+
+class PrioritizedReplay:
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity  # a power of two
+        self.sums = np.zeros(2 * capacity)
+
+    def find(self, wanted: np.ndarray) -> np.ndarray:
+        nodes = np.ones(len(wanted), dtype=np.int64)
+        for _ in range(self.capacity.bit_length() - 1):
+            nodes = 2 * nodes
+            below = self.sums[nodes]
+            right = wanted >= below
+            wanted = np.where(right, wanted - below, wanted)
+            nodes += right
+        return nodes - self.capacity
+
+    def sample(self, batch_size: int) -> np.ndarray:
+        wanted = np.random.uniform(0.0, self.sums[1], size=batch_size)
+        return self.find(wanted)
+```
+
+## Fix safety
+There is no fix: the search, its callers and often the layout of the tree change together. With a
+capacity that is a power of two, all leaves lie on one level, the comparisons are the same, and so are the
+transitions that come out.
+
+The new priorities of a batch can be written level by level, too: set the leaves, then for the `np.unique`
+parents of each level the sum of the two children.
+
+## References
+- https://arxiv.org/abs/1511.05952
+- https://numpy.org/doc/stable/reference/generated/numpy.where.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.kind import Tag
+from rlint.project.loops import AnyLoop
+from rlint.project.site import Site
+from rlint.rule import Finding, Heat, Rule
+from rlint.syntax.tree import LOOPS
+
+_STORAGES = {Tag.NDARRAY: "an array", Tag.TENSOR: "a tensor"}
+"""Where reading one sum makes an object that is dear."""
+
+
+class PythonSumTree(Rule):
+    """RL116."""
+
+    code = "RL116"
+    name = "python-sum-tree"
+    claims = ("time",)
+    heat = Heat.HOT
+    visits = (ast.Call, ast.For, ast.While)
+    triggers = ("for ", "while ")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for a walk that is made once per sample."""
+        assert isinstance(node, (ast.Call, *LOOPS))
+        stored = {_STORAGES.get(kind.tag) for kind in site.walks_down(node)}
+        if len(stored) != 1 or site.module.is_test or not site.may_be_warm(node):
+            return
+        where = stored.pop()
+        loops = site.loops(node)
+        if where is None or not loops or not is_per_sample(loops[0], site):
+            return
+        if changes_the_tree(loops[0], node, site):
+            return
+        shown = f"`{site.text(node.func)}`" if isinstance(node, ast.Call) else "This loop"
+        yield self.finding(
+            site,
+            node,
+            f"{shown} walks down a sum tree in {where} node by node, for one sample after the other",
+            advice="Take all samples of the batch down together, a level at a time: index the sums with an "
+            "array of nodes, compare with an array of wanted sums, and choose by `np.where`",
+        )
+
+
+def is_per_sample(loop: AnyLoop, site: Site) -> bool:
+    """Does a loop run again and again as a whole, rather than being the loop of a training, and longer than
+    a few constant passes?
+    """
+    function = site.function(loop)
+    loops = site.knowledge.loops
+    summary = loops.summaries(function)[loops.index[loop]]
+    return not summary.bounded and site.heat_of(loop).level is Heat.HOT
+
+
+def changes_the_tree(loop: AnyLoop, walk: ast.AST, site: Site) -> bool:
+    """May the tree be another one for the next sample: does the loop call something else of the same object
+    that is not known to change nothing, or write into something that outlives the function?
+    """
+    inside = set(map(id, ast.walk(walk)))
+    owner = _owner(walk)
+    for node in ast.walk(loop):
+        if id(node) in inside:
+            continue
+        match node:
+            case ast.Call(func=ast.Attribute(value=receiver)):
+                if owner is not None and _alike(receiver, owner) and not site.call_effect(node).quiet:
+                    return True
+            case ast.Subscript(value=ast.Attribute(), ctx=ast.Store() | ast.Del()):
+                return True
+    return False
+
+
+def _owner(walk: ast.AST) -> ast.expr | None:
+    """The object that is asked to walk; `self` for a loop."""
+    match walk:
+        case ast.Call(func=ast.Attribute(value=owner)):
+            return owner
+        case ast.For() | ast.While():
+            return ast.Name("self", ast.Load())
+    return None
+
+
+def _alike(first: ast.expr, second: ast.expr) -> bool:
+    return ast.dump(first) == ast.dump(second)

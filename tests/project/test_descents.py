@@ -1,0 +1,112 @@
+"""Walks down a tree of sums: in loops, by recursion, through other functions and files."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from project_builder import build, expression, find, site_of
+from rlint.project.kind import Tag
+
+LOOP = """
+import numpy as np
+
+class Tree:
+    def __init__(self, n):
+        self.n = n
+        self.sums = np.zeros(2 * n)
+
+    def find(self, v):
+        i = 1
+        while i < self.n:
+            STEP
+        return i
+
+    def wrapped(self, v):
+        return self.find(v)
+
+    def many(self, vs):
+        return [self.find(v) for v in vs]
+
+def f(tree: Tree, v):
+    tree.find(v)
+    tree.wrapped(v)
+    tree.many(v)
+"""
+STEPS = [
+    """l = 2 * i
+            if v < self.sums[l]: i = l
+            else:
+                v -= self.sums[l]
+                i = l + 1""",
+    """i *= 2
+            if v >= self.sums[i]:
+                v = v - self.sums[i]
+                i += 1""",
+    """i <<= 1
+            b = self.sums[i]
+            if b <= v:
+                v -= b
+                i += 1""",
+    """if self.sums[i << 1] > v: i = i << 1
+            else:
+                v -= self.sums[i << 1]
+                i = (i << 1) + 1""",
+]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_loops_walk_down(step: str) -> None:
+    """However the children are counted; a call of the search walks, one that loops over searches does not."""
+    site = site_of(LOOP.replace("STEP", step))
+    [loop] = site.tree.of_type(ast.While)
+    assert [kind.tag for kind in site.walks_down(loop)] == [Tag.NDARRAY]
+    for call, count in (("tree.find(v)", 1), ("tree.wrapped(v)", 1), ("tree.many(v)", 0)):
+        node = expression(site, call)
+        assert isinstance(node, ast.Call)
+        assert [kind.tag for kind in site.walks_down(node)] == [Tag.NDARRAY] * count
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "i *= 2\n            if v >= self.sums[i]:\n                i += 1",
+        "i += 2\n            if v >= self.sums[i]:\n                v -= self.sums[i]",
+        "i *= 2\n            if v >= self.sums[i]:\n                v -= self.n",
+    ],
+)
+def test_other_searches_do_not(step: str) -> None:
+    """A search for a larger value, a walk along a row, a budget."""
+    site = site_of(LOOP.replace("STEP", step))
+    [loop] = site.tree.of_type(ast.While)
+    assert site.walks_down(loop) == []
+    assert not site.index.has_walks
+
+
+def test_recursion_is_seen_from_another_file() -> None:
+    """A function that calls itself with the wanted sum, or with what is left of it."""
+    tree = """
+        import numpy
+        class Tree:
+            def __init__(self, n):
+                self.tree = numpy.zeros(2 * n - 1)
+            def _retrieve(self, i, s):
+                left = 2 * i + 1
+                if left >= len(self.tree):
+                    return i
+                if s <= self.tree[left]:
+                    return self._retrieve(left, s)
+                else:
+                    return self._retrieve(left + 1, s - self.tree[left])
+            def get(self, s):
+                i = self._retrieve(0, s)
+                return i, self.tree[i]
+        """
+    site = build({"sums.py": tree, "use.py": "from sums import Tree\ntree = Tree(4)\ntree.get(1.0)\n"})[
+        "use.py"
+    ]
+    node = find(site, "tree.get(1.0)")
+    call = node.value if isinstance(node, ast.Expr) else node
+    assert isinstance(call, ast.Call)
+    assert [kind.tag for kind in site.walks_down(call)] == [Tag.NDARRAY]
