@@ -25,6 +25,7 @@ MAKERS = (
     )
 )
 ARRAYS = (Tag.TENSOR, Tag.NDARRAY)
+_AT_ONCE = FILLED | {"numpy.arange"}
 _STOPS = (
     *(ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.Compare, ast.BoolOp),
     *(ast.Dict, ast.Set, ast.NamedExpr, ast.IfExp, ast.FormattedValue, ast.JoinedStr),
@@ -44,9 +45,9 @@ def is_maker(call: ast.Call, site: Site) -> bool:
 
 
 def takes_time(call: ast.Call, site: Site) -> bool:
-    """Not so `np.array([0.0])`, nor a tensor that is only filled: that is done in no time."""
+    """Not so `np.array([0.0])` or `np.arange(n)`, nor a tensor that is only filled: that is done in no time."""
     qualified = site.qualified(call.func) or ""
-    if qualified in FILLED:
+    if qualified in _AT_ONCE:
         return False
     match call.args:
         case [ast.List(elts=[]) | ast.Tuple(elts=[]), *_]:
