@@ -39,6 +39,7 @@ class HeatMap:
         self._in_tests = {f.path for m in index.modules.values() if m.is_test for f in m.functions.values()}
         self._once: dict[str, frozenset[str]] = {}
         self._many: dict[str, frozenset[str]] = {}
+        self._loop_drivers: dict[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {}
         self._loop_heat: dict[str, tuple[Heat | None, ...]] = {}
         self._heat: dict[str, HeatAt] = {}
         self._find_drivers()
@@ -129,6 +130,18 @@ class HeatMap:
                 found |= self._once[edge.caller.path] | self._many[edge.caller.path]
         return found
 
+    def driven_by(self, function: FunctionSummary) -> tuple[frozenset[str], frozenset[str]]:
+        """What a function does once per call, and what it does many times, through all that it calls."""
+        return self._once[function.path], self._many[function.path]
+
+    def loops_driven_by(self, function: FunctionSummary) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+        """The same for a pass of each of its loops."""
+        return self._loop_drivers[function.path]
+
+    def is_test(self, function: FunctionSummary) -> bool:
+        """Is it part of a test, whose loops say nothing?"""
+        return function.path in self._in_tests
+
     def learns(self, function: FunctionSummary) -> bool:
         """Does a function, with all that it calls, take gradient steps?"""
         return GRADIENT_STEP in self._once[function.path] | self._many[function.path]
@@ -211,10 +224,15 @@ class HeatMap:
             if 0 <= edge.site.loop < count and edge.site.cap is not Heat.COLD:
                 direct[edge.site.loop] |= self._once[edge.target.path]
                 nested[edge.site.loop] |= self._many[edge.target.path]
+            for index in _fed_by(function, edge):
+                nested[index] |= self._once[edge.target.path] | self._many[edge.target.path]
         for child in range(count - 1, -1, -1):
             parent = function.loops[child].parent
             if parent >= 0:
                 nested[parent] |= direct[child] | nested[child]
+        self._loop_drivers[function.path] = tuple(
+            (frozenset(direct[i]), frozenset(nested[i])) for i in range(count)
+        )
         return tuple(_loop_level(direct[i], nested[i]) for i in range(count))
 
     def _spread(self) -> None:
@@ -273,6 +291,14 @@ def _enclosing(function: FunctionSummary, loop: int) -> list[int]:
         found.append(loop)
         loop = function.loops[loop].parent
     return found
+
+
+def _fed_by(function: FunctionSummary, edge: Edge) -> list[int]:
+    """The loops that run over what a call of a generator gives: it works in each of their passes."""
+    if not any(kind.tag is Tag.ITERATOR for kind in edge.target.returns):
+        return []
+    line, around = edge.site.line, edge.site.loop
+    return [i for i, loop in enumerate(function.loops) if loop.line == line and loop.parent == around]
 
 
 def _loop_level(direct: set[str], nested: set[str]) -> Heat | None:

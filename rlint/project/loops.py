@@ -6,6 +6,7 @@ import ast
 import re
 from functools import cached_property
 
+from rlint.project.conditions import Conditions
 from rlint.project.guards import coldest, last_name
 from rlint.project.kind import Tag
 from rlint.project.kinds import Kinds
@@ -99,6 +100,11 @@ class Loops:
         """Which lines run in each pass of the loops and functions around them."""
         return Pacing(self.tree, self.kinds.flow, self._gradient_steps)
 
+    @cached_property
+    def conditions(self) -> Conditions:
+        """The conditions that lines stand behind."""
+        return Conditions(self.tree, self.kinds.flow, self.index)
+
     def summaries(self, function: ast.AST | None) -> tuple[Loop, ...]:
         """The loops of a function as plain data, in the order of their index."""
         result = []
@@ -113,6 +119,7 @@ class Loops:
                     self._bounded(node),
                     coldest(node, self.tree),
                     self.pacing.each_pass(node),
+                    self.conditions.of(node),
                 )
             )
         return tuple(result)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
+from rlint.project.conditions import constant_period
 from rlint.project.flow import Flow
 from rlint.project.guards import interval_of, last_name
-from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS, LOOPS, Tree
 
 OFTEN = 10
@@ -98,7 +98,7 @@ class Pacing:
             return all(self._usual(value, taken=taken) for value in test.values)
         interval = interval_of(test, self.tree)
         if interval is not None:
-            period = interval.period if interval.period is not None else self._constant(test)
+            period = interval.period if interval.period is not None else constant_period(test, self.flow)
             return taken and period is not None and period < OFTEN
         match test:
             case ast.Constant(value=value):
@@ -116,18 +116,3 @@ class Pacing:
         if _EPISODE_END.search(name):
             return True
         return taken and bool(_USUALLY_SET.search(name)) and not _PACES.search(name)
-
-    def _constant(self, test: ast.expr) -> int | None:
-        """The period of `step % PERIOD == 0` where the name stands for one constant."""
-        for node in ast.walk(test):
-            if (
-                isinstance(node, ast.BinOp)
-                and isinstance(node.op, ast.Mod)
-                and isinstance(node.right, ast.Name)
-            ):
-                bindings = self.flow.reaching(node.right)
-                if len(bindings) == 1 and bindings[0].how is How.ASSIGN:
-                    match bindings[0].value:
-                        case ast.Constant(value=int(period)):
-                            return period
-        return None

@@ -10,7 +10,9 @@ from types import MappingProxyType
 from rlint.findings import Heat, Position
 from rlint.project import work
 from rlint.project.autograd import Autograd, AutogradHere, Callers
+from rlint.project.beats import Beat, Beats
 from rlint.project.changes import Changes
+from rlint.project.conditions import Guard
 from rlint.project.constants import Constants, Written
 from rlint.project.descents import Walks, storage_of, walked_by
 from rlint.project.devices import asks_for_device, is_device
@@ -54,6 +56,7 @@ class Site(TopLevel):
         self.knowledge = knowledge
         self.index = index
         self._heat = heat
+        self._beats = Beats(heat)
         self.order = Order(self.tree)
         self._changes = Changes(knowledge)
         self._work = work.Work(index)
@@ -459,6 +462,26 @@ class Site(TopLevel):
         if summary is None or not self._heat.by_role(summary) or self.loops(node):
             return False
         return self.knowledge.loops.pacing.each_pass(node) is not False
+
+    def guards(self, node: ast.AST) -> tuple[Guard, ...]:
+        """The conditions that a node stands behind, up to the training loop that runs it: around it, or in
+        an early `continue` or `return`, here and at the calls that lead to it (on the way with the fewest).
+        Those that hold in nearly every pass are left out.
+        """
+        beat = self.beat(node)
+        return beat.guards if beat is not None else self.knowledge.loops.conditions.of(node)
+
+    def beat(self, node: ast.AST) -> Beat | None:
+        """What the training loop that runs a node does in each pass, and the conditions between the two;
+        None where no such loop is known.
+        """
+        function = self.tree.function(node)
+        summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
+        if summary is None or self._heat.is_test(summary):
+            return None
+        loops = self.knowledge.loops
+        around = [loops.index[loop] for loop in loops.around(node)]
+        return self._beats.of(summary, around, loops.conditions.of(node))
 
     def drives(self, node: ast.AST) -> frozenset[str]:
         """What the function around a node, and those that call it while they are warm, do again and again:

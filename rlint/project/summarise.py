@@ -271,6 +271,7 @@ def _call_site(call: ast.Call, knowledge: Knowledge, gradients: GradientSummarie
         knowledge.loops.pacing.each_pass(call),
         tuple((name, called) for name, value in values if (called := last_name(value))),
         gradients.here.at(call) if gradients.concerned else None,
+        knowledge.loops.conditions.of(call),
     )
 
 
@@ -331,7 +332,9 @@ def _handed_over(call: ast.Call, knowledge: Knowledge) -> list[CallSite]:
             cap = Heat.COLD if spawned else coldest(call, knowledge.tree)
             pace = knowledge.loops.pacing.each_pass(call)
             arguments = _handed_arguments(call, method, knowledge) if len(handed) == 1 else ()
-            found.append(CallSite(path, "", call.lineno, -1 if spawned else index, arguments, cap, "", pace))
+            guards = knowledge.loops.conditions.of(call)
+            at = -1 if spawned else index
+            found.append(CallSite(path, "", call.lineno, at, arguments, cap, "", pace, guards=guards))
     return found
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from rlint.findings import Heat
 from rlint.project.autograd import Autograd
+from rlint.project.conditions import Guard
 from rlint.project.doings import Doings
 from rlint.project.effect import PURE, Effect
 from rlint.project.kind import Kind
@@ -25,6 +26,7 @@ class Loop:
     bounded: bool = False
     cap: Heat = Heat.HOT  # the hottest that the conditions between it and the next loop allow
     each_pass: bool | None = None  # does it run in each pass of what holds it (see pacing.py)?
+    guards: tuple[Guard, ...] = ()  # the conditions that it stands behind (see conditions.py)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class CallSite:
     each_pass: bool | None = None  # is the call made in each pass of what holds it (see pacing.py)?
     names: tuple[tuple[str, str], ...] = ()  # position or keyword, with the last name in the argument
     autograd: Autograd | None = None  # what the function around it says of autograd there
+    guards: tuple[Guard, ...] = ()  # the conditions that it stands behind (see conditions.py)
 
 
 @dataclass(frozen=True, slots=True)

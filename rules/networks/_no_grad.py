@@ -12,6 +12,7 @@ from rlint.project.kind import Tag
 from rlint.project.outlets import ENDS, Outlet
 from rlint.project.site import Site
 from rlint.rule import Edit
+from rlint.syntax.blocks import put_under
 
 _LEARNS = re.compile(r"(^|_)(learn|train|update|optimi[sz]e|fit|backward|closure)")
 _NO_MATTER = ("draws random numbers", "prints", "writes to the log", "reads the clock", "moves the module")
@@ -36,9 +37,7 @@ def under_no_grad(run: Sequence[ast.stmt], site: Site) -> tuple[Edit, ...] | Non
     """Put statements that follow one another under `torch.no_grad()`; None where their lines cannot be
     indented just so.
     """
-    first, last = run[0], run[-1]
-    if not all(map(site.stands_alone, run)) or any(map(_has_long_string, run)):
-        return None
+    first = run[0]
     if any(isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom)) for one in run for node in ast.walk(one)):
         return None
     name = site.spelled("torch.no_grad", first)
@@ -48,38 +47,8 @@ def under_no_grad(run: Sequence[ast.stmt], site: Site) -> tuple[Edit, ...] | Non
         if imported is None or site.scope(first).lookup("torch") is not None:
             return None
         name, added = "torch.no_grad", (imported[1],)
-    base = site.indentation(first)
-    start, end = site.span(first)[0], site.span(last)[1]
-    newline = site.tree.positions.newline
-    lines = site.tree.text[start:end].split(newline)
-    if any(line.strip() and not line.startswith(base) for line in lines[1:]):
-        return None
-    inner = base + _unit(first, base, site)
-    body = [f"{inner}{lines[0]}"]
-    body += [f"{inner}{line.removeprefix(base)}" if line.strip() else line for line in lines[1:]]
-    return (*added, Edit(start, end, newline.join([f"with {name}():", *body])))
-
-
-def _unit(statement: ast.stmt, base: str, site: Site) -> str:
-    """One level of indentation, as it is around a statement."""
-    around = site.parent(statement)
-    while around is not None and not isinstance(around, (ast.stmt, ast.Module)):
-        around = site.parent(around)
-    outer = site.indentation(around) if isinstance(around, ast.stmt) else ""
-    unit = base.removeprefix(outer) if base.startswith(outer) else ""
-    return unit or ("\t" if base.startswith("\t") else "    ")
-
-
-def _has_long_string(statement: ast.stmt) -> bool:
-    return any(
-        node.end_lineno != node.lineno
-        and (
-            isinstance(node, ast.JoinedStr)
-            or (isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)))
-        )
-        for node in ast.walk(statement)
-        if isinstance(node, ast.expr)
-    )
+    edit = put_under(f"with {name}():", run, site)
+    return (*added, edit) if edit is not None else None
 
 
 def loses_gradient(statement: ast.stmt, forwards: Sequence[ast.Call], site: Site) -> list[str] | None:

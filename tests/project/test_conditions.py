@@ -1,0 +1,232 @@
+"""What a line waits for: the conditions between it and the training loop that runs it."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from project_builder import build, expression, site_of
+from rlint.project.conditions import Sort
+
+LOOP = """
+    import time
+    import random
+    import gymnasium
+    PERIOD = 25
+    def train(agent, args, rank, num_steps):
+        env = gymnasium.make("CartPole-v1")
+        best_score = 0
+        for step in range(num_steps):
+            obs, reward, done, truncated, info = env.step(agent.act())
+            agent.learn(obs)
+{body}
+"""
+
+
+def guards(body: str) -> list[tuple[Sort, str]]:
+    """The sorts of the conditions before `line()`, and the counters that drive them."""
+    site = site_of(LOOP.format(body=textwrap.indent(textwrap.dedent(body).strip(), " " * 12)))
+    return [(guard.sort, guard.counter) for guard in site.guards(expression(site, "line()"))]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "line()",
+        "if not done:\n    line()",
+        "if done: continue\nline()",
+        "if done:\n    obs = env.reset()\nline()",
+        "if done: break\nline()",
+        "if done: return\nline()",
+        "if len(buffer) < batch_size: continue\nline()",
+        "if step > args.learning_starts:\n    line()",
+        "if args.learning_starts < step:\n    line()",
+        "if agent.training:\n    line()",
+        "if step % 1 == 0:\n    line()",
+        "line() if True else None",
+        "for name, value in info.items():\n    line()",
+        "try:\n    line()\nexcept ValueError:\n    pass",
+        "with lock:\n    line()",
+        "if step % 10:\n    line()",
+    ],
+)
+def test_nothing_that_is_worth_waiting_for(body: str) -> None:
+    """What holds in nearly every pass is no guard."""
+    assert guards(body) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "counter"),
+    [
+        ("if step % 100 == 0:\n    line()", "step"),
+        ("if not step % args.every:\n    line()", "step"),
+        ("if (step + 1) % PERIOD == 0:\n    line()", "step + 1"),
+        ("if step and step % 100 == 0 and args.verbose:\n    line()", "step"),
+        ("if step % 100:\n    continue\nline()", "step"),
+        ("if step % 100 != 0:\n    continue\nline()", "step"),
+        ("if step % 100 == 0: line()\nelse: pass", "step"),
+        ("if step % 100 != 0:\n    pass\nelse:\n    line()", "step"),
+        ("step % 100 == 0 and line()", "step"),
+        ("line() if step % 100 == 0 else None", "step"),
+        ("if step - last_log >= args.interval:\n    line()", "step - last_log"),
+        ("if step >= next_log:\n    line()", "step"),
+        ("if step in milestones:\n    line()", "step"),
+        ("if agent.should_log(step):\n    line()", ""),
+    ],
+)
+def test_intervals(body: str, counter: str) -> None:
+    """Every so many passes, in whichever way it is written, and what counts them."""
+    found = guards(body)
+    assert (Sort.INTERVAL, counter) in found
+    assert all(sort in (Sort.INTERVAL, Sort.SWITCH, Sort.OTHER) for sort, _ in found)
+
+
+@pytest.mark.parametrize(
+    ("body", "sort"),
+    [
+        ("if rank == 0:\n    line()", Sort.RANK),
+        ("if rank != 0: continue\nline()", Sort.RANK),
+        ("if not rank:\n    line()", Sort.RANK),
+        ("if accelerator.is_main_process:\n    line()", Sort.RANK),
+        ("if torch.distributed.get_rank() == 0:\n    line()", Sort.RANK),
+        ("if args.render:\n    line()", Sort.SWITCH),
+        ("if agent.verbose > 1:\n    line()", Sort.SWITCH),
+        ("if not args.quiet:\n    line()", Sort.SWITCH),
+        ("if args.anything:\n    line()", Sort.SWITCH),
+        ("if writer is not None:\n    line()", Sort.SWITCH),
+        ("if args.debug is True:\n    line()", Sort.SWITCH),
+        ("if reward > best_score:\n    line()", Sort.BEST),
+        ("if best_score < reward:\n    line()", Sort.BEST),
+        ("if done or truncated:\n    line()", Sort.ENDS),
+        ("if not done: continue\nline()", Sort.ENDS),
+        ("if 'episode' in info:\n    line()", Sort.ENDS),
+        ("if 'final_info' not in info: continue\nline()", Sort.ENDS),
+        ("for i in finished:\n    line()", Sort.ENDS),
+        ("if time.time() - last > 5:\n    line()", Sort.CLOCK),
+        ("if step == 0:\n    line()", Sort.ONCE),
+        ("if agent.model is None:\n    line()", Sort.ONCE),
+        ("try:\n    pass\nexcept ValueError:\n    line()", Sort.FAILURE),
+        ("if reward != reward:\n    line()\n    raise ValueError", Sort.FAILURE),
+        ("if random.random() < 0.1:\n    line()", Sort.OTHER),
+        ("if reward > 0:\n    line()", Sort.OTHER),
+        ("match step:\n    case 3:\n        line()", Sort.OTHER),
+        ("later = lambda: line()", Sort.OTHER),
+        ("found = [line() for item in info if item.is_new]", Sort.OTHER),
+        ("if done or reward > 0:\n    line()", Sort.OTHER),
+    ],
+)
+def test_other_conditions(body: str, sort: Sort) -> None:
+    """What makes a condition come true."""
+    assert guards(body)[0] == (sort, "")
+
+
+def test_guards_outside_of_the_loop_do_not_count() -> None:
+    """A condition that the whole loop stands behind says nothing of its passes."""
+    text = textwrap.indent(textwrap.dedent(LOOP.format(body=" " * 12 + "line()")), "    ")
+    site = site_of(f"if __name__ == '__main__':\n{text}\n    if rank == 0:\n        train()\n")
+    beat = site.beat(expression(site, "line()"))
+    assert beat is not None
+    assert beat.guards == ()
+    nested = site_of(
+        """
+        import gymnasium
+        env = gymnasium.make("CartPole-v1")
+        for episode in range(100):
+            if episode % 10 == 0:
+                for step in range(200):
+                    env.step(0)
+                    line()
+        """
+    )
+    beat = nested.beat(expression(nested, "line()"))
+    assert beat is not None
+    assert beat.drivers == {"environment step"}
+    assert beat.guards == ()
+    assert [guard.counter for guard in beat.around] == ["episode"]
+
+
+MAIN = """
+    import gymnasium
+    from helper import Agent, log
+    env = gymnasium.make("CartPole-v1")
+    agent = Agent()
+    for step in range(10000):
+        env.step(agent.act())
+        {call}
+"""
+HELPER = """
+    class Agent:
+        def act(self):
+            return 0
+        def learn(self):
+            self.loss.backward()
+            self.optimizer.step()
+            self.count += 1
+            self.report()
+        def report(self):
+            line()
+    def log(step):
+        {guard}
+        line()
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "guard", "counters"),
+    [
+        ("log(step)", "pass", []),
+        ("if step % 100 == 0: log(step)", "pass", ["step"]),
+        ("log(step)", "if step % 50: return", ["step"]),
+        ("if step % 100 == 0: log(step)", "if step % 50: return", ["step", "step"]),
+        ("log(step); other = log(step) if step % 5 == 0 else 0", "pass", []),
+    ],
+)
+def test_guards_in_callers_and_helpers(call: str, guard: str, counters: list[str]) -> None:
+    """A condition counts wherever it stands between the loop and the line, in another file, too."""
+    sites = build({"main.py": MAIN.format(call=call), "helper.py": HELPER.format(guard=guard)})
+    site = sites["helper.py"]
+    line = expression(site, "line()", last=True)
+    assert [guard.counter for guard in site.guards(line)] == counters
+
+
+def test_beside_a_gradient_step() -> None:
+    """What a method that learns calls keeps pace with the gradient steps, however seldom it learns."""
+    call = "if step % 4 == 0: agent.learn()"
+    sites = build({"main.py": MAIN.format(call=call), "helper.py": HELPER.format(guard="pass")})
+    site = sites["helper.py"]
+    beat = site.beat(expression(site, "line()"))
+    assert beat is not None
+    assert beat.drivers == {"gradient step"}
+    assert beat.guards == ()
+    assert beat.calls == ("helper.Agent.report",)
+
+
+def test_a_generator_that_plays() -> None:
+    """A pass over what a generator gives takes all the steps that it makes for that."""
+    site = site_of(
+        """
+        import gymnasium, torch
+        def batches(env):
+            while True:
+                for _ in range(16):
+                    batch = env.step(0)
+                yield batch
+        env = gymnasium.make("CartPole-v1")
+        optimizer = torch.optim.Adam([])
+        for batch in batches(env):
+            optimizer.step()
+            line()
+        """
+    )
+    beat = site.beat(expression(site, "line()"))
+    assert beat is not None
+    assert beat.drivers == {"gradient step"}
+    assert beat.nested == {"environment step"}
+
+
+def test_no_beat() -> None:
+    """Lines that no training leads to have their own conditions, and no beat."""
+    site = site_of("def f(step):\n    if step % 10 == 0:\n        line()\n")
+    assert site.beat(expression(site, "line()")) is None
+    assert [guard.counter for guard in site.guards(expression(site, "line()"))] == ["step"]
