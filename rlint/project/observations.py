@@ -21,6 +21,9 @@ _SEVERAL = re.compile(
     r"^_?(next_?|new_?|all_?|batch_?)*(obs|observations|states|state|obses)(_?(next|prime|new|_))?"
     r"(_?(batch|lst|list|buf|buffer|mb))?$"
 )
+_MANY = re.compile(
+    r"^_?(\w+_)?(obs|observations|states)_?(batch|list|lst|buf|buffer|arr|array|tensor|all|n)?$"
+)
 _OF_ARRAYS = frozenset({"astype", "copy", "flatten", "ravel", "reshape"})
 _LETTERS = frozenset({"s", "s_", "s_prime", "s2", "s1", "ns", "next_s", "o", "o2", "ob"})
 _BESIDE = (frozenset({"a", "act", "action"}), frozenset({"r", "rew", "reward"}))
@@ -60,6 +63,17 @@ def are_observations(expression: ast.expr, site: Site) -> bool:
         and all(binding.how is How.ASSIGN and bool(binding.path) is not whole for binding in bindings)
         and all(_is_transposed(binding.value, site, whole=whole) for binding in bindings)
     )
+
+
+def names_one(name: str) -> bool:
+    """Is it what people call one observation: `state`, `next_obs`, `s`?"""
+    return bool(_ONE.search(name.lower())) or name in _LETTERS
+
+
+def names_several(name: str) -> bool:
+    """Is it what people call many observations: `states`, `next_obs_batch`, `observations`?"""
+    name = name.lower()
+    return bool(_SEVERAL.search(name) or _MANY.search(name)) and not _ONE.search(name)
 
 
 def _name(expression: ast.expr) -> str | None:

@@ -70,7 +70,9 @@ _ANSWER = re.compile(
 )
 
 
-_LEARNS = frozenset("learn train_step learn_step training_step train_on_batch optimize_model update".split())
+LEARNS = frozenset("learn train_step learn_step training_step train_on_batch optimize_model".split())
+"""What methods are called that take gradient steps."""
+_LEARNS = LEARNS | {"update"}
 _WHOLE_TRAINING = frozenset("total_timesteps epochs n_epochs num_epochs episodes n_episodes".split())
 
 

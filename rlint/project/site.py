@@ -27,7 +27,7 @@ from rlint.project.items import Place, maker_of, place_of
 from rlint.project.kind import Device, Kind, Tag
 from rlint.project.kind_algebra import is_immutable
 from rlint.project.knowledge import Knowledge
-from rlint.project.loops import AnyLoop
+from rlint.project.loops import GRADIENT_STEP, AnyLoop
 from rlint.project.modes import sets_mode_around
 from rlint.project.modules import Anatomy, Modules
 from rlint.project.order import Order
@@ -35,6 +35,7 @@ from rlint.project.origins import Sources
 from rlint.project.outlets import Left
 from rlint.project.parts import Parts
 from rlint.project.repeats import Repeats, Repetition
+from rlint.project.roles import LEARNS
 from rlint.project.settled import Settled
 from rlint.project.stepped import Optimized
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
@@ -357,6 +358,17 @@ class Site(TopLevel):
         if self._forwards.runs_network(self.kind_of(call.func)):
             return True
         return self._forwards.gives_gradient(self._gradients.path_of(call), self.module.module)
+
+    def takes_gradient_steps(self, part: ast.AST) -> bool:
+        """Are gradient steps taken in a part of the file: in its own lines or in functions that it calls?"""
+        for node in ast.walk(part):
+            if not isinstance(node, ast.Call):
+                continue
+            if self.knowledge.loops.driver_of(node) == GRADIENT_STEP or last_name(node.func) in LEARNS:
+                return True
+            if any(map(self._heat.learns, self.callables(node))):
+                return True
+        return False
 
     def outlets(self, expression: ast.expr) -> tuple[Left, ...]:
         """What becomes of the gradient that an expression's value carries: where it is cut off, learned

@@ -524,3 +524,25 @@ def test_frozen(freezes: str) -> None:
     calls = {ast.unparse(call): call for call in site.tree.of_type(ast.Call)}
     assert site.is_frozen(calls["self.net(x)"].func)
     assert not site.is_frozen(calls["self.other(x)"].func)
+
+
+def test_gradient_steps_in_a_part() -> None:
+    """A loop takes gradient steps itself, through a function that it calls, or by what a method is called."""
+    site = site_of(
+        """
+        def step(loss, optimizer):
+            loss.backward()
+            optimizer.step()
+
+
+        def train(batches, optimizer, agent, net):
+            for batch in batches:
+                step(net(batch), optimizer)
+            for batch in batches:
+                agent.learn(batch)
+            for batch in batches:
+                net(batch)
+        """
+    )
+    loops = [node for node in ast.walk(site.tree.module) if isinstance(node, ast.For)]
+    assert [site.takes_gradient_steps(loop) for loop in loops] == [True, True, False]

@@ -1,0 +1,62 @@
+"""What the variables of a loop stand for."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from project_builder import find, site_of
+from rlint.project.loop_items import Sort, is_short, items_of
+
+
+def _loop(header: str) -> tuple[ast.For, object]:
+    site = site_of(f"from tqdm import tqdm\n\n{header}:\n    pass\n")
+    loop = find(site, f"{header}:\n    pass")
+    assert isinstance(loop, ast.For)
+    return loop, site.qualified
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("for s in states", {"s": (Sort.ELEMENT, "states", False)}),
+        ("for i in range(n)", {"i": (Sort.COUNT, "range(n)", False)}),
+        ("for start in range(0, n, size)", {"start": (Sort.KEY, "range(0, n, size)", False)}),
+        (
+            "for i, (s, a) in enumerate(zip(states, actions))",
+            {
+                "i": (Sort.COUNT, "zip(states, actions)", False),
+                "s": (Sort.ELEMENT, "states", False),
+                "a": (Sort.ELEMENT, "actions", False),
+            },
+        ),
+        ("for s, a in tqdm(batch)", {"s": (Sort.ELEMENT, "batch", True), "a": (Sort.ELEMENT, "batch", True)}),
+        ("for k, o in obs.items()", {"k": (Sort.KEY, "obs", False), "o": (Sort.ELEMENT, "obs", False)}),
+        ("for k in obs.keys()", {"k": (Sort.KEY, "obs", False)}),
+        ("for o in obs.values()", {"o": (Sort.ELEMENT, "obs", False)}),
+    ],
+)
+def test_what_a_variable_stands_for(header: str, expected: dict[str, tuple[Sort, str, bool]]) -> None:
+    """Each variable is a count, a key or an element of what it was taken from, through what only wraps it."""
+    loop, qualified = _loop(header)
+    found = items_of(loop, qualified)  # type: ignore[arg-type]
+    assert {n: (i.sort, ast.unparse(i.over), i.is_part) for n, i in found.items()} == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "short"),
+    [
+        ("for x in (a, b)", True),
+        ("for i, x in enumerate([a, b])", True),
+        ("for i in range(3)", True),
+        ("for x, y in zip(xs, (a, b))", True),
+        ("for i in range(n)", False),
+        ("for i in range(64)", False),
+        ("for x in xs", False),
+    ],
+)
+def test_short_loops(header: str, *, short: bool) -> None:
+    """A few things that are written out make no loop worth speaking of."""
+    loop, qualified = _loop(header)
+    assert is_short(loop, qualified) is short  # type: ignore[arg-type]
