@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rlint.project.effects import Effects
 from rlint.project.flow import Flow
 from rlint.project.kinds import Kinds
+from rlint.project.locks import Locks
 from rlint.project.loops import Loops
 from rlint.project.names import Names
 from rlint.syntax.tree import Tree
@@ -33,6 +34,7 @@ class Knowledge:
         self.kinds = Kinds(self.tree, self.names, self.flow, index)
         self.effects = Effects(self.tree, self.names, self.kinds, index)
         self.loops = Loops(self.tree, self.kinds)
+        self.locks = Locks(self)
 
     def linked(self, index: Index) -> Knowledge:
         """The same tree with the project's knowledge behind it; the walk is not done again."""
@@ -42,4 +44,5 @@ class Knowledge:
         linked.kinds = Kinds(self.tree, self.names, self.flow, index)
         linked.effects = Effects(self.tree, self.names, linked.kinds, index)
         linked.loops = Loops(self.tree, linked.kinds)
+        linked.locks = Locks(linked)
         return linked

@@ -12,6 +12,8 @@ from rlint.project import work
 from rlint.project.autograd import Autograd, AutogradHere, Callers
 from rlint.project.beats import Beat, Beats
 from rlint.project.changes import Changes
+from rlint.project.channels import Channels, Made
+from rlint.project.concurrency import Concurrency, Runners, Start
 from rlint.project.conditions import Guard
 from rlint.project.constants import Constants, Written
 from rlint.project.descents import Walks, storage_of, walked_by
@@ -27,6 +29,7 @@ from rlint.project.items import Place, maker_of, place_of
 from rlint.project.kind import Device, Kind, Tag
 from rlint.project.kind_algebra import is_immutable
 from rlint.project.knowledge import Knowledge
+from rlint.project.locks import Section
 from rlint.project.loops import GRADIENT_STEP, AnyLoop
 from rlint.project.modes import sets_mode_around
 from rlint.project.modules import Anatomy, Modules
@@ -73,6 +76,8 @@ class Site(TopLevel):
         self._optimized = Optimized(knowledge)
         self._parts = Parts(knowledge)
         self._settled = Settled(index, heat)
+        self._concurrency = Concurrency(heat.graph)
+        self._channels = Channels(heat.graph)
         self._heats: dict[ast.AST, HeatAt] = {}
         self._warm: dict[ast.AST | None, bool] = {}
 
@@ -532,6 +537,102 @@ class Site(TopLevel):
         that the node's block leaves by `break`, `return` or `raise` is not among them.
         """
         return self.knowledge.loops.around(node)
+
+    # -- threads, processes and what they share -------------------------------------------------
+
+    def starts_at(self, call: ast.Call) -> list[Start]:
+        """The workers that a call makes, each with the function that it will run, where that is known."""
+        function = self._summary_around(call)
+        return [
+            start
+            for start in self._concurrency.starts
+            if start.launcher is function and start.line == call.lineno
+        ]
+
+    def starts(self) -> tuple[Start, ...]:
+        """All lines of the program that this file belongs to which start workers."""
+        program = self._heat.graph.program
+        here = program(self.module.module)
+        return tuple(start for start in self._concurrency.starts if program(start.launcher.module) == here)
+
+    def runners(self, node: ast.AST) -> Runners:
+        """Who may run a node: the workers that were started with a function that leads to it, and whether
+        code outside of workers does, too.
+        """
+        function = self._summary_around(node)
+        return self._concurrency.runners(function) if function is not None else Runners()
+
+    def run_by(self, function: FunctionSummary) -> list[FunctionSummary]:
+        """A function, and all that it runs in the same thread, as far as is known."""
+        return self._concurrency.run_by(function)
+
+    def learns(self, function: FunctionSummary) -> bool:
+        """Does a function, with all that it calls, take gradient steps?"""
+        return self._heat.learns(function)
+
+    def program_says(self, word: str) -> bool:
+        """Does a file of the program say how torch computes (the words of `rlint.project.speedups`)?"""
+        program = self._heat.graph.program
+        here = program(self.module.module)
+        return any(
+            word in module.speedups
+            for module in self.index.modules.values()
+            if program(module.module) == here
+        )
+
+    def lock_sections(self) -> tuple[Section, ...]:
+        """The parts of this file that run while a lock is held, one for each `with` or `acquire`."""
+        return self.knowledge.locks.sections
+
+    def locks_held(self, node: ast.AST) -> tuple[Section, ...]:
+        """The sections of the same function that hold a lock while a node runs, innermost first."""
+        return self.knowledge.locks.held(node)
+
+    def is_locked(self, node: ast.AST) -> bool:
+        """Is a lock held while a node runs, by the function around it or by all calls that lead to it?"""
+        if self.locks_held(node):
+            return True
+        function = self._summary_around(node)
+        return function is not None and self._called_locked(function, 4)
+
+    def _called_locked(self, function: FunctionSummary, depth: int) -> bool:
+        callers = self._heat.graph.callers(function.path)
+        return (
+            depth > 0
+            and bool(callers)
+            and all(edge.site.locked or self._called_locked(edge.caller, depth - 1) for edge in callers)
+        )
+
+    def guarded(self, section: Section) -> frozenset[str]:
+        """The names of the state that the lock of a section guards: what any section of that lock writes."""
+        return self.knowledge.locks.guarded(section)
+
+    def made(self, shared: ast.expr) -> tuple[Made, ...]:
+        """How the queues, events or shared values are made that an expression may be, by its name and by
+        what callers call it; empty where nobody knows.
+        """
+        return self._channels.made(self._shared_names(shared), self.module.module)
+
+    def carries(self, queue: ast.expr) -> str:
+        """What the program puts into a queue: METRICS, DATA or UNSURE of `rlint.project.channels`."""
+        return self._channels.carries(self._shared_names(queue), self.module.module)
+
+    def who(self, does: str, event: ast.expr) -> list[FunctionSummary]:
+        """The functions of the program that do something with an event: "set", "clear", "wait" or "look"."""
+        return self._channels.signals(self._shared_names(event), self.module.module, does)
+
+    def _shared_names(self, shared: ast.expr) -> set[str]:
+        name = last_name(shared)
+        if name is None:
+            return set()
+        is_parameter = isinstance(shared, ast.Name) and any(
+            binding.how is How.PARAMETER for binding in self.definitions(shared)
+        )
+        return self._channels.aliases(name, self._summary_around(shared), parameter=is_parameter)
+
+    def _summary_around(self, node: ast.AST) -> FunctionSummary | None:
+        function = self.tree.function(node)
+        return self.module.functions.get(self.tree.qualname(function) if function is not None else "")
 
     # -- where things stand --------------------------------------------------------------------
 

@@ -15,6 +15,13 @@ COMPILED = "compiled"
 CUDA = "cuda"
 """A CUDA device is asked for, or chosen where there is one."""
 
+THREADS = "threads"
+"""The number of threads that torch computes with is set, here or for the process by its environment."""
+
+_SETS_THREADS = frozenset(
+    """set_num_threads OMP_NUM_THREADS MKL_NUM_THREADS threadpool_limits num_threads_per_worker
+    torch_num_threads""".split()
+)
 _LOWER = re.compile(
     r"(^|_)(amp|autocast|bf16|bfloat16|fp16|fp8|float16|half|halftensor|bfloat16tensor|gradscaler|grad_scaler"
     r"|mixed_?precision|matmul_precision|tf32)($|_)",
@@ -48,6 +55,7 @@ def speedups_of(knowledge: Knowledge) -> frozenset[str]:
             for target in filter(None, (binding.target for binding in bindings)):
                 parts = target.split(".")
                 found.update(word for word, names in _LIBRARIES.items() if parts[0] in names)
+                found.update((THREADS,) if parts[-1] in _SETS_THREADS else ())
                 if parts[0] == "torch":
                     found.update((COMPILED,) if parts[-1] == "compile" else _named(parts[-1]))
     for attribute in tree.of_type(ast.Attribute):
@@ -56,13 +64,16 @@ def speedups_of(knowledge: Knowledge) -> frozenset[str]:
             found.update(() if qualified.startswith(_NO_COMPILER) else (COMPILED,))
         else:  # `args.precision`, but not the `precision=` of numbers that are printed
             found.update((PRECISION,) if attribute.attr == "precision" else _named(attribute.attr))
+        if attribute.attr in _SETS_THREADS:
+            found.add(THREADS)
         if attribute.attr in ("is_available", "device_count", "current_device"):
             found.update((CUDA,) if knowledge.names.qualified(attribute) in _ASKS_FOR_CUDA else ())
     for keyword in tree.of_type(ast.keyword):
-        found.update(_named(keyword.arg or ""))
+        found.update((THREADS,) if keyword.arg in _SETS_THREADS else _named(keyword.arg or ""))
     for constant in tree.of_type(ast.Constant):
         if isinstance(constant.value, str) and len(constant.value) < 40:  # a name, no text
             found.update(_named(constant.value.lstrip("-").replace("-", "_")))
+            found.update((THREADS,) if constant.value in _SETS_THREADS else ())
             found.update((CUDA,) if _ON_CUDA.match(constant.value) else ())
     for call in tree.of_type(ast.Call):
         if isinstance(call.func, ast.Attribute) and last_name(call.func) == "cuda":

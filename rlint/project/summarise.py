@@ -8,6 +8,7 @@ import re
 from rlint.findings import Heat
 from rlint.project import facts
 from rlint.project.annotations import annotation_kind
+from rlint.project.channels import carried_in, made_in, signals_in
 from rlint.project.counters import follows_from_itself
 from rlint.project.descents import Walks, storage_of
 from rlint.project.doings import doings
@@ -19,6 +20,7 @@ from rlint.project.kind import UNKNOWN, Device, Kind, Tag
 from rlint.project.kind_algebra import item_of, refines
 from rlint.project.kinds import Kinds
 from rlint.project.knowledge import Knowledge
+from rlint.project.launches import handed_over
 from rlint.project.parts import Parts
 from rlint.project.parts_of_file import parts_of_file
 from rlint.project.settled import sets
@@ -42,7 +44,6 @@ _RARELY_CALLED = re.compile(
 """Functions that a loop calls every so often, as a rule behind a condition that is not understood."""
 _OBSERVED = re.compile(r"(^|_)(obs|observations?|states?|actions?)(_|$|\d)")
 _CONTAINERS = frozenset({Tag.TUPLE, Tag.LIST, Tag.DICT, Tag.ITERATOR})
-_RUNS_LATER = frozenset({"target", "fn", "func", "function", "worker_fn"})
 
 
 def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
@@ -93,6 +94,9 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
     summary.parts = parts_of_file(knowledge, reader)
     summary.doings = doings(knowledge, reader)
     summary.frozen = gradients.frozen()
+    summary.made = made_in(knowledge)
+    summary.carried = carried_in(knowledge)
+    summary.signals = signals_in(knowledge)
     for name, attributes in sets(knowledge).items():
         summary.functions[name].sets = attributes
     return summary
@@ -226,7 +230,7 @@ def _calls_by_function(
         site = _call_site(call, knowledge, gradients)
         if site is not None:
             calls.setdefault(tree.function(call), []).append(site)
-        for later in _handed_over(call, knowledge):
+        for later in handed_over(call, knowledge):
             calls.setdefault(tree.function(call), []).append(later)
     return calls
 
@@ -272,6 +276,7 @@ def _call_site(call: ast.Call, knowledge: Knowledge, gradients: GradientSummarie
         tuple((name, called) for name, value in values if (called := last_name(value))),
         gradients.here.at(call) if gradients.concerned else None,
         knowledge.loops.conditions.of(call),
+        bool(knowledge.locks.held(call)),
     )
 
 
@@ -294,75 +299,6 @@ def _super_path(call: ast.Call, method: str, knowledge: Knowledge) -> str:
         return ""
     base = knowledge.names.qualified(owner.bases[0])
     return f"{base}.{method}" if base else ""
-
-
-def _handed_over(call: ast.Call, knowledge: Knowledge) -> list[CallSite]:
-    """Functions that a call runs for its caller: thread and process targets, submitted and mapped work."""
-    qualified = knowledge.names.qualified(call.func) or ""
-    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    handed: list[ast.expr] = []
-    spawned = qualified.endswith((".Thread", ".Process", ".Timer")) or method in (
-        "Thread",
-        "Process",
-        "spawn",
-    )
-    if spawned:
-        handed = [keyword.value for keyword in call.keywords if keyword.arg in _RUNS_LATER]
-    elif method in (
-        "submit",
-        "apply",
-        "apply_async",
-        "map",
-        "imap",
-        "imap_unordered",
-        "starmap",
-    ) or qualified in (
-        "builtins.map",
-        "builtins.filter",
-    ):
-        handed = call.args[:1]
-    found = []
-    for value in handed:
-        kind = knowledge.kinds.kind_of(value)
-        path = kind.of or (knowledge.names.qualified(value) or "")
-        if path:
-            loop = knowledge.loops.innermost(call)
-            index = knowledge.loops.index[loop] if loop is not None else -1
-            # a thread or process runs its target once, however many of them a loop starts
-            cap = Heat.COLD if spawned else coldest(call, knowledge.tree)
-            pace = knowledge.loops.pacing.each_pass(call)
-            arguments = _handed_arguments(call, method, knowledge) if len(handed) == 1 else ()
-            guards = knowledge.loops.conditions.of(call)
-            at = -1 if spawned else index
-            found.append(CallSite(path, "", call.lineno, at, arguments, cap, "", pace, guards=guards))
-    return found
-
-
-def _handed_arguments(call: ast.Call, method: str, knowledge: Knowledge) -> tuple[tuple[str, Kind], ...]:
-    """What a function that runs later will be called with: `args=(queue, stop)`, `submit(fn, queue)`."""
-    given: list[ast.expr] = []
-    named: list[tuple[str, ast.expr]] = []
-    if method == "submit":
-        given = call.args[1:]
-        named = [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
-    elif method in ("apply", "apply_async") and len(call.args) > 1:
-        given = _elements(call.args[1])
-    for keyword in call.keywords if method != "submit" else ():
-        if keyword.arg == "args":
-            given = _elements(keyword.value)
-        elif keyword.arg in ("kwargs", "kwds") and isinstance(keyword.value, ast.Dict):
-            for key, value in zip(keyword.value.keys, keyword.value.values, strict=True):
-                if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                    named.append((key.value, value))
-    placed = [(str(position), value) for position, value in enumerate(given)]
-    return tuple((name, knowledge.kinds.kind_of(value).aged()) for name, value in (*placed, *named))
-
-
-def _elements(sequence: ast.expr) -> list[ast.expr]:
-    """The elements of a tuple or list display whose positions are certain."""
-    elements = sequence.elts if isinstance(sequence, (ast.Tuple, ast.List)) else []
-    starred = next((i for i, part in enumerate(elements) if isinstance(part, ast.Starred)), len(elements))
-    return elements[:starred]
 
 
 def _class(node: ast.ClassDef, knowledge: Knowledge) -> ClassSummary:

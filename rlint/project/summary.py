@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from rlint.findings import Heat
 from rlint.project.autograd import Autograd
+from rlint.project.channels import Made, Signal
 from rlint.project.conditions import Guard
 from rlint.project.doings import Doings
 from rlint.project.effect import PURE, Effect
@@ -48,6 +49,9 @@ class CallSite:
     names: tuple[tuple[str, str], ...] = ()  # position or keyword, with the last name in the argument
     autograd: Autograd | None = None  # what the function around it says of autograd there
     guards: tuple[Guard, ...] = ()  # the conditions that it stands behind (see conditions.py)
+    locked: bool = False  # is a lock held around it in the same function (see locks.py)?
+    starts: str = ""  # "process" or "thread", where a worker of this sort makes the call (see launches.py)
+    many: bool = False  # may several workers that this line starts run at once?
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +139,6 @@ class ModuleSummary:
     parts: dict[str, tuple[Part, ...]] = field(default_factory=dict)  # of networks (see parts_of_file.py)
     doings: dict[str, Doings] = field(default_factory=dict)  # by the function's qualified name
     frozen: frozenset[str] = frozenset()  # last names of networks whose weights may need no gradient
+    made: tuple[Made, ...] = ()  # queues, events and shared values (see channels.py)
+    carried: tuple[tuple[str, str], ...] = ()  # queues' last names, with what is put into them
+    signals: tuple[Signal, ...] = ()  # what is done with events

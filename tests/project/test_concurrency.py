@@ -1,0 +1,278 @@
+"""Threads and processes: what runs where, which locks are held, and what workers share."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from project_builder import build, expression, find, site_of
+from rlint.project.channels import DATA, METRICS, UNSURE
+from rlint.project.site import Site
+from rlint.project.speedups import THREADS
+
+
+def runners(site: Site, source: str) -> tuple[list[tuple[str, bool]], bool]:
+    """The sorts of workers that run an expression, whether there are many, and if others run it, too."""
+    found = site.runners(expression(site, source))
+    return [(start.sort, start.many) for start in found.starts], found.elsewhere
+
+
+@pytest.mark.parametrize(
+    ("start", "sort", "many"),
+    [
+        ("threading.Thread(target=work, args=(q,)).start()", "thread", False),
+        ("threading.Thread(None, work).start()", "thread", False),
+        ("threading.Timer(1.0, work).start()", "thread", False),
+        ("ctx.Process(target=work)", "process", False),
+        ("for i in range(n):\n        mp.Process(target=work, args=(i,)).start()", "process", True),
+        ("ps = [mp.Process(target=work) for i in range(n)]", "process", True),
+        ("for i in range(n):\n        p = mp.Process(target=work)\n        p.join()", "process", False),
+        ("tmp.spawn(work, args=(q,), nprocs=4)", "process", True),
+        ("tmp.spawn(work, nprocs=1)", "process", False),
+        ("with mp.Pool(4) as pool:\n        pool.map(work, range(9))", "process", True),
+        ("pool = ThreadPoolExecutor()\n    pool.submit(work, q)", "thread", True),
+        ("for i in range(n):\n        start_one(i)", "thread", True),
+        ("[Actor(i) for i in range(n)]", "process", True),
+        ("Actor(0).start()", "process", False),
+    ],
+)
+def test_workers(start: str, sort: str, many: bool) -> None:
+    """Targets of threads and processes, work of pools and `run` methods run in workers."""
+    site = site_of(
+        f"""
+import threading
+import multiprocessing as mp
+import torch.multiprocessing as tmp
+from concurrent.futures import ThreadPoolExecutor
+
+ctx = mp.get_context("spawn")
+
+class Actor(mp.Process):
+    def run(self):
+        work(0)
+
+def helper(x):
+    return compute(x)
+
+def work(x):
+    return helper(x)
+
+def start_one(i):
+    threading.Thread(target=work).start()
+
+def main(n, q):
+    {start}
+"""
+    )
+    found, elsewhere = runners(site, "compute(x)")
+    wanted = ("thread", "start_one" in start) if sort == "thread" and "start_one" in start else (sort, many)
+    assert wanted in found
+    assert not elsewhere
+
+
+def test_workers_over_files() -> None:
+    """A worker's function may stand in another file; what the main program calls as well runs there, too."""
+    sites = build(
+        {
+            "worker.py": "def work(rank, counter):\n    step(rank)\n\ndef step(rank):\n    return rank + 1\n",
+            "main.py": """
+                import torch.multiprocessing as mp
+                from worker import step, work
+
+                def main():
+                    for rank in range(4):
+                        mp.Process(target=work, args=(rank, 0)).start()
+                    step(0)
+
+                main()
+                """,
+        }
+    )
+    found = sites["worker.py"].runners(expression(sites["worker.py"], "rank + 1"))
+    assert found.several
+    assert found.elsewhere
+    [start] = found.starts
+    assert (start.launcher.qualname, start.target.qualname, start.sort) == ("main", "work", "process")
+    call = expression(sites["main.py"], "mp.Process(target=work, args=(rank, 0))")
+    assert isinstance(call, ast.Call)
+    assert sites["main.py"].starts_at(call) == [start]
+
+
+def test_nobody_starts_workers() -> None:
+    """Without workers everything runs in the one thread there is."""
+    assert not site_of("def f(x):\n    return x + 1\n").runners(ast.Pass()).several
+
+
+def held(site: Site, source: str) -> list[str]:
+    """The locks that are held while an expression is evaluated."""
+    return [section.name for section in site.locks_held(find(site, source))]
+
+
+def test_sections() -> None:
+    """`with`, `acquire` … `release`, the lock of a value and decorators; not what runs later."""
+    site = site_of(
+        """
+        import multiprocessing as mp
+        import threading
+
+        class Store:
+            def __init__(self):
+                self._guard = threading.Lock()
+                self.total = mp.Value("l", 0)
+
+            def f(self, path, other_lock):
+                with self._guard, open(path) as file:
+                    a(file)
+                    later = lambda: b()
+                with self.total.get_lock():
+                    with other_lock:
+                        c()
+                self._guard.acquire()
+                d()
+                self._guard.release()
+                e()
+                self._guard.acquire()
+                try:
+                    g()
+                finally:
+                    self._guard.release()
+                with blocks(path):
+                    h()
+
+            @synchronized
+            def k(self):
+                return l()
+        """
+    )
+    assert held(site, "a(file)") == ["_guard"]
+    assert held(site, "b()") == []
+    assert held(site, "c()") == ["other_lock", "total"]
+    assert held(site, "d()") == ["_guard"]
+    assert held(site, "e()") == []
+    assert held(site, "g()") == ["_guard"]
+    assert held(site, "h()") == []
+    assert held(site, "l()") == ["synchronized"]
+
+
+def test_what_a_lock_guards() -> None:
+    """The state that its sections write, in all methods of the class."""
+    site = site_of(
+        """
+        class Ring:
+            def add(self, row):
+                with self.lock:
+                    self.rows[self.index] = row
+                    self.index += 1
+
+            def extend(self, rows):
+                with self.lock:
+                    self.size.value += len(rows)
+                    self.pending.append(rows)
+                with self.other:
+                    self.free = 1
+        """
+    )
+    assert site.guarded(site.lock_sections()[0]) == {"rows", "index", "size", "pending"}
+
+
+def test_locked_by_all_callers() -> None:
+    """A helper that is only called under a lock runs under it; one more call without it, and no longer."""
+    text = """
+        def bump(counter):
+            counter.value += 1
+
+        def work(lock, counter):
+            with lock:
+                bump(counter)
+        """
+    site = site_of(text)
+    assert site.is_locked(find(site, "counter.value += 1"))
+    site = site_of(text + "\n            bump(counter)\n" + "        def other(c):\n            bump(c)\n")
+    assert not site.is_locked(find(site, "counter.value += 1"))
+
+
+def test_how_shared_things_are_made() -> None:
+    """By their names, through the arguments of workers, over files."""
+    sites = build(
+        {
+            "worker.py": "def work(q, free, seen):\n    q.put(1)\n    free.put(2)\n    seen.value = 3\n",
+            "main.py": """
+                import multiprocessing as mp
+                from worker import work
+
+                class System:
+                    def __init__(self, size):
+                        self.stats = mp.Queue(maxsize=size)
+                        self.free = mp.Queue()
+                        self.seen = mp.Value("l", 0, lock=False)
+
+                    def start(self):
+                        mp.Process(target=work, args=(self.stats, self.free, self.seen)).start()
+                """,
+        }
+    )
+    site = sites["worker.py"]
+    [bounded] = site.made(expression(site, "q"))
+    assert bounded.bounded
+    [free] = site.made(expression(site, "free"))
+    assert free.bounded is False
+    [seen] = site.made(expression(site, "seen"))
+    assert not seen.own_lock
+
+
+@pytest.mark.parametrize(
+    ("put", "cargo"),
+    [
+        ("q.put({'loss': loss, 'reward_mean': mean})", METRICS),
+        ("q.put(metrics)", METRICS),
+        ("q.put(('train', metrics))", METRICS),
+        ("q.put({'obs': obs, 'reward': reward})", DATA),
+        ("q.put((obs, action, reward))", DATA),
+        ("q.put(net.state_dict())", DATA),
+        ("q.put(np.zeros(4))", DATA),
+        ("q.put(thing)", UNSURE),
+        ("item = {'fps': fps}\n    q.put(item)", METRICS),
+    ],
+)
+def test_what_queues_carry(put: str, cargo: str) -> None:
+    """Metrics are told by their names, data by names and kinds; the rest is anybody's guess."""
+    site = site_of(f"import numpy as np\nfrom queue import Queue\nq = Queue()\ndef f(**kw):\n    {put}\n")
+    assert site.carries(expression(site, "q", last=True)) == cargo
+
+
+def test_who_sets_and_who_waits() -> None:
+    """Both sides of an event, by name and through arguments."""
+    site = site_of(
+        """
+        import threading
+
+        class Learner:
+            def __init__(self):
+                self.ready = threading.Event()
+                threading.Thread(target=run, args=(self.ready,)).start()
+
+            def publish(self):
+                self.ready.set()
+
+        def run(fresh):
+            fresh.wait()
+        """
+    )
+    event = expression(site, "fresh")
+    assert [function.qualname for function in site.who("set", event)] == ["Learner.publish"]
+    assert [function.qualname for function in site.who("wait", event)] == ["run"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import torch\ntorch.set_num_threads(1)\n",
+        "import os\nos.environ['OMP_NUM_THREADS'] = '1'\n",
+        "from torch import set_num_threads as limit\nlimit(1)\n",
+        "import os\nos.environ.update(OMP_NUM_THREADS='1')\n",
+    ],
+)
+def test_thread_counts(source: str) -> None:
+    """A program that says how many threads torch may use is known."""
+    assert site_of(source).program_says(THREADS)
