@@ -50,7 +50,7 @@ def bind_once(
     already or a new one by the first free of the `wanted` names; None where the text does not allow it.
     """
     first = repetition.first
-    if not all(_can_be_replaced(node, site) for node in again):
+    if not all(can_be_replaced(node, site) for node in again):
         return None
     holder = _holder(first, again, site)
     if holder is not None:
@@ -61,7 +61,7 @@ def bind_once(
     name = site.free_local(wanted, first, f"bind {site.span(first)[0]}")
     statement = site.tree.statement(first)
     before = None
-    if _can_stand_before(first, statement, site) and _can_be_replaced(first, site):
+    if _can_stand_before(first, statement, site) and can_be_replaced(first, site):
         before = site.insert_before(statement, f"{name} = {site.operand(first)}")
     reordered = not _is_first(first, statement, site)
     if before is None or (reordered and _takes_walrus(first, again, site)):
@@ -73,7 +73,7 @@ def bind_once(
     return Bound(edits, name, reordered=reordered)
 
 
-def _can_be_replaced(node: ast.expr, site: Site) -> bool:
+def can_be_replaced(node: ast.expr, site: Site) -> bool:
     """No comment would be lost, no word would grow together with its neighbour, the place is known."""
     start, end = site.span(node)
     text = site.tree.text

@@ -29,13 +29,13 @@ def compiled(
         first, behind = (offset - start for offset in site.span(element))
         call = f"{alias}.compile({written}, {flags})" if flags else f"{alias}.compile({written})"
         text = text[:first] + call + text[behind:]
-    outdented = _outdented(text, site.indentation(site.tree.statement(display)))
-    if outdented is None:
+    plain = outdented(text, site.indentation(site.tree.statement(display)))
+    if plain is None:
         return None
-    long = "\n" not in outdented and len(outdented) > _WIDE
+    long = "\n" not in plain and len(plain) > _WIDE
     if isinstance(display, ast.Dict):
-        return _one_per_line(outdented, "{}") if long else outdented
-    inside = outdented[1:-1] if outdented[:1] in ("[", "(") and outdented[-1:] in ("]", ")") else outdented
+        return _one_per_line(plain, "{}") if long else plain
+    inside = plain[1:-1] if plain[:1] in ("[", "(") and plain[-1:] in ("]", ")") else plain
     tuple_text = f"({inside})"
     if not isinstance(ast.parse(tuple_text, mode="eval").body, ast.Tuple):
         tuple_text = f"({inside},)"
@@ -69,9 +69,9 @@ def _is_constant_but_for(places: Collection[ast.expr], display: Display) -> bool
     return True
 
 
-def _outdented(text: str, indentation: str) -> str | None:
+def outdented(text: str, indentation: str) -> str | None:
     """The text of an expression without the indentation of its statement; None where that changes it."""
     text = text.replace("\r\n", "\n")
-    outdented = text.replace(f"\n{indentation}", "\n")
-    same = ast.dump(ast.parse(f"({text}\n)")) == ast.dump(ast.parse(f"({outdented}\n)"))
-    return outdented if same else None
+    moved = text.replace(f"\n{indentation}", "\n")
+    same = ast.dump(ast.parse(f"({text}\n)")) == ast.dump(ast.parse(f"({moved}\n)"))
+    return moved if same else None

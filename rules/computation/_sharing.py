@@ -6,6 +6,7 @@ import ast
 
 from rlint.project.fate import Fate, Use
 from rlint.project.kind import Tag
+from rlint.project.kind_algebra import is_immutable
 from rlint.project.repeats import Repetition
 from rlint.project.site import Site
 
@@ -125,6 +126,8 @@ def _may_carry_gradient(expression: ast.expr, site: Site) -> bool:
     kind = site.kind_of(expression)
     if kind.tag in (Tag.NDARRAY, Tag.NUMPY_SCALAR, Tag.MATCH, Tag.DATAFRAME):
         return False
+    if kind.item is not None and is_immutable(kind.item):
+        return False  # a list of texts or numbers
     if isinstance(expression, ast.Call):
         called = expression.func.attr if isinstance(expression.func, ast.Attribute) else ""
         if called in _NO_GRADIENT:
