@@ -285,6 +285,14 @@ class Site(TopLevel):
         """Does any file of the project read an attribute of this name, on any object?"""
         return any(attribute in module.attributes_read for module in self.index.modules.values())
 
+    def is_only_fed(self, attribute: str) -> bool:
+        """Are all things of this name only added to, and maybe emptied, in all files of the project?"""
+        return all(
+            attribute in module.attributes_fed
+            for module in self.index.modules.values()
+            if attribute in module.attributes_read
+        )
+
     def is_told(self, speedup: str) -> bool:
         """Does any file of the project say so of how torch computes: a word of `rlint.project.speedups`?"""
         return any(speedup in module.speedups for module in self.index.modules.values())

@@ -12,6 +12,7 @@ from rlint.project.channels import carried_in, made_in, signals_in
 from rlint.project.counters import follows_from_itself
 from rlint.project.descents import Walks, storage_of
 from rlint.project.doings import doings
+from rlint.project.fed import attributes_fed
 from rlint.project.gradient_summary import GradientSummaries
 from rlint.project.guards import coldest, last_name
 from rlint.project.index import Index
@@ -89,6 +90,7 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
     _add_attributes(summary, knowledge)
     _look_into_containers(summary, knowledge)
     summary.attributes_read = _attributes_read(knowledge)
+    summary.attributes_fed = attributes_fed(knowledge)
     summary.speedups = speedups_of(knowledge)
     reader = Parts(knowledge)
     summary.parts = parts_of_file(knowledge, reader)

@@ -134,6 +134,7 @@ class ModuleSummary:
     imports: dict[str, str] = field(default_factory=dict)
     star_imports: tuple[str, ...] = ()
     attributes_read: frozenset[str] = frozenset()  # the names of all attributes that the file reads
+    attributes_fed: frozenset[str] = frozenset()  # those of them that it only adds to (see fed.py)
     speedups: frozenset[str] = frozenset()  # how the file has torch compute (see speedups.py)
     constants: dict[str, Kind] = field(default_factory=dict)
     parts: dict[str, tuple[Part, ...]] = field(default_factory=dict)  # of networks (see parts_of_file.py)

@@ -1,0 +1,52 @@
+"""What is only ever added to: buffers and lists that a file fills and never looks at."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rlint.project.guards import last_name
+from rlint.syntax.tree import Tree
+
+if TYPE_CHECKING:
+    from rlint.project.knowledge import Knowledge
+
+ADDS = frozenset(
+    """add add_experience add_memory add_sample add_to_memory add_transition append insert memorize push
+    push_transition put record remember store store_experience store_memory store_transition""".split()
+)
+_EMPTIES = frozenset({"clear", "reset"})
+
+
+def only_fed(uses: Iterable[ast.expr], tree: Tree) -> bool:
+    """Does a value get things added and is emptied, and nothing else, wherever it is read?"""
+    return all(_is_fed(use, tree) for use in uses if isinstance(getattr(use, "ctx", None), ast.Load))
+
+
+def attributes_fed(knowledge: Knowledge) -> frozenset[str]:
+    """The names of the attributes that a file reads only to add something to their values."""
+    tree = knowledge.tree
+    fed: set[str] = set()
+    used: set[str] = set()
+    for node in tree.of_type(ast.Attribute):
+        if isinstance(node.ctx, ast.Load):
+            (fed if _is_fed(node, tree) else used).add(node.attr)
+    for call in tree.of_type(ast.Call):
+        if last_name(call.func) in ("getattr", "hasattr", "attrgetter"):
+            names = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
+            used.update(part for name in names if isinstance(name, str) for part in name.split("."))
+    return frozenset(fed - used)
+
+
+def _is_fed(use: ast.expr, tree: Tree) -> bool:
+    """`use.add(…)` as a statement of its own."""
+    method = tree.parents.get(use)
+    call = tree.parents.get(method) if isinstance(method, ast.Attribute) else None
+    return (
+        isinstance(method, ast.Attribute)
+        and method.attr in ADDS | _EMPTIES
+        and isinstance(call, ast.Call)
+        and call.func is method
+        and isinstance(tree.parents.get(call), ast.Expr)
+    )
