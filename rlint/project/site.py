@@ -137,6 +137,10 @@ class Site(TopLevel):
             path = f"{called.of}()" if called.tag is Tag.INSTANCE and called.of else called.of
         return self.index.callables(path, self.knowledge.name) if path else []
 
+    def definition(self, function: FunctionSummary) -> Function | None:
+        """The def of a function of the project, where it stands in this very file."""
+        return self._gradients.definition(function)
+
     def calls_named(self, name: str, function: Function | None) -> list[ast.Call]:
         """The calls in a function (or at module level) of what bears this name or is a method of it."""
         return [call for call in self._calls.get(name, ()) if self.tree.function(call) is function]
@@ -412,6 +416,17 @@ class Site(TopLevel):
         if not is_handed or not isinstance(root, ast.Name):
             return self._optimized.is_stepped(network)
         return self._optimized.is_handed_stepped(network, root.id, self.passed_names(root))
+
+    def optimizers(self, node: ast.AST) -> dict[str, frozenset[str] | None]:
+        """The optimizers made in the class around a node (outside of classes: in functions and at module
+        level), by what they are kept as (`self.optimizer`), each with the networks whose parameters it was
+        given (`self.actor`); None where others may be among them.
+        """
+        return self._optimized.optimizers_near(node)
+
+    def share_parts(self, one: str, other: str) -> bool:
+        """May two networks of this file, written so (`self.actor`, `self.critic`), have a part in common?"""
+        return self._optimized.share(one, other)
 
     def runs_frozen(self, call: ast.Call) -> bool:
         """May the network that a call runs need no gradient, directly or in a function of the project?"""

@@ -61,6 +61,21 @@ class Optimized:
             known = self._stepped[cls] = self._stepped_in(cls)
         return known
 
+    def optimizers_near(self, node: ast.AST) -> dict[str, frozenset[str] | None]:
+        """The optimizers that variables and attributes hold, as far as `stepped_near` looks: by access text,
+        the networks that each was given, None where others may be among them.
+        """
+        cls = self.tree.class_of(node)
+        found: dict[str, frozenset[str] | None] = {}
+        for text, value in self._attributes_set:
+            if not isinstance(value, ast.Call) or self.tree.class_of(value) is not cls:
+                continue
+            if self._makes_optimizer(value):
+                networks = self._given(value)
+                known = found.get(text, networks)
+                found[text] = networks if known == networks else None
+        return found
+
     def is_stepped(self, network: ast.expr) -> bool | None:
         """Does an optimizer step the parameters of a network? None where nobody can say."""
         stepped = self.stepped_near(network)
@@ -77,6 +92,27 @@ class Optimized:
         stepped = self.stepped_near(network)
         found = [stepped.steps(name + text[len(parameter) :]) for name in {*passed, parameter}]
         return True if True in found else None if None in found else False
+
+    def share(self, one: str, other: str) -> bool:
+        """May two networks have a part in common: is one made with modules that others hold, too, is a part
+        of it set to one of the other's, or tied to it by a call?
+        """
+        for text, value in self._attributes_set:
+            for near, far in ((one, other), (other, one)):
+                if text == near and isinstance(value, ast.Call):
+                    values = (*value.args, *(keyword.value for keyword in value.keywords))
+                    held = [part for part in values if isinstance(part, (ast.Name, ast.Attribute))]
+                    if any(self.knowledge.kinds.kind_of(part).tag is Tag.MODULE for part in held):
+                        return True
+                if text.startswith(f"{near}.") and (_access(_same(value)) or "").startswith((far, near)):
+                    return True
+        for call in self.tree.of_type(ast.Call):
+            if isinstance(call.func, ast.Attribute) and call.args and call.func.attr != "load_state_dict":
+                texts = (_access(call.func.value) or "", _access(call.args[0]) or "")
+                for near, far in ((one, other), (other, one)):
+                    if texts[0].startswith(f"{near}.") and texts[1].startswith(f"{far}."):
+                        return True
+        return False
 
     def names_of(self, network: ast.expr) -> list[str]:
         """The access text of a network, and of what else it is known to be."""
@@ -171,8 +207,7 @@ class Optimized:
         for call in self.tree.of_type(ast.Call):
             if self.tree.class_of(call) is not cls or not self._makes_optimizer(call):
                 continue
-            given = call.args[:1] or [k.value for k in call.keywords if k.arg in ("params", "parameters")]
-            found = self._networks(given[0], _DEPTH) if given else None
+            found = self._given(call)
             if found is None:
                 complete = False
             else:
@@ -181,6 +216,12 @@ class Optimized:
             if use.attr == "add_param_group" and self.tree.class_of(use) is cls:
                 complete = False
         return Stepped(frozenset(networks), complete)
+
+    def _given(self, call: ast.Call) -> frozenset[str] | None:
+        """The networks whose parameters an optimizer is made with."""
+        given = call.args[:1] or [k.value for k in call.keywords if k.arg in ("params", "parameters")]
+        found = self._networks(given[0], _DEPTH) if given else None
+        return frozenset(found) if found is not None else None
 
     def _makes_optimizer(self, call: ast.Call) -> bool:
         qualified = self.knowledge.names.qualified(call.func) or ""

@@ -546,3 +546,50 @@ def test_gradient_steps_in_a_part() -> None:
     )
     loops = [node for node in ast.walk(site.tree.module) if isinstance(node, ast.For)]
     assert [site.takes_gradient_steps(loop) for loop in loops] == [True, True, False]
+
+
+OPTIMIZERS = """
+    import torch
+    from torch import nn
+
+    class Agent:
+        def __init__(self, encoder, more):
+            self.actor = nn.Linear(4, 2)
+            self.critic = nn.Linear(6, 1)
+            self.first = nn.Sequential(encoder)
+            self.trunk = nn.Linear(4, 4)
+            self.head = Head(self.trunk)
+            self.actor_opt = torch.optim.Adam(self.actor.parameters())
+            self.critic_opt = torch.optim.SGD(list(self.critic.parameters()) + list(self.head.parameters()))
+            self.both_opt = torch.optim.Adam([*self.actor.parameters(), *more])
+
+        def learn(self):
+            loss.backward()
+            self.head.body.tie(self.critic.body)
+
+    class Head(nn.Module):
+        pass
+"""
+
+
+def test_what_each_optimizer_steps() -> None:
+    """Each optimizer of a class has the networks that it was given, or None where others may be among them."""
+    site = site_of(OPTIMIZERS)
+    assert site.optimizers(expression(site, "loss.backward()")) == {
+        "self.actor_opt": frozenset({"self.actor"}),
+        "self.critic_opt": frozenset({"self.critic", "self.head"}),
+        "self.both_opt": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        ("self.actor", "self.critic", False),
+        ("self.head", "self.actor", True),  # made with a module that stands elsewhere, too
+        ("self.critic", "self.head", True),
+    ],
+)
+def test_networks_that_share_parts(one: str, other: str, *, shared: bool) -> None:
+    """Networks may share a part where one is made with a module that has a name, or is tied to the other."""
+    assert site_of(OPTIMIZERS).share_parts(one, other) is shared
