@@ -26,6 +26,7 @@ MOST_PREPARING = 0.05
 """Seconds that preparing the inputs of one batch may take, if that leaves one run."""
 MOST_INPUTS = 64
 MOST_INPUT_BYTES = 64 * 2**20
+_MUCH = 20
 _WARM = 0.2  # two successive runs that differ by less are taken as warm
 
 
@@ -75,12 +76,15 @@ class ArmAtSize:
         return print_before is None or print_before != print_after
 
     def warm_up(self, seconds: float) -> None:
-        """Run at least once more, until two runs in a row take alike or `seconds` are over.
+        """Run at least once more, until two runs in a row take alike or `seconds` are over; not at all where
+        the first run has taken much longer than that.
 
         Short runs then go through batches, which tell how many of them a batch takes.
         """
         if self.runs_change_inputs:
             self._shared = None
+        if self.seconds > _MUCH * seconds:
+            return
         started = time.perf_counter()
         previous = self.seconds
         while time.perf_counter() - started + previous < max(seconds, 2 * previous):

@@ -123,6 +123,7 @@ class _Experiment:
             self._arms = [SAFE, AFTER]
         self._driver = load(subject, BEFORE).workloads[workload]
         self._excuses = Excuses(self._driver.tolerances, self._driver.allowed)
+        self._seconds: dict[int, float] = {}
         self._fresh = self._warm_up()
         self._lanes = {name: self._lane(name) for name in (BEFORE, *self._arms)}
         self._twin = self._lane(BEFORE)
@@ -136,7 +137,7 @@ class _Experiment:
         plan = Plan(self._driver, self._seeds, self._device)
         gc.freeze()  # packages that are loaded by now are no garbage; looking at them takes longer than runs
         try:
-            for case in plan.cases(budget):
+            for case in plan.cases(budget, self._seconds):
                 progress(plan.done, plan.total)
                 self._compare(case)
         finally:
@@ -155,12 +156,14 @@ class _Experiment:
         return _Lane(self._subject, name, self._bench, fresh=self._fresh if fresh is None else fresh)
 
     def _warm_up(self) -> bool:
-        """Run each size, so that all packages are loaded and have said what they say only once. Then say
-        whether loading the program again is quick.
+        """Run each size, so that all packages are loaded and have said what they say only once, and note how
+        long that takes. Then say whether loading the program again is quick.
         """
         for size in Plan(self._driver, self._seeds, self._device).sizes:
+            started = time.perf_counter()
             for name in (BEFORE, *self._arms):
                 self._lane(name, fresh=True).observe(Case(0, size, self._device))
+            self._seconds[size] = time.perf_counter() - started
         started = time.perf_counter()
         with self._bench.listener.listening():
             load(self._subject, BEFORE)

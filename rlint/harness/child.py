@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import pickle
 import signal
@@ -65,25 +66,28 @@ def _work(job: Job, send: Callable[[Message | None], None]) -> None:
             Message("result", "", {kind: (why, "" if why else describe(kind)) for kind, why in found.items()})
         )
         return
-    assert job.subject is not None
+    subject = job.subject
+    assert subject is not None
     try:
-        workloads = load(job.subject, BEFORE).workloads
+        workloads = load(subject, BEFORE).workloads
     except WorkloadError as error:
         send(Message("failed", "", str(error)))
         return
     send(Message("declared", "", tuple(Declared.of(workload) for workload in workloads.values())))
-    for name in workloads if job.workloads is None else job.workloads:
-        if job.device not in workloads[name].devices:
-            continue
+    wanted = workloads if job.workloads is None else job.workloads
+    names = [name for name in wanted if job.device in workloads[name].devices]
+    if job.phase == BEHAVIOUR and names:  # the one phase whose budget is for all of them
+        job = dataclasses.replace(job, budget=job.budget / len(names))
+    for name in names:
         send(Message("begun", name))
         try:
-            send(Message("result", name, _phase(job, job.subject, workloads[name], send)))
+            send(Message("result", name, _phase(job, subject, workloads[name], send)))
         except WorkloadError as error:
             send(Message("failed", name, str(error)))
         except MemoryError:
             send(Message("failed", name, "ran out of memory"))
         except Exception as error:  # noqa: BLE001 - one workload's failure is not the others'
-            send(Message("failed", name, _explained(error, job.subject)))
+            send(Message("failed", name, _explained(error, subject)))
 
 
 def _phase(job: Job, subject: Subject, workload: Workload, send: Callable[[Message], None]) -> Any:

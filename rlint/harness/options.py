@@ -14,17 +14,27 @@ class Pace:
     """Fresh processes that each time all workloads."""
     more: int
     """Further ones for workloads that these leave undecided."""
+    further: float
+    """For those further ones: none is started later."""
     timing: float
     """For timing all workloads, starts of processes left out; shared between them."""
     least: float
     most: float
     """Of that, for one workload in one process."""
     behaviour: float
-    """For comparing one workload's behaviour."""
+    """For comparing the behaviour of all experiments; shared between them."""
+    longest: float
+    """Of that, for one experiment."""
+    together: bool
+    """Whether experiments are timed on all processors at once: sooner done, less clearly seen."""
 
 
-THOROUGH = Pace(processes=3, more=4, timing=240, least=0.8, most=3.0, behaviour=20)
-QUICK = Pace(processes=1, more=1, timing=10, least=0.2, most=0.5, behaviour=1)
+THOROUGH = Pace(
+    processes=3, more=4, further=90, timing=150, least=0.4, most=3, behaviour=120, longest=30, together=False
+)
+QUICK = Pace(
+    processes=1, more=1, further=10, timing=10, least=0.2, most=0.5, behaviour=15, longest=2, together=True
+)
 
 
 @dataclass(frozen=True, slots=True)

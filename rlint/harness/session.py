@@ -67,7 +67,7 @@ class _Verification:
 
     def _compare_and_weigh(self) -> None:
         wanted = self._options.devices
-        with _Pool(os.cpu_count() or 1, self._bench.stop) as submit:
+        with _Pool(_processors(), self._bench.stop) as submit:
             looking = submit(self._bench.look_for_devices)
             # What a program declares is known once it has run on the processor, which it always can.
             done = [self._submit(submit, experiment, "cpu") for experiment in self._experiments]
@@ -93,7 +93,7 @@ class _Verification:
             experiment.subject,
             device=device,
             seeds=self._options.seeds,
-            budget=pace.behaviour,
+            budget=min(pace.behaviour * _processors() / len(self._experiments), pace.longest),
             # Where the processor is not asked for, only what is declared is asked of it.
             workloads=None if self._options.wants(device) else (),
         )
@@ -117,7 +117,7 @@ class _Verification:
                     record.synchronisations = data
         self._progress.advance()
 
-    # --- time, with nothing else going on ---
+    # --- time, with nothing else going on, unless the pace says otherwise ---
 
     def _time(self) -> None:
         pace = self._options.pace
@@ -132,17 +132,27 @@ class _Verification:
             return
         budget = min(max(pace.timing / (count * pace.processes), pace.least), pace.most)
         self._progress.expect(len(places) * pace.processes)
-        for number in range(pace.processes):
-            for place in places:
-                self._time_once(*place, self._bench.measurable(*place), number, budget)
-                self._progress.advance()
-        for number in range(pace.processes, pace.processes + pace.more):
-            for place in places:
-                left = [one for one in self._bench.measurable(*place) if _undecided(one)]
-                if left:
-                    self._progress.expect(1)
-                    self._time_once(*place, left, number, budget)
-                    self._progress.advance()
+        with _Pool(_processors() if pace.together else 1, self._bench.stop) as submit:
+            for number in range(pace.processes):
+                rounds = [submit(self._time_all, place, number, budget) for place in places]
+                for one in rounds:
+                    _wait(one)
+            end = time.monotonic() + pace.further
+            for number in range(pace.processes, pace.processes + pace.more):
+                rounds = [submit(self._time_undecided, place, number, budget, end) for place in places]
+                for one in rounds:
+                    _wait(one)
+
+    def _time_all(self, place: tuple[Experiment, str], number: int, budget: float) -> None:
+        self._time_once(*place, self._bench.measurable(*place), number, budget)
+        self._progress.advance()
+
+    def _time_undecided(self, place: tuple[Experiment, str], number: int, budget: float, end: float) -> None:
+        left = [one for one in self._bench.measurable(*place) if _undecided(one)]
+        if left and time.monotonic() < end:
+            self._progress.expect(1)
+            self._time_once(*place, left, number, budget)
+            self._progress.advance()
 
     def _time_once(
         self, experiment: Experiment, device: str, records: list[Record], number: int, budget: float
@@ -245,6 +255,10 @@ def _not_loaded(experiment: Experiment, why: str) -> Outcome:
         reason=why,
         failed=True,
     )
+
+
+def _processors() -> int:
+    return os.cpu_count() or 1
 
 
 class _Pool:

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 _START = "import sys; sys.path[:] = {path!r}; from rlint.harness.{program} import main; main()"
 """Imports as this process does. With `-m`, the modules of the working folder would go before Python's own."""
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-_HEAVY = ("numpy", "torch")
+_HEAVY = {"torch": ("numpy", "torch", "torch._dynamo"), "numpy": ("numpy",)}
+"""What is imported beforehand for a program that imports a package. The first optimizer that a process makes
+imports torch's compiler, which takes as long as torch itself."""
 _OWN = tuple(f"rlint.harness.{name}" for name in ("child", "behaviour", "timing", "memory"))
 _KEPT = 4  # servers; those for other hash seeds are not asked again soon
 
@@ -214,11 +216,10 @@ def _heavy_imports(subject: Subject) -> tuple[str, ...]:
     texts = [text for files in subject.texts.values() for text in files.values()]
     with contextlib.suppress(OSError, UnicodeDecodeError), open(subject.workload, encoding="utf-8") as file:
         texts.append(file.read())
-    return tuple(
-        name
-        for name in _HEAVY
-        if any(re.search(rf"^\s*(import|from)\s+{name}\b", text, re.MULTILINE) for text in texts)
-    )
+    for name, modules in _HEAVY.items():
+        if any(re.search(rf"^\s*(import|from)\s+{name}\b", text, re.MULTILINE) for text in texts):
+            return modules
+    return ()
 
 
 def _command(program: str) -> list[str]:

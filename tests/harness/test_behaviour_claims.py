@@ -188,12 +188,12 @@ class TestCases:
         assert found.notes == ()
 
     def test_when_time_is_over_the_largest_sizes_lose_seeds_and_a_note_says_so(self, tmp_path: Path) -> None:
-        """Three seeds of each size remain, and all twenty at one."""
+        """One case of each size remains, and all twenty seeds at one."""
         found = compare(tmp_path, PLAIN, PLAIN + "\n", budget=0)
-        assert found.cases == 3 + 20 + 3
+        assert found.cases == 1 + 20 + 1
         assert found.notes == (
-            "size 1: 3 of 20 seeds, as time was over",
-            "size 3: 3 of 20 seeds, as time was over",
+            "size 1: 1 of 20 seeds, as time was over",
+            "size 3: 1 of 20 seeds, as time was over",
         )
 
     def test_at_most_five_differences_are_reported_smallest_cases_first(self, tmp_path: Path) -> None:
