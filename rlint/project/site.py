@@ -289,6 +289,21 @@ class Site(TopLevel):
         """Does any file of the project read an attribute of this name, on any object?"""
         return any(attribute in module.attributes_read for module in self.index.modules.values())
 
+    def is_set_up(self, *settings: str) -> bool:
+        """Does the program that this file belongs to read or import one of these names: functions that set
+        something for the whole process, as `set_default_device`? What only tests set counts for tests.
+        """
+        program = self._heat.graph.program(self.module.module)
+        return any(
+            self._heat.graph.program(module.module) == program
+            and (self.module.is_test or not module.is_test)
+            and (
+                any(name in module.attributes_read for name in settings)
+                or any(target.rpartition(".")[2] in settings for target in module.imports.values())
+            )
+            for module in self.index.modules.values()
+        )
+
     def is_only_fed(self, attribute: str) -> bool:
         """Are all things of this name only added to, and maybe emptied, in all files of the project?"""
         return all(

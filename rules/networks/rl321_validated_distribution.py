@@ -7,7 +7,7 @@ that inherit their constructor. Two neighbours of it are flagged in hot code, to
 a diagonal covariance, and a softmax that is computed for `argmax` alone or is normalised again by
 `Categorical(logits=...)`.
 
-A project that calls `set_default_validate_args` anywhere has decided, and so has a call with
+A program that calls `set_default_validate_args` anywhere has decided, and so has a call with
 `validate_args` or one inside of a `try` that catches `ValueError`: validation is left alone there.
 
 ## Why is it slow
@@ -180,7 +180,7 @@ def is_validated(call: ast.Call, name: str, site: Site) -> bool:
         return False
     if site.qualified(call.func) == PACKAGE + name and site.kind_of(call).tag is not Tag.DISTRIBUTION:
         return False  # a transform, a constraint
-    return not site.is_attribute_read("set_default_validate_args") and not is_expected_to_fail(call, site)
+    return not site.is_set_up("set_default_validate_args") and not is_expected_to_fail(call, site)
 
 
 def is_expected_to_fail(call: ast.Call, site: Site) -> bool:

@@ -93,7 +93,7 @@ class CreateThenMove(Rule):
             return
         binding = made_before(move.source, node, site) if isinstance(move.source, ast.Name) else None
         made = made_by(binding.value if binding and binding.value else move.source, site)
-        if made is None or any(map(site.is_attribute_read, DEFAULT_DEVICE)) or has_device_around(node, site):
+        if made is None or site.is_set_up(*DEFAULT_DEVICE) or has_device_around(node, site):
             return
         data = [call for call in made.calls if is_data(call, site)]
         if data and move.goes_on:

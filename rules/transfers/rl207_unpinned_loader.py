@@ -94,7 +94,7 @@ class UnpinnedLoader(Rule):
         given = {keyword.arg: keyword.value for keyword in node.keywords}
         if DECIDES & set(given) or any(isinstance(argument, ast.Starred) for argument in node.args):
             return
-        if not lies_on_host(node, site) or any(map(site.is_attribute_read, DEFAULTS)):
+        if not lies_on_host(node, site) or site.is_set_up(*DEFAULTS):
             return
         feeds = Feeds(node, site)
         moved = feeds.hot

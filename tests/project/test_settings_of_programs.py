@@ -1,0 +1,39 @@
+"""Settings for the whole process: which files a call such as `set_default_device` speaks for."""
+
+from __future__ import annotations
+
+from tests.project_builder import build
+
+SETS = "import torch\ntorch.set_default_device('cuda')\n"
+MAKES = "import torch\nzeros = torch.zeros(3)\n"
+
+
+def told(files: dict[str, str], name: str) -> bool:
+    """Is the device set for a file of a project?"""
+    return build(files)[name].is_set_up("set_default_device")
+
+
+def test_a_setting_counts_for_the_program() -> None:
+    """For the script that makes it, what that imports, and what imports it."""
+    files = {"train.py": f"{SETS}import agent\n", "agent.py": MAKES}
+    assert told(files, "train.py")
+    assert told(files, "agent.py")
+
+
+def test_a_setting_of_another_script_is_none() -> None:
+    """Scripts in one folder are programs of their own."""
+    files = {"ppo.py": SETS, "dqn.py": MAKES}
+    assert told(files, "ppo.py")
+    assert not told(files, "dqn.py")
+
+
+def test_what_a_test_sets_up_counts_for_tests() -> None:
+    """A library is not run by its tests."""
+    files = {"agent.py": MAKES, "tests/test_agent.py": f"{SETS}import agent\n"}
+    assert not told(files, "agent.py")
+    assert told(files, "tests/test_agent.py")
+
+
+def test_an_imported_function_is_as_good_as_a_call() -> None:
+    """`from torch import set_default_device`."""
+    assert told({"train.py": "from torch import set_default_device as use\nuse('cuda')\n"}, "train.py")
