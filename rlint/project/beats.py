@@ -22,7 +22,8 @@ class Beat:
     done right in the function of the line or around the calls that lead to it, there need be no loop.
     `guards` stand between the loop and the line, on the way with the fewest of them, innermost first; the
     conditions `around` stand outside of the loop, in the function that holds it. `calls` are the functions
-    entered between the loop and the line, the line's own last.
+    entered between the loop and the line, the line's own last; without them, `loop` is the index of the
+    loop in the line's function (-1 where there is none).
     """
 
     drivers: frozenset[str]
@@ -30,6 +31,7 @@ class Beat:
     guards: tuple[Guard, ...] = ()
     around: tuple[Guard, ...] = ()
     calls: tuple[str, ...] = ()
+    loop: int = -1
 
 
 class Beats:
@@ -54,7 +56,7 @@ class Beats:
             if index < len(driven) and any(driven[index]):
                 inside = [guard for guard in guards if _is_in(guard.loop, index, function)]
                 around = [guard for guard in guards if guard not in inside]
-                return Beat(*driven[index], tuple(inside), tuple(around))
+                return Beat(*driven[index], tuple(inside), tuple(around), loop=index)
         once, many = self._heat.driven_by(function)
         seen |= {function.path}
         if once:

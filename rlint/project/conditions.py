@@ -58,6 +58,7 @@ _COUNTER = re.compile(
 _ENDS = re.compile(
     r"^(done|term|trunc|finish|complet)|_(done|dones|over|reset|ended|ends?)$|episode|final_|^reset$"
 )
+_FINISHED = re.compile(r"(^|_)(done|dones|terminated|truncated|finished|completed)(_|$)|final_info")
 _RANK = re.compile(
     r"(^|_)(rank|process_index|proc_id|process_id|worker_id|worker_index|thread_id)$|^get_rank$"
 )
@@ -133,10 +134,7 @@ class Conditions:
                 found.append(self._guard(Sort.FAILURE, parent.test))
             found += self._met(parent.test, taken=taken)
         elif isinstance(parent, (ast.For, ast.AsyncFor)):
-            words = _words(parent.iter)
-            if statement in parent.orelse or any(
-                _ENDS.search(word) for word in words - {"range", "episodes"}
-            ):
+            if statement in parent.orelse or any(map(_FINISHED.search, _words(parent.iter))):
                 found.append(self._guard(Sort.ENDS, parent.iter))
         elif isinstance(parent, ast.While) and statement in parent.orelse:
             found.append(self._guard(Sort.ENDS, parent.test))

@@ -538,6 +538,14 @@ class Site(TopLevel):
         around = [loops.index[loop] for loop in loops.around(node)]
         return self._beats.of(summary, around, loops.conditions.of(node))
 
+    def driving_loop(self, node: ast.AST) -> AnyLoop | None:
+        """The loop of a node's own function that gives its beat."""
+        beat = self.beat(node)
+        if beat is None or beat.calls:
+            return None
+        index = self.knowledge.loops.index
+        return next((loop for loop in self.loops(node) if index[loop] == beat.loop), None)
+
     def drives(self, node: ast.AST) -> frozenset[str]:
         """What the function around a node, and those that call it while they are warm, do again and again:
         the drivers of `rlint.project.loops`.

@@ -98,7 +98,7 @@ _WRITER: Table = methods(
     effect("writes to the log"),
     NOTHING,
     """add_audio add_custom_scalars add_embedding add_figure add_graph add_histogram add_hparams add_image
-    add_images add_mesh add_pr_curve add_scalar add_scalars add_text add_video close flush""",
+    add_images add_mesh add_pr_curve add_scalar add_scalars add_text add_video close finish flush log""",
 )
 
 _QUEUE: Table = table(

@@ -177,7 +177,8 @@ _LANGUAGE: Table = table(
 )
 
 _AROUND: Table = table(
-    facts("wandb", _LOGS, ANYTHING, "define_metric finish init log login save watch"),
+    facts("wandb", _LOGS, ANYTHING, "define_metric finish log login save watch"),
+    facts("wandb", _LOGS, Kind(Tag.WRITER, of="wandb.init"), "init"),
     facts("wandb", READS, NEW, "Histogram Image Table Video"),
     facts("swanlab", _LOGS, ANYTHING, "init log"),
     facts("mlflow", _LOGS, ANYTHING, "log_artifact log_metric log_metrics log_params start_run"),

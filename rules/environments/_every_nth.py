@@ -1,0 +1,135 @@
+"""Statements that shall run every so many steps: the counter that says when, and the edit."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from rlint.project.site import Site
+from rlint.rule import Edit
+from rlint.syntax.blocks import put_under
+from rlint.syntax.tree import FUNCTIONS
+
+_COUNTS = ("builtins.range", "itertools.count", "tqdm.trange")
+_WRAPS = re.compile(r"(^|\.)(tqdm|track|progress_bar|ProgressBar)(\.|$)")
+_STEPS = re.compile(
+    r"(^|_)(steps?|total_it|it|iters?|iterations?|timesteps?|frames?|updates?|count|counter|cntr|idx|t|i|n)($|_)"
+)
+_HARMLESS = ("reads the clock",)
+
+
+def every_nth(run: Sequence[ast.stmt], period: int, site: Site) -> Edit | None:
+    """Put statements that follow one another behind `if step % period == 0`; None where nothing that counts
+    is in reach, or where leaving them out would leave out more than what they write.
+    """
+    counter = counter_at(run[0], site)
+    if counter is None or not all(writes_alone(statement, site) for statement in run):
+        return None
+    return put_under(f"if {counter} % {period} == 0:", run, site)
+
+
+def writes_alone(statement: ast.stmt, site: Site) -> bool:
+    """Does nothing but the outermost call of a statement change anything?"""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return False
+    call = statement.value
+    for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+        given = argument.value if isinstance(argument, ast.Starred) else argument
+        if any(isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield)) for node in ast.walk(given)):
+            return False
+        effect = site.effect_of(given)
+        if not effect.quiet and not effect.reason.startswith(_HARMLESS):
+            return False
+    return True
+
+
+def counter_at(statement: ast.stmt, site: Site) -> str | None:
+    """What counts the passes that a statement runs in, as text: the variable of the loop that gives it its
+    beat, or what is counted up by one in each of them.
+    """
+    beat = site.beat(statement)
+    if beat is None or (beat.calls and site.loops(statement)):
+        return None
+    loop = site.driving_loop(statement)
+    if isinstance(loop, (ast.For, ast.AsyncFor)):
+        counted = loop_counter(loop, site)
+        if counted is not None and not _is_rebound(counted, loop, site):
+            return counted.id
+    return _counted_up(statement, loop, site)
+
+
+def loop_counter(loop: ast.For | ast.AsyncFor, site: Site) -> ast.Name | None:
+    """The variable of a loop that counts its passes: `for step in range(n)`, `for step, batch in
+    enumerate(loader)`, with a progress bar around it or without.
+    """
+    iterable = loop.iter
+    while isinstance(iterable, ast.Call):
+        qualified = site.qualified(iterable.func) or ""
+        if qualified in _COUNTS:
+            return loop.target if isinstance(loop.target, ast.Name) else None
+        if qualified == "builtins.enumerate":
+            match loop.target:
+                case ast.Tuple(elts=[ast.Name() as first, *_]):
+                    return first
+            return None
+        if not _WRAPS.search(qualified) or not iterable.args:
+            return None
+        iterable = iterable.args[0]
+    return None
+
+
+def _is_rebound(name: ast.Name, loop: ast.AST, site: Site) -> bool:
+    """Is the variable of a loop bound by anything else in the loop?"""
+    bound = [binding.statement for binding in site.bindings(name) if binding.statement is not loop]
+    return any(loop in site.ancestors(statement) for statement in bound)
+
+
+def _counted_up(statement: ast.stmt, loop: ast.AST | None, site: Site) -> str | None:
+    function = site.function(statement)
+    for added in sorted(site.tree.of_type(ast.AugAssign), key=site.span):
+        match added:
+            case ast.AugAssign(
+                target=ast.Name() | ast.Attribute(value=ast.Name()) as target,
+                op=ast.Add(),
+                value=ast.Constant(value=1),
+            ):
+                pass
+            case _:
+                continue
+        if site.function(added) is not function or not _STEPS.search(target_name(target)):
+            continue
+        around = site.loops(added)
+        same = around[:1] == [loop] if loop is not None else not around
+        if same and not _waits(added, loop, site) and not _is_reset(target, loop, site):
+            return site.text(target)
+    return None
+
+
+def target_name(target: ast.Name | ast.Attribute) -> str:
+    """The last name of what is counted up, in lower case."""
+    return (target.id if isinstance(target, ast.Name) else target.attr).lower()
+
+
+def _waits(added: ast.stmt, loop: ast.AST | None, site: Site) -> bool:
+    """Does the counting stand behind a condition, inside of the loop?"""
+    for ancestor in site.ancestors(added):
+        if ancestor is loop or isinstance(ancestor, FUNCTIONS):
+            break
+        if isinstance(ancestor, (ast.If, ast.Try, ast.Match)):
+            return True
+    return bool(site.guards(added))
+
+
+def _is_reset(target: ast.expr, loop: ast.AST | None, site: Site) -> bool:
+    """Is it set to something in each pass, so that it does not count the passes?"""
+    text = site.text(target)
+    for assigned in site.tree.of_type(ast.Assign):
+        if all(site.text(one) != text for one in assigned.targets):
+            continue
+        if site.function(assigned) is not site.function(target):
+            continue
+        around = site.loops(assigned)
+        if (around[:1] == [loop] if loop is not None else not around) and not site.guards(assigned):
+            return True
+    return False

@@ -1,0 +1,68 @@
+"""The calls that write to a log: printed lines, log records, points of a curve."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.project.guards import last_name
+from rlint.project.kind import Tag
+from rlint.project.site import Site
+
+_METHODS = frozenset(
+    """add_scalar add_scalars add_histogram add_image add_images add_figure add_text add_video add_audio
+    add_embedding add_mesh""".split()
+)
+"""Of a summary writer, and of nothing else."""
+_LEVELS = frozenset("info warning warn error critical exception success".split())
+_LOGGERS = ("logging.", "loguru.logger.", "absl.logging.")
+_TRACKERS = frozenset(
+    """wandb.log wandb.run.log swanlab.log mlflow.log_metric mlflow.log_metrics mlflow.log_artifact
+    tqdm.tqdm.write rich.print""".split()
+)
+
+
+def is_log_write(call: ast.Call, site: Site) -> bool:
+    """Does a call write to a log at once, rather than collect what will be written?"""
+    qualified = site.qualified(call.func)
+    if qualified is not None:
+        prefix, _, name = qualified.rpartition(".")
+        if f"{prefix}." in _LOGGERS:
+            return name in _LEVELS
+        if qualified == "builtins.print":
+            return not _goes_on(call)
+        return qualified in _TRACKERS
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    method = call.func.attr
+    if method in _METHODS:
+        return not site.callables(call)
+    if method not in _LEVELS and method != "log":
+        return False
+    kind = site.kind_of(call.func.value)
+    if not kind and method in _LEVELS:
+        return (last_name(call.func.value) or "").lower().strip("_") == "logger" and not site.callables(call)
+    return kind.tag is (Tag.WRITER if method == "log" else Tag.LOGGER)
+
+
+def _goes_on(call: ast.Call) -> bool:
+    """Does `print` leave the line open: to overwrite it (a progress line), or to write more into it?"""
+    ends = [keyword.value for keyword in call.keywords if keyword.arg == "end"]
+    return any(not (isinstance(end, ast.Constant) and "\n" in str(end.value)) for end in ends)
+
+
+def log_write(statement: ast.stmt, site: Site) -> ast.Call | None:
+    """The call of a statement that does nothing but write to a log."""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return None
+    return statement.value if is_log_write(statement.value, site) else None
+
+
+def writes_together(statement: ast.stmt, site: Site) -> list[ast.stmt]:
+    """The statements around one that write to a log right one after the other, itself included."""
+    block, index = site.tree.block(statement)
+    first = last = index
+    while first > 0 and log_write(block[first - 1], site) is not None:
+        first -= 1
+    while last + 1 < len(block) and log_write(block[last + 1], site) is not None:
+        last += 1
+    return block[first : last + 1]
