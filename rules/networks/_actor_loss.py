@@ -10,6 +10,8 @@ from rlint.project.kind import Tag
 from rlint.project.loops import GRADIENT_STEP
 from rlint.project.site import Site
 
+_FREEZES = ("requires_grad", "requires_grad_")
+
 
 @dataclass(frozen=True, slots=True)
 class Loss:
@@ -32,6 +34,9 @@ def loss_of(backward: ast.Call, site: Site) -> Loss | None:
             return None
     if any(keyword.arg in (None, "inputs") for keyword in keywords):
         return None
+    function = site.function(backward)
+    if any(site.function(use) is function for name in _FREEZES for use in site.attribute_uses(name)):
+        return None  # something is frozen here already
     for event in events(backward, site):
         is_here = site.function(event.call) is site.function(backward)
         if (

@@ -1,0 +1,63 @@
+"""Edits that make a thing before a loop which was made in it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from rlint.project.site import Site
+from rlint.rule import Edit
+
+_WITHS = (ast.With, ast.AsyncWith)
+
+
+def moved_before(
+    call: ast.Call, loop: ast.For | ast.AsyncFor | ast.While, wanted: str, site: Site
+) -> tuple[Edit, ...] | None:
+    """Edits that evaluate a call once, before a loop; None where that cannot be done with all its text."""
+    if not site.can_be_moved(call) or any(
+        isinstance(node, (ast.With, ast.AsyncWith)) for node in _up(call, loop, site)
+    ):
+        return None
+    statement = site.parent(call)
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name) as target]):
+            return _whole(statement, name, target, loop, site)
+        case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Expr():
+            return None
+    key = f"before {site.span(loop)[0]} {site.text(call)}"
+    name = site.free_local([wanted, f"{wanted}_once", f"shared_{wanted}"], call, key)
+    before = site.insert_before(loop, *_lines(f"{name} = {site.text(call)}", site.tree.statement(call), site))
+    return (replace(before, shared=True), site.replace(call, name)) if before is not None else None
+
+
+def _whole(
+    statement: ast.Assign, name: str, target: ast.Name, loop: ast.For | ast.AsyncFor | ast.While, site: Site
+) -> tuple[Edit, ...] | None:
+    scope = site.scope(target)
+    start, _ = site.span(statement)
+    line_end = site.tree.positions.line_end(statement.end_lineno or statement.lineno)
+    if len(site.bindings(target)) != 1 or site.captured(name, scope) or site.has_comment(start, line_end):
+        return None
+    inside = {id(node) for node in ast.walk(loop)}
+    if any(id(read) not in inside for read in site.reads(name, scope.lookup(name) or scope)):
+        return None  # what it is behind a loop that never ran
+    before = site.insert_before(loop, *_lines(site.text(statement), statement, site))
+    deleted = site.delete(statement)
+    return (before, deleted) if before is not None and deleted is not None else None
+
+
+def _up(node: ast.AST, loop: ast.AST, site: Site) -> list[ast.AST]:
+    found: list[ast.AST] = []
+    for parent in site.ancestors(node):
+        if parent is loop:
+            break
+        found.append(parent)
+    return found
+
+
+def _lines(text: str, statement: ast.stmt, site: Site) -> list[str]:
+    """The lines of a statement without the indentation that they had where they stood."""
+    indentation = site.indentation(statement)
+    first, *others = text.splitlines()
+    return [first, *(line.removeprefix(indentation).rstrip() for line in others)]

@@ -1,0 +1,193 @@
+"""An optimizer, loss, process pool, loader or dataset that is made again for each update.
+
+## What it does
+Flags in training loops, and in functions that are called for each update, what is made again of the same:
+optimizers (`torch.optim.Adam(net.parameters())`), loss modules (`nn.MSELoss()`), pools of processes or
+threads (`Pool(n)`, `ProcessPoolExecutor()`), `DataLoader`s and datasets.
+
+What is made of anything that the loop binds or changes is left alone (a network that is new in each pass,
+the data of the last rollout), and so is what stands behind a condition.
+
+## Why is it slow
+An optimizer goes through all parameters when it is made, and forgets what it had gathered: Adam begins each
+pass without its averages. Each module is set up with a dozen dictionaries before it computes a difference. A
+pool starts processes, each of which imports the program anew where they are not forked, and stops them again.
+A dataset reads its files.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+def fit(net: nn.Module, states: torch.Tensor, targets: torch.Tensor, updates: int) -> None:
+    for _ in range(updates):
+        optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+        loss = nn.functional.mse_loss(net(states), targets)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+Use instead:
+```python
+import torch
+from torch import nn
+
+
+def fit(net: nn.Module, states: torch.Tensor, targets: torch.Tensor, updates: int) -> None:
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+    for _ in range(updates):
+        loss = nn.functional.mse_loss(net(states), targets)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+
+## Fix safety
+Always unsafe. An optimizer that is kept remembers its averages and momentum from pass to pass, so other
+weights are learned; that is mostly what was meant, but somebody may start afresh on purpose. Processes of a
+pool that is kept know the program as it was when they were started. And what is made before the loop is made
+also where the loop never runs.
+
+There is advice alone in functions without the loop, for what is used in a `with` statement, and where the
+statement cannot be moved as a whole.
+
+## References
+- https://docs.pytorch.org/docs/stable/optim.html
+- https://docs.python.org/3/library/multiprocessing.html#multiprocessing.pool.Pool
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.kind import Tag
+from rlint.project.site import Site
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.environments._each_pass import Again, made_again
+from rlint.rules.environments._moved import moved_before
+
+_REASONS = {
+    "optimizer": "the optimizer keeps its averages and momentum from pass to pass",
+    "loss": "all passes share one loss module, made also where the loop does not run",
+    "pool": "its processes are started once, and know the program as it was then",
+    "loader": "all passes share one loader, made also where the loop does not run",
+    "dataset": "all passes share one dataset, made also where the loop does not run",
+}
+_COSTS = {
+    "optimizer": "what it had gathered is lost each time",
+    "loss": "setting up a module takes longer than many a loss",
+    "pool": "its workers are started and stopped each time",
+    "loader": "its workers and samplers are set up each time",
+    "dataset": "its data are read or wrapped each time",
+}
+
+
+_RESETS = frozenset({"load_state_dict", "apply", "reset_parameters", "init_weights", "reset_weights", "load"})
+
+
+class RebuiltPerUpdate(Rule):
+    code = "RL609"
+    name = "rebuilt-per-update"
+    claims = ("time",)
+    heat = Heat.WARM
+    visits = (ast.Call,)
+    triggers = ("torch", "multiprocessing", "concurrent")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        if not site.may_be_warm(node):
+            return
+        what = sort_of(node, site)
+        if what is None or site.heat_of(node).level < (Heat.HOT if what == "loss" else Heat.WARM):
+            return
+        again = made_again(node, site)
+        if again is None or not is_often(again, what, site):
+            return
+        text = " ".join(site.text(node.func).split())
+        often = (
+            f"in each pass of `{site.knowledge.loops.header(again.loop)}`" if again.loop else "on each call"
+        )
+        fix = build_fix(again, what, site)
+        where = "before the loop" if again.loop else "once, where the function's object or caller is set up"
+        yield self.finding(
+            site,
+            node,
+            f"`{text}` makes the same {what} again {often}: {_COSTS[what]}",
+            fix=fix,
+            advice=f"Make it {where}",
+        )
+
+
+def sort_of(call: ast.Call, site: Site) -> str | None:
+    """What a constructor makes, if it is one that this rule is about."""
+    kind = site.kind_of(call)
+    path = site.qualified(call.func) or ""
+    if kind.tag is Tag.OPTIMIZER and path.startswith("torch.optim."):
+        return "optimizer"
+    if kind.tag is Tag.MODULE and path.startswith("torch.nn.") and path.endswith("Loss"):
+        return "loss"
+    if kind.tag is Tag.POOL and isinstance(call.func, (ast.Name, ast.Attribute)):
+        return "pool" if path or last(call.func) in ("Pool", "ThreadPool") else None
+    if kind.tag is Tag.LOADER and path.startswith("torch.utils.data."):
+        return "loader"
+    if kind.tag is Tag.DATASET and (path.startswith(("torch", "datasets.")) or is_made(call, site)):
+        return "dataset"
+    return None
+
+
+def last(func: ast.expr) -> str:
+    """The last name of what is called."""
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+
+
+def is_made(call: ast.Call, site: Site) -> bool:
+    """Is it the constructor of a class of the project?"""
+    return site.class_of_value(call) is not None and site.kind_of(call.func).tag is Tag.CLASS
+
+
+def is_often(again: Again, what: str, site: Site) -> bool:
+    """Is it made in training, rather than where something is set up, and handed to nobody who keeps it?"""
+    call = again.call
+    for node in site.ancestors(call):
+        if isinstance(node, ast.Return):
+            return False  # a factory, whoever calls it
+        if isinstance(node, ast.stmt):
+            break
+    outer = site.parent(call)
+    outer = site.parent(outer) if isinstance(outer, ast.keyword) else outer
+    if what == "dataset" and isinstance(outer, ast.Call) and sort_of(outer, site) == "loader":
+        return False  # told of with the loader
+    if what == "optimizer" and starts_afresh(again.loop or site.function(call)):
+        return False
+    if again.loop is None:
+        if site.heat_of(call).level is not Heat.HOT and what not in ("pool", "optimizer"):
+            return False
+        if isinstance(site.tree.statement(call), ast.Assign) and stored(call, site):
+            return False
+        return site.runs_each_pass(call) or site.runs_by_role(call)
+    return True
+
+
+def starts_afresh(part: ast.AST | None) -> bool:
+    """Are weights set to what they were, so that the optimizer should be new as well?"""
+    return part is not None and any(
+        isinstance(node, ast.Attribute) and node.attr in _RESETS for node in ast.walk(part)
+    )
+
+
+def stored(call: ast.Call, site: Site) -> bool:
+    """Is it kept as an attribute or in a container: set up for later?"""
+    statement = site.tree.statement(call)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in targets)
+
+
+def build_fix(again: Again, what: str, site: Site) -> Fix | None:
+    """Move it before the loop."""
+    if again.loop is None:
+        return None
+    wanted = "criterion" if what == "loss" else what
+    edits = moved_before(again.call, again.loop, wanted, site)
+    return Fix(f"Make the {what} before the loop", Safety.UNSAFE, edits, _REASONS[what]) if edits else None
