@@ -103,6 +103,8 @@ def role_of(function: FunctionSummary, owner: str, tag: Tag, in_loops: frozenset
     """
     name = function.name
     if owner:
+        if tag is Tag.ENVIRONMENT and name == "reset":
+            return Role(Heat.WARM, "begins each episode")
         if (tag, name) in _LIBRARY:
             return Role(Heat.HOT, _LIBRARY[tag, name])
         if name in _BUFFER and (_BUFFER_CLASS.search(owner) or name in _UNMISTAKABLE):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from rlint.project.environments import makes_environment
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.site import Site
@@ -29,8 +30,10 @@ class Again:
     loop: ast.For | ast.AsyncFor | ast.While | None
 
 
-def made_again(call: ast.Call, site: Site) -> Again | None:
-    """Is a call made unconditionally, in each pass or on each call, with arguments that stay the same?"""
+def made_again(call: ast.Call, site: Site, *, may_leave: bool = False) -> Again | None:
+    """Is a call made unconditionally, in each pass or on each call, with arguments that stay the same? With
+    `may_leave`, a function may return before it.
+    """
     looped = site.loops(call)
     loop = looped[0] if looped else None
     if isinstance(loop, (ast.For, ast.AsyncFor, ast.While)):
@@ -38,7 +41,7 @@ def made_again(call: ast.Call, site: Site) -> Again | None:
             return None
         return Again(call, loop)
     function = site.function(call)
-    if loop is not None or function is None or is_guarded(call, function, site):
+    if loop is not None or function is None or is_guarded(call, function, site, may_leave=may_leave):
         return None
     if not all(is_fixed(value, site, _DEPTH) for value in given(call)):
         return None
@@ -53,11 +56,13 @@ def given(call: ast.Call) -> list[ast.expr]:
     return values
 
 
-def is_guarded(node: ast.AST, around: ast.AST, site: Site) -> bool:
-    """Does a condition stand between a node and the loop or function around it, or is the pass left first?"""
+def is_guarded(node: ast.AST, around: ast.AST, site: Site, *, may_leave: bool = False) -> bool:
+    """Does a condition stand between a node and the loop or function around it, or may the pass be left
+    first?
+    """
     child = node
     for parent in site.ancestors(node):
-        if isinstance(child, ast.stmt) and isinstance(parent, (*_BLOCKS, *FUNCTIONS)):
+        if isinstance(child, ast.stmt) and isinstance(parent, (*_BLOCKS, *FUNCTIONS)) and not may_leave:
             block, index = site.tree.block(child)
             if any(_may_leave(statement) for statement in block[:index]):
                 return True
@@ -141,7 +146,8 @@ def is_kept(attribute: ast.Attribute, site: Site) -> bool:
 def _only_reads(call: ast.Call, site: Site) -> bool:
     if isinstance(call.func, ast.Attribute) and call.func.attr in _PASSES_ON:
         return True
-    return site.answers_alike(call) or site.kind_of(call).tag in (Tag.DATASET, Tag.LOADER)
+    made = site.kind_of(call).tag in (Tag.DATASET, Tag.LOADER) or makes_environment(call, site)
+    return made or site.answers_alike(call)
 
 
 def _is_changed(name: str, value: ast.expr, loop: ast.AST, site: Site) -> bool:

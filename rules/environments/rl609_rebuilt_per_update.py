@@ -65,7 +65,7 @@ from collections.abc import Iterator
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
-from rlint.rules.environments._each_pass import Again, made_again
+from rlint.rules.environments._each_pass import Again, is_guarded, made_again
 from rlint.rules.environments._moved import moved_before
 
 _REASONS = {
@@ -84,6 +84,7 @@ _COSTS = {
 }
 
 
+_SIZES = frozenset({"processes", "max_workers", "maxtasksperchild"})
 _RESETS = frozenset({"load_state_dict", "apply", "reset_parameters", "init_weights", "reset_weights", "load"})
 
 
@@ -102,7 +103,11 @@ class RebuiltPerUpdate(Rule):
         what = sort_of(node, site)
         if what is None or site.heat_of(node).level < (Heat.HOT if what == "loss" else Heat.WARM):
             return
-        again = made_again(node, site)
+        again = made_again(node, site, may_leave=True)
+        if again is None and what == "pool" and not site.loops(node) and not node.args[1:]:
+            function = site.function(node)  # of whatever size it is each time
+            if function is not None and all(keyword.arg in _SIZES for keyword in node.keywords):
+                again = None if is_guarded(node, function, site) else Again(node, None)
         if again is None or not is_often(again, what, site):
             return
         text = " ".join(site.text(node.func).split())

@@ -573,7 +573,7 @@ OPTIMIZERS = """
 
 
 def test_what_each_optimizer_steps() -> None:
-    """Each optimizer of a class has the networks that it was given, or None where others may be among them."""
+    """Each optimizer of a class has the networks that it was given; None where others may be among them."""
     site = site_of(OPTIMIZERS)
     assert site.optimizers(expression(site, "loss.backward()")) == {
         "self.actor_opt": frozenset({"self.actor"}),

@@ -1,0 +1,221 @@
+"""An environment, or what it loads, that is built again for each episode.
+
+## What it does
+Flags environments that are made in the loop over episodes, or in a function that plays one, always of the
+same arguments: `env = gym.make("CartPole-v1")` before `env.reset()`, a class of the project with `step` and
+`reset`, `make_env(...)`. In the `reset` of an environment, and in such loops, it flags what is loaded from
+the same file each time as well: tables, images, fonts, models of a simulator.
+
+An environment of another id, seed or setting in each pass is left alone. So are several environments that
+are made at once, one for each training run, and what is made behind a condition or an interval.
+
+## Why is it slow
+`reset()` begins an episode in microseconds. A new environment is looked up in the registry, imported, built
+with its spaces and wrapped several times over; a simulator also compiles its model, and opens its windows.
+What is loaded in `reset` is read and decoded for each episode, though it never changes.
+
+## Example
+```python
+import gymnasium as gym
+
+
+def train(policy, episodes: int) -> list[float]:
+    returns = []
+    for episode in range(episodes):
+        env = gym.make("CartPole-v1")
+        obs, _ = env.reset()
+        total, done = 0.0, False
+        while not done:
+            obs, reward, terminated, truncated, _ = env.step(policy(obs))
+            total += reward
+            done = terminated or truncated
+        returns.append(total)
+    return returns
+```
+Use instead:
+```python
+import gymnasium as gym
+
+
+def train(policy, episodes: int) -> list[float]:
+    returns = []
+    env = gym.make("CartPole-v1")
+    for episode in range(episodes):
+        obs, _ = env.reset()
+        total, done = 0.0, False
+        while not done:
+            obs, reward, terminated, truncated, _ = env.step(policy(obs))
+            total += reward
+            done = terminated or truncated
+        returns.append(total)
+    return returns
+```
+
+## Fix safety
+Always unsafe. An environment that is kept remembers what `reset()` does not undo: its random stream goes on
+where a new one would draw a seed, and wrappers keep their statistics and counters. A `close()` at the end of
+each pass moves behind the loop.
+
+There is advice alone in functions and in `reset`, where the variable is bound more than once (wrapped step
+by step), and where a comment would be lost.
+
+## References
+- https://gymnasium.farama.org/api/env/#gymnasium.Env.reset
+- https://gymnasium.farama.org/api/registry/#gymnasium.make
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.environments import is_environment, makes_environment
+from rlint.project.fate import Fate
+from rlint.project.site import Site
+from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+from rlint.rules.environments._each_pass import Again, is_guarded, made_again
+from rlint.rules.environments._moved import moved_before
+from rlint.syntax.tree import FUNCTIONS
+
+_LOADS = frozenset(
+    """numpy.load numpy.loadtxt numpy.genfromtxt pandas.read_csv pandas.read_parquet pandas.read_json
+    pandas.read_pickle pandas.read_excel pandas.read_hdf pygame.image.load pygame.font.Font
+    pygame.font.SysFont pygame.mixer.Sound mujoco.MjModel.from_xml_path mujoco.MjModel.from_xml_string
+    mujoco_py.load_model_from_path mujoco_py.load_model_from_xml PIL.Image.open cv2.imread imageio.imread
+    imageio.v2.imread imageio.v3.imread matplotlib.pyplot.imread trimesh.load scipy.io.loadmat
+    xml.etree.ElementTree.parse""".split()
+)
+_REASON = (
+    "the environment keeps what `reset()` does not undo: its random stream, and what wrappers have counted"
+)
+
+
+class EnvBuiltInLoop(Rule):
+    code = "RL603"
+    name = "env-built-in-loop"
+    seeds = ("S1.E1",)
+    claims = ("time",)
+    heat = Heat.WARM
+    visits = (ast.Call,)
+    triggers = ("reset",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        if not site.may_be_warm(node):
+            return
+        loads = site.qualified(node.func) in _LOADS
+        if not (loads or makes_environment(node, site)) or is_wrapped(node, site):
+            return
+        again = made_again(node, site)
+        if again is None:
+            return
+        often = how_often(again, loads=loads, site=site)
+        if often is None or (loads and site.use_of(node).fate is Fate.CHANGED):
+            return
+        text = " ".join(site.text(node.func).split())
+        where = "before the loop" if again.loop is not None else "in `__init__`"
+        if again.loop is None and not (loads or often.startswith("in")):
+            where = "outside, and hand it over"
+        if loads:
+            message = f"`{text}` loads the same again {often}"
+            advice = f"Load it once, {where}"
+        else:
+            message = f"`{text}` builds the same environment again {often}, where `reset()` would do"
+            advice = f"Build it once, {where}, and call `reset()` for each episode"
+        yield self.finding(site, node, message, fix=None if loads else build_fix(again, site), advice=advice)
+
+
+def is_wrapped(call: ast.Call, site: Site) -> bool:
+    """Is it handed to a call that makes an environment of it, which is told of instead?"""
+    parent = site.parent(call)
+    parent = site.parent(parent) if isinstance(parent, ast.keyword) else parent
+    return isinstance(parent, ast.Call) and makes_environment(parent, site)
+
+
+def how_often(again: Again, *, loads: bool, site: Site) -> str | None:
+    """When it is made, in words, if that is once per episode."""
+    call = again.call
+    if again.loop is not None:
+        target = None if loads else target_of(call, site)
+        if not loads and target is None:
+            return None
+        return "for each episode" if resets_in(again.loop, target, call, site) else None
+    function = site.function(call)
+    if function is None or returned(call, site):
+        return None
+    if function.name in ("reset", "reset_model", "_reset"):
+        own = site.class_of(function)
+        is_env = own is not None and site.method(own, "step") is not None
+        return f"in each `{function.name}`" if is_env else None
+    target = target_of(call, site)
+    if (
+        loads
+        or not isinstance(target, ast.Name)
+        or not (site.runs_each_pass(call) or site.runs_by_role(call))
+    ):
+        return None
+    return f"on each call of `{function.name}`" if resets_in(function, target, call, site) else None
+
+
+def target_of(call: ast.Call, site: Site) -> ast.expr | None:
+    """What the environment is assigned to."""
+    match site.parent(call):
+        case ast.Assign(targets=[ast.Name() | ast.Attribute() as target]):
+            return target
+        case ast.With() | ast.withitem() as item:
+            return item.optional_vars if isinstance(item, ast.withitem) else None
+    return None
+
+
+def resets_in(around: ast.AST, target: ast.expr | None, call: ast.Call, site: Site) -> bool:
+    """Does each pass of a loop (or each call of a function) begin one episode, in this environment?"""
+    for reset in site.calls_named("reset", site.function(call)):
+        if not isinstance(reset.func, ast.Attribute) or is_guarded(reset, around, site):
+            continue
+        owner = reset.func.value
+        if target is not None and site.text(owner) != site.text(target):
+            continue
+        if target is None and not is_environment(owner, site):
+            continue
+        loops = site.loops(reset)
+        if (not loops) if isinstance(around, FUNCTIONS) else (bool(loops) and loops[0] is around):
+            return True
+    return False
+
+
+def returned(call: ast.Call, site: Site) -> bool:
+    """Is it returned at once, by a function that makes environments for others?"""
+    return any(isinstance(node, ast.Return) for node in site.ancestors(call) if isinstance(node, ast.stmt))
+
+
+def build_fix(again: Again, site: Site) -> Fix | None:
+    """Build it before the loop, and close it behind."""
+    target = target_of(again.call, site)
+    if again.loop is None or not isinstance(target, ast.Name):
+        return None
+    moved = moved_before(again.call, again.loop, "env", site)
+    closed = close_behind(again.loop, target.id, site)
+    if moved is None or closed is None:
+        return None
+    return Fix("Build the environment once, before the loop", Safety.UNSAFE, (*moved, *closed), _REASON)
+
+
+def close_behind(loop: ast.For | ast.AsyncFor | ast.While, name: str, site: Site) -> tuple[Edit, ...] | None:
+    """Edits that close the environment once, if the loop closes it in each pass."""
+    closes = [
+        call
+        for call in site.calls_named("close", site.function(loop))
+        if isinstance(call.func, ast.Attribute) and site.text(call.func.value) == name
+    ]
+    if not closes:
+        return ()
+    statement = site.parent(closes[0])
+    if len(closes) > 1 or not isinstance(statement, ast.Expr) or statement is not loop.body[-1]:
+        return None
+    if len(loop.body) < 2 or loop.orelse:
+        return None
+    start, _ = site.span(statement)
+    if site.has_comment(start, site.tree.positions.line_end(statement.end_lineno or statement.lineno)):
+        return None
+    deleted, behind = site.delete(statement), site.insert_after(loop, f"{name}.close()")
+    return (deleted, behind) if deleted is not None and behind is not None else None
