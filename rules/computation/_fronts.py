@@ -112,9 +112,9 @@ def _made_at(front: Front, site: Site) -> ast.stmt | None:
     if not isinstance(held, ast.Name):
         return None
     scope = site.scope(held).lookup(held.id)
-    if scope is None or not scope.is_function or scope is not site.scope(held).function:
+    if scope is None or scope.is_class or scope is not site.scope(held).function:
         return None
-    if site.captured(held.id, scope):
+    if site.captured(held.id, scope) or (scope.parent is None and site.is_imported(held.id)):
         return None
     made = [binding for binding in _definitions(held, front, site) if not _is_front(binding, site)]
     if len(made) != 1 or made[0].how is not How.ASSIGN or made[0].path:
