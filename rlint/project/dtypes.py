@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 
 from rlint.project.kind import Kind, Tag
 
@@ -31,6 +32,7 @@ _PYTHON = {"float": "float64", "int": "int64", "bool": "bool"}
 _CODES = {"f2": "float16", "f4": "float32", "f8": "float64", "i1": "int8", "i2": "int16", "i4": "int32",
           "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64", "f": "float32",
           "d": "float64", "?": "bool", "b1": "bool", "O": OBJECT}  # fmt: skip
+_LARGEST_SINGLE = (2 - 2**-23) * 2.0**127
 _OF_CONSTANTS: dict[type, str] = {bool: "bool", int: "int64", float: "float64"}
 
 
@@ -48,6 +50,11 @@ def library_dtype(qualified: str) -> str:
     else:
         return ""
     return name if name in BITS and name != DEFAULT else ""
+
+
+def fits_single(number: float) -> bool:
+    """Is a number of at most some digits the same number in single precision?"""
+    return abs(number) <= _LARGEST_SINGLE and (math.frexp(number)[0] * 2**24).is_integer()
 
 
 def named_dtype(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from project_builder import build, expression, site_of
-from rlint.project.dtypes import DEFAULT
+from rlint.project.dtypes import DEFAULT, fits_single
 
 SETUP = """
 import numpy as np
@@ -250,3 +250,15 @@ def test_what_selects_and_counts(made: str, dtype: str, rank: int | None) -> Non
     site = site_of(f"import torch\nmask = load()\ngiven = load()\nprint({made})\n")
     kind = site.kind_of(expression(site, made, last=True))
     assert (kind.dtype, kind.rank) == (dtype, rank)
+
+
+@pytest.mark.parametrize(
+    "number", [0.0, 255.0, 127.5, 0.1, 1 / 3, 2.0**-20, 3e38, 1e39, 16_777_217, -0.25, 1e30]
+)
+def test_numbers_fit_single_precision_or_not(number: float) -> None:
+    """As numpy says, which keeps the nearest number that it has."""
+    import numpy as np
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert fits_single(number) == (float(np.float32(number)) == number)
