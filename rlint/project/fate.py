@@ -22,6 +22,8 @@ _CHANGES = frozenset(
 _STORES = frozenset(
     "add append appendleft insert push put put_nowait remember send setdefault store write".split()
 )
+_CONTAINERS = frozenset({Tag.LIST, Tag.DEQUE, Tag.SET, Tag.DICT})
+_PUTS = _STORES | {"extend", "extendleft", "update"}
 _TELLS_ONLY = ("prints", "writes to the log")
 _PLAIN = frozenset({Tag.BOOL, Tag.INT, Tag.FLOAT, Tag.STR, Tag.BYTES, Tag.NONE})
 
@@ -108,6 +110,8 @@ class Uses:
                 return self._bound(target, depth)
             case ast.NamedExpr(target=target):
                 return self._bound(target, depth).worst(self._of(parent, depth - 1))
+            case ast.List() if self._is_joined(parent):
+                return _KEPT
             case ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
                 return self._of(parent, depth - 1)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
@@ -153,12 +157,26 @@ class Uses:
         if qualified in facts.INPLACE_FUNCTIONS:
             return _CHANGED
         effect = self.knowledge.effects.call_effect(call)
+        if effect.quiet and self._is_put(call):
+            return _KEPT  # by a container that was made here, so that nobody else sees the change
         if effect.quiet:
             return self._derived(call, depth)
         if effect.reason.startswith(_TELLS_ONLY):
             return _LOOKED_AT
         stores = isinstance(call.func, ast.Attribute) and call.func.attr in _STORES
         return _KEPT if stores else _HANDED
+
+    def _is_put(self, call: ast.Call) -> bool:
+        """`items.append(value)`"""
+        match call.func:
+            case ast.Attribute(value=owner, attr=method) if method in _PUTS:
+                return self.knowledge.kinds.kind_of(owner).tag in _CONTAINERS
+        return False
+
+    def _is_joined(self, display: ast.List) -> bool:
+        """`items += [value]`, `items + [value]`"""
+        around = self.tree.parents[display]
+        return isinstance(around, (ast.BinOp, ast.AugAssign)) and isinstance(around.op, ast.Add)
 
     def _in_comprehension(self, node: ast.AST, part: ast.comprehension, depth: int) -> Use:
         if node is part.iter:
