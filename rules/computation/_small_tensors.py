@@ -32,9 +32,9 @@ def small_tensors(loop: ast.For, site: Site) -> ast.expr | None:
             case ast.Subscript(value=held, slice=index) if _is_step(index, counters):
                 if _is_vector(held, site) or (_is_tensor(held, site) and _is_number(node, site)):
                     return held
-    iterated = _iterated(loop.iter, site)
-    if iterated is not None and (_is_vector(iterated, site) or _are_numbers(loop, iterated, site)):
-        return iterated
+    for held, item in _iterated(loop.iter, loop.target, site):
+        if _is_vector(held, site) or _are_numbers(loop, held, item, site):
+            return held
     return None
 
 
@@ -131,22 +131,23 @@ def _makes_vector(value: ast.expr, site: Site) -> bool:
     return False
 
 
-def _iterated(iterable: ast.expr, site: Site) -> ast.expr | None:
-    """The tensor whose numbers a loop goes through: itself, reversed, or `flip(0)`."""
+def _iterated(iterable: ast.expr, target: ast.expr, site: Site) -> list[tuple[ast.expr, ast.expr]]:
+    """What a loop goes through, itself, reversed or beside others, each with the variable of its items."""
     match iterable:
-        case ast.Call(func=func, args=[inner]) if site.qualified(func) in (
-            "builtins.reversed",
-            "builtins.enumerate",
-        ):
-            return _iterated(inner, site)
-        case ast.Call(func=ast.Attribute(value=held, attr="flip")):
-            return held
+        case ast.Call(func=func, args=[inner]) if site.qualified(func) == "builtins.reversed":
+            return _iterated(inner, target, site)
+        case ast.Call(func=func, args=[inner]) if site.qualified(func) == "builtins.enumerate":
+            if isinstance(target, ast.Tuple) and len(target.elts) == 2:
+                return _iterated(inner, target.elts[1], site)
         case ast.Call(func=func, args=args) if site.qualified(func) == "builtins.zip":
-            found = (_iterated(argument, site) for argument in args)
-            return next((held for held in found if held is not None and _is_tensor(held, site)), None)
+            if isinstance(target, ast.Tuple) and len(target.elts) == len(args):
+                pairs = zip(args, target.elts, strict=True)
+                return [found for held, item in pairs for found in _iterated(held, item, site)]
+        case ast.Call(func=ast.Attribute(value=held, attr="flip")):
+            return [(held, target)]
         case ast.Name() | ast.Attribute():
-            return iterable
-    return None
+            return [(iterable, target)]
+    return []
 
 
 def _is_number(node: ast.expr, site: Site) -> bool:
@@ -162,12 +163,12 @@ def _is_number(node: ast.expr, site: Site) -> bool:
     return False
 
 
-def _are_numbers(loop: ast.For, iterated: ast.expr, site: Site) -> bool:
+def _are_numbers(loop: ast.For, held: ast.expr, item: ast.expr, site: Site) -> bool:
     """Is an item of the tensor that a loop goes through used as a single number?"""
-    if not _is_tensor(iterated, site) or not isinstance(loop.target, ast.Name):
+    if not _is_tensor(held, site) or not isinstance(item, ast.Name):
         return False
     return any(
-        isinstance(node, ast.Name) and node.id == loop.target.id and _is_number(node, site)
+        isinstance(node, ast.Name) and node.id == item.id and _is_number(node, site)
         for statement in loop.body
         for node in ast.walk(statement)
     )
