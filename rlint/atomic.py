@@ -10,13 +10,18 @@ from pathlib import Path
 
 
 def replace_file(
-    target: Path, data: bytes, *, like: os.stat_result | None = None, holding: bytes | None = None
+    target: Path,
+    data: bytes,
+    *,
+    like: os.stat_result | None = None,
+    holding: bytes | None = None,
+    sync: bool = True,
 ) -> bool:
     """Make `data` the content of `target`, which need not exist. Raises OSError, and leaves it alone then.
 
     The new file has the mode of `like`, and its owner where the system permits; without it, the mode
     that the system gives to new files. With `holding`, nothing is done and False is returned if the
-    file no longer holds that.
+    file no longer holds that. Without `sync`, a file may be cut off after a power failure.
     """
     # In the same folder, because a file can only be renamed in one step within a file system.
     handle, name = tempfile.mkstemp(prefix=".rlint-", suffix=".tmp", dir=target.parent)
@@ -24,8 +29,9 @@ def replace_file(
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-            file.flush()
-            os.fsync(handle)
+            if sync:
+                file.flush()
+                os.fsync(handle)
         if like is not None and hasattr(os, "chown"):
             # Only the superuser may give files away; else the new file belongs to whoever runs rlint.
             with contextlib.suppress(OSError):

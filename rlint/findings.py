@@ -110,6 +110,8 @@ class Problem:
     line: int | None = None
     column: int | None = None
     hint: str | None = None
+    is_bug: bool = False
+    """Of rlint, and not of the file."""
 
     def __str__(self) -> str:
         place = self.path

@@ -47,6 +47,7 @@ def check_parses(text: str, path: str, applied: Sequence[Finding] = ()) -> Probl
             path,
             f"{blamed} would leave the file unparsable ({what}{where}); it was left as it was",
             hint="this is a bug in rlint, please report it",
+            is_bug=True,
         )
     return None
 

@@ -93,7 +93,7 @@ class RuleEntry:
 def catalogue(package: str = BUILTIN) -> tuple[RuleEntry, ...]:
     """All rules of `package` and the engine's own codes, by code."""
     entries = [RuleEntry(own.code, own.name, FAMILY, "", None) for own in ENGINE_CODES]
-    for folder in _folders(package):
+    for folder in folders(package):
         with os.scandir(folder) as families:
             names = sorted(found.name for found in families if found.is_dir() and found.name.isidentifier())
         for family in names:
@@ -138,7 +138,8 @@ def find(code_or_name: str, package: str = BUILTIN) -> RuleEntry:
     raise RlintError(f"`{wanted}` is the beginning of {listed}{more}; name one of them")
 
 
-def _folders(package: str) -> list[Path]:
+def folders(package: str = BUILTIN) -> list[Path]:
+    """Where the files of a package of rules lie."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.submodule_search_locations is None:
         raise RlintError(f"the package {package} is missing: rlint is not installed completely")

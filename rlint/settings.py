@@ -72,6 +72,7 @@ class Settings:
     unsafe_fixes: bool
     output_format: str
     jobs: int | None
+    cache_dir: str | None
     origins: Mapping[str, tuple[Any, str]] = field(compare=False)
     """For each key that has a value: the value, and where it comes from."""
 
@@ -168,6 +169,7 @@ class Resolver:
             unsafe_fixes=get["unsafe-fixes"],
             output_format=get["output-format"],
             jobs=get.get("jobs"),
+            cache_dir=get.get("cache-dir"),
             origins=values,
         )
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint import registry, suppress
@@ -19,6 +17,7 @@ from rlint.project.knowledge import Knowledge
 from rlint.project.site import Site
 from rlint.project.summarise import summarise
 from rlint.project.summary import ModuleSummary
+from rlint.runs import Job, Result
 from rlint.syntax.parse import parse
 
 if TYPE_CHECKING:
@@ -26,40 +25,6 @@ if TYPE_CHECKING:
 
 KEPT_BYTES = 600_000
 """Trees of so much source are kept between summarising and checking; the rest is parsed again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A file to read. `codes` is None for a file that is read for knowledge only; `text` replaces the
-    file's content.
-    """
-
-    path: Path
-    name: str
-    module: str
-    package: str
-    codes: frozenset[str] | None
-    text: str | None
-
-    @property
-    def size(self) -> int:
-        """About how much there is to read; 0 for a file that cannot be read."""
-        if self.text is not None:
-            return len(self.text)
-        try:
-            return self.path.stat().st_size
-        except OSError:
-            return 0
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What was found in one file."""
-
-    name: str
-    findings: tuple[Finding, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    checked: bool = True
 
 
 class Worker:
@@ -97,21 +62,29 @@ class Worker:
                 self._knowledge[job.name] = knowledge
         return summaries
 
-    def check(self, summaries: Mapping[str, ModuleSummary], *, ignore_suppressions: bool) -> list[Result]:
-        """Check this worker's files with the knowledge of the whole project."""
-        index = Index(summaries.values())
-        heat = HeatMap(index, CallGraph(index))
+    def check(
+        self, groups: Iterable[Mapping[str, ModuleSummary]], *, ignore_suppressions: bool
+    ) -> list[Result]:
+        """Check this worker's files, each with the knowledge of its group: the summaries by the files' names.
+
+        Files that are in none could not be read.
+        """
         codes = frozenset[str]().union(*(job.codes for job in self._jobs if job.codes))
         rules = registry.load(codes)
-        results = []
-        for job in self._jobs:
-            problem = self._problems.get(job.name)
-            if job.codes is None:
-                continue
-            if problem is not None:
-                results.append(Result(job.name, problems=(problem,), checked=False))
-                continue
-            results.append(self._check(job, index, heat, rules, ignore_suppressions=ignore_suppressions))
+        jobs = {job.name: job for job in self._jobs if job.codes is not None}
+        results = [
+            Result(name, problems=(self._problems[name],), checked=False)
+            for name in jobs
+            if name in self._problems
+        ]
+        for group in groups:
+            index = Index(group.values())
+            heat = HeatMap(index, CallGraph(index))
+            results += [
+                self._check(jobs[name], index, heat, rules, ignore_suppressions=ignore_suppressions)
+                for name in group
+                if name in jobs
+            ]
         return results
 
     def _check(
@@ -196,5 +169,8 @@ def _bug(name: str, doing: str) -> Problem:
     last = traceback.format_exc().strip().splitlines()
     where = next((line.strip() for line in reversed(last) if line.strip().startswith("File ")), "")
     return Problem(
-        name, f"rlint failed {doing}: {last[-1]}", hint=f"this is a bug in rlint, please report it; {where}"
+        name,
+        f"rlint failed {doing}: {last[-1]}",
+        hint=f"this is a bug in rlint, please report it; {where}",
+        is_bug=True,
     )

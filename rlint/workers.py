@@ -6,16 +6,21 @@ import gc
 import multiprocessing
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Protocol
 
 from rlint.errors import RlintError
 from rlint.project.summary import ModuleSummary
-from rlint.worker import Job, Result, Worker
+from rlint.runs import Job, Result
+from rlint.worker import Worker
 
 _THRESHOLD = 200_000  # trees have no cycles worth collecting while they are in use
+
+Summaries = Mapping[str, ModuleSummary]
+Found = tuple[list[Result], dict[str, ModuleSummary]]
+"""What was found in some files, and their summaries by name."""
 
 
 class WorkerDiedError(RlintError):
@@ -25,11 +30,12 @@ class WorkerDiedError(RlintError):
 class Workers(Protocol):
     """What a run needs of its workers, be they processes or not."""
 
-    def summarise(self, jobs: Sequence[Job]) -> dict[str, ModuleSummary]:
-        """Read all files; give the summaries by name."""
-
-    def check(self, summaries: Mapping[str, ModuleSummary], *, ignore_suppressions: bool) -> list[Result]:
-        """Check all files."""
+    def check(
+        self, groups: Sequence[Sequence[Job]], *, ignore_suppressions: bool, keep_summaries: bool
+    ) -> Found:
+        """Read all files and check them, each with the knowledge of its group. Summaries are large: they are
+        given where they are to be kept.
+        """
 
     def close(self) -> None:
         """End all processes."""
@@ -40,20 +46,20 @@ class _Here:
 
     def __init__(self) -> None:
         gc.set_threshold(_THRESHOLD, 50, 50)
-        self._worker = Worker()
 
-    def summarise(self, jobs: Sequence[Job]) -> dict[str, ModuleSummary]:
-        return self._worker.summarise(jobs)
-
-    def check(self, summaries: Mapping[str, ModuleSummary], *, ignore_suppressions: bool) -> list[Result]:
-        return self._worker.check(summaries, ignore_suppressions=ignore_suppressions)
+    def check(
+        self, groups: Sequence[Sequence[Job]], *, ignore_suppressions: bool, keep_summaries: bool
+    ) -> Found:
+        return _check_each(groups, ignore_suppressions=ignore_suppressions, keep_summaries=keep_summaries)
 
     def close(self) -> None:
         pass
 
 
 class _Processes:
-    """Each process gets a share of about the same size, and keeps it for both halves of the work."""
+    """Each process gets a share of about the same size, and keeps it for both halves of the work. Groups stay
+    together; those that are too large for that are shared out file by file, and their summaries with them.
+    """
 
     def __init__(self, count: int) -> None:
         # forking saves each process its imports; nothing here runs threads
@@ -70,28 +76,24 @@ class _Processes:
             self._processes.append(process)
             self._connections.append(ours)
 
-    def summarise(self, jobs: Sequence[Job]) -> dict[str, ModuleSummary]:
-        shares: list[list[Job]] = [[] for _ in self._connections]
-        sizes = [0] * len(shares)
-        by_size = sorted(((job.size, job) for job in jobs), key=lambda pair: (-pair[0], pair[1].name))
-        for size, job in by_size:
-            smallest = sizes.index(min(sizes))
-            shares[smallest].append(job)
-            sizes[smallest] += size
-        for connection, share in zip(self._connections, shares, strict=True):
-            _send(connection, share)
+    def check(
+        self, groups: Sequence[Sequence[Job]], *, ignore_suppressions: bool, keep_summaries: bool
+    ) -> Found:
+        whole, shared = _shares(groups, len(self._connections))
+        for connection, own, part in zip(self._connections, whole, shared, strict=True):
+            _send(connection, (own, part, ignore_suppressions, keep_summaries))
         summaries: dict[str, ModuleSummary] = {}
         for connection in self._connections:
             summaries.update(_receive(connection))  # type: ignore[call-overload]
-        return summaries
-
-    def check(self, summaries: Mapping[str, ModuleSummary], *, ignore_suppressions: bool) -> list[Result]:
-        for connection in self._connections:
-            _send(connection, (summaries, ignore_suppressions))
+        for connection, part in zip(self._connections, shared, strict=True):
+            names = {job.name for job in part}
+            _send(connection, [_known(group, summaries) for group in groups if _meets(group, names)])
         results: list[Result] = []
         for connection in self._connections:
-            results += _receive(connection)  # type: ignore[arg-type]
-        return results
+            found: Found = _receive(connection)  # type: ignore[assignment]
+            results += found[0]
+            summaries.update(found[1])
+        return results, summaries
 
     def close(self) -> None:
         for connection in self._connections:
@@ -106,16 +108,66 @@ def start_workers(count: int) -> Workers:
     return _Here() if count <= 1 else _Processes(count)
 
 
+def _shares(groups: Sequence[Sequence[Job]], count: int) -> tuple[list[list[Sequence[Job]]], list[list[Job]]]:
+    """For each of `count` workers, the groups that it has whole, and its files of those that are shared."""
+    whole: list[list[Sequence[Job]]] = [[] for _ in range(count)]
+    shared: list[list[Job]] = [[] for _ in range(count)]
+    sizes = [0] * count
+    total = sum(job.size for group in groups for job in group)
+
+    def smallest(size: int) -> int:
+        number = sizes.index(min(sizes))
+        sizes[number] += size
+        return number
+
+    def size_of(group: Sequence[Job]) -> int:
+        return sum(job.size for job in group)
+
+    for group in sorted(groups, key=lambda group: (-size_of(group), group[0].name)):
+        size = size_of(group)
+        if len(group) == 1 or size * count <= total:
+            whole[smallest(size)].append(group)
+            continue
+        for job in sorted(group, key=lambda job: (-job.size, job.name)):
+            shared[smallest(job.size)].append(job)
+    return whole, shared
+
+
+def _meets(group: Sequence[Job], names: set[str]) -> bool:
+    return any(job.name in names for job in group)
+
+
+def _known(group: Iterable[Job], summaries: Summaries) -> dict[str, ModuleSummary]:
+    return {job.name: summaries[job.name] for job in group if job.name in summaries}
+
+
+def _check_each(groups: Iterable[Sequence[Job]], *, ignore_suppressions: bool, keep_summaries: bool) -> Found:
+    """Check whole groups, one after the other, so that the trees of one are held at a time."""
+    results: list[Result] = []
+    kept: dict[str, ModuleSummary] = {}
+    for group in groups:
+        worker = Worker()
+        summaries = worker.summarise(group)
+        results += worker.check([summaries], ignore_suppressions=ignore_suppressions)
+        if keep_summaries:
+            kept.update(summaries)
+    return results, kept
+
+
 def _serve(connection: Connection, others: list[Connection]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it ends us
     for other in others:
         other.close()
     gc.set_threshold(_THRESHOLD, 50, 50)
-    worker = Worker()
     try:
-        connection.send(worker.summarise(connection.recv()))
-        summaries, ignore_suppressions = connection.recv()
-        connection.send(worker.check(summaries, ignore_suppressions=ignore_suppressions))
+        whole, shared, ignore_suppressions, keep_summaries = connection.recv()
+        worker = Worker()
+        connection.send(worker.summarise(shared))
+        results, kept = _check_each(
+            whole, ignore_suppressions=ignore_suppressions, keep_summaries=keep_summaries
+        )
+        results += worker.check(connection.recv(), ignore_suppressions=ignore_suppressions)
+        connection.send((results, kept))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the parent is gone
     except RlintError as error:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rlint import engine
-from rlint.engine import Report, Target
 from rlint.findings import Problem
+from rlint.runs import Report, Target
 
 CODES = frozenset({"RL305", "RL502"})
 

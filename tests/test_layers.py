@@ -26,7 +26,8 @@ PROJECT = ("rlint.project", "rlint.project.*")
 OUTPUT = ("rlint.output", "rlint.output.*")
 HARNESS = ("rlint.harness", "rlint.harness.*")
 COMMANDS = ("rlint.cli", "rlint.cli.*", "rlint.__main__")
-ENGINE = ("rlint.engine", "rlint.worker", "rlint.workers", "rlint.fixes", "rlint.suppress", "rlint.registry")
+RUNNING = ("rlint.engine", "rlint.plan", "rlint.worker", "rlint.workers")
+ENGINE = (*RUNNING, "rlint.cache", "rlint.fixes", "rlint.runs", "rlint.suppress", "rlint.registry")
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ LAYERS = (
     ),
     Layer(SETTINGS, may=(*PLAIN, *SETTINGS, "rlint.registry"), packages=("tomllib", "tomli")),
     Layer(("rlint.files",), may=PLAIN),
+    Layer(("rlint.runs",), may=(*PLAIN, "rlint.files")),
+    Layer(("rlint.cache",), may=(*PLAIN, "rlint.runs", "rlint.registry")),
     Layer(
         ("rlint.gitignore", "rlint.discovery"), may=(*PLAIN, *FILES, "rlint.settings"), packages=("pathspec",)
     ),
@@ -66,7 +69,7 @@ LAYERS = (
     Layer(("rlint.rule",), may=("rlint.findings",), for_types=("rlint.project.site",)),
     Layer(("rlint.rules.*",), may=("rlint.rule", "rlint.rules.*._*", *SYNTAX, *PROJECT)),
     Layer(
-        ("rlint.engine", "rlint.worker", "rlint.workers"),
+        RUNNING,
         may=(*PLAIN, "rlint.files", *SYNTAX, *PROJECT, "rlint.rule", *ENGINE),
     ),
     Layer(
@@ -78,11 +81,19 @@ LAYERS = (
             "rlint.harness.results",
             "rlint.harness.results_json",
         ),
-        for_types=("rlint.files", "rlint.engine", "rlint.evidence.recorded"),
+        for_types=("rlint.files", "rlint.runs", "rlint.evidence.recorded"),
     ),
     Layer(
         HARNESS,
-        may=(*PLAIN, "rlint.files", "rlint.registry", "rlint.engine", "rlint.evidence.*", *HARNESS),
+        may=(
+            *PLAIN,
+            "rlint.files",
+            "rlint.registry",
+            "rlint.engine",
+            "rlint.runs",
+            "rlint.evidence.*",
+            *HARNESS,
+        ),
         packages=("numpy", "torch", "psutil"),
     ),
     Layer(COMMANDS, may=("rlint", "rlint.*"), packages=("click", "rich", "psutil")),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rlint import engine
 from rlint.findings import Finding
+from rlint.runs import Report, Target
 
 
 class Workspace:
@@ -22,13 +23,13 @@ class Workspace:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(content)
 
-    def _targets(self, codes: Iterable[str]) -> list[engine.Target]:
+    def _targets(self, codes: Iterable[str]) -> list[Target]:
         return [
-            engine.Target(source=None, path=self.folder / name, name=name, codes=frozenset(codes))
+            Target(source=None, path=self.folder / name, name=name, codes=frozenset(codes))
             for name in self.names
         ]
 
-    def check(self, codes: Iterable[str]) -> engine.Report:
+    def check(self, codes: Iterable[str]) -> Report:
         """Check all files; none of them may be a problem."""
         report = engine.check(self._targets(codes), jobs=1)
         assert report.problems == ()

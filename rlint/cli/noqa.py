@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rlint.cli.work import Work
-    from rlint.engine import Report, Target
     from rlint.findings import Finding, Problem
+    from rlint.runs import Report, Target
 
 
 def add_comments(work: Work, targets: Sequence[Target], console: Console) -> int:

@@ -44,6 +44,8 @@ def _flag(*names: str, text: str, **more: Any) -> Callable[[Command], Command]:
 
 _RULES = "RULES"
 
+_CACHE = "Where results are kept for the next run (default: .rlint_cache beside the configuration)."
+
 OVERRIDES = (
     _list(
         "--select",
@@ -72,6 +74,7 @@ OVERRIDES = (
     click.option(
         "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes (default: one a core)."
     ),
+    click.option("--cache-dir", metavar="FOLDER", envvar="RLINT_CACHE_DIR", help=_CACHE),
 )
 
 _CONFIG = "A configuration file, or one setting: --config 'select = [\"RL1\"]'."
@@ -97,7 +100,7 @@ RUN = (
     click.option(
         "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Use of colours."
     ),
-    _flag("-n", "--no-cache", text="Accepted, and without effect: rlint keeps no cache.", expose_value=False),
+    _flag("-n", "--no-cache", text="Use no results of earlier runs, and keep none."),
     _flag("-q", "--quiet", text="Print findings and errors only."),
     _flag("-s", "--silent", text="Print errors only."),
     _flag("-v", "--verbose", text="Say what is done, and show tracebacks."),

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from rlint.cli.request import Request
     from rlint.cli.work import Work
-    from rlint.engine import FixReport, Report
     from rlint.findings import Finding
+    from rlint.runs import FixReport, Report
 
 CLEAN, FINDINGS, FAILED = 0, 1, 2
 

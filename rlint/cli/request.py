@@ -37,6 +37,7 @@ class Request:
     quiet: bool = False
     silent: bool = False
     verbose: bool = False
+    no_cache: bool = False
 
     @property
     def reads_stdin(self) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rlint.cli.request import Request
-    from rlint.engine import Changed, FixReport, Report, Target
+    from rlint.runs import Changed, FixReport, Report, Target
 
 
 def run(request: Request) -> int:
@@ -99,7 +99,12 @@ def _fixed_bytes(given: StandardInput, changed: Sequence[Changed]) -> bytes:
 def _check(work: Work, targets: Sequence[Target]) -> Report:
     from rlint import engine
 
-    report = engine.check(targets, jobs=work.settings.jobs, ignore_suppressions=work.request.ignore_noqa)
+    report = engine.check(
+        targets,
+        jobs=work.settings.jobs,
+        ignore_suppressions=work.request.ignore_noqa,
+        cache=None if work.request.reads_stdin else work.cache(),
+    )
     return replace(report, problems=(*work.problems, *report.problems))
 
 

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from rlint.engine import Target
+    from rlint.cache import Cache
     from rlint.files import Source
+    from rlint.runs import Target
     from rlint.settings import Resolver, Settings
 
 
@@ -34,10 +35,22 @@ class Work:
         """What applies to the run as a whole."""
         return self.resolver.main
 
+    def cache(self) -> Cache | None:
+        """Return the results of earlier runs, unless they are not wanted."""
+        from rlint.cache import FOLDER, Cache
+
+        if self.request.no_cache:
+            return None
+        settings = self.settings
+        beside = settings.config.parent if settings.config is not None else self.resolver.root
+        if settings.cache_dir is not None and settings.origins["cache-dir"][1] == "command line":
+            beside = self.resolver.root
+        return Cache(absolute(beside / (settings.cache_dir or FOLDER)))
+
     def targets(self) -> list[Target]:
         """Return the files, each with the codes that it is checked for."""
-        from rlint.engine import Target
         from rlint.files import display_name
+        from rlint.runs import Target
 
         root = self.resolver.root
         return [
@@ -69,8 +82,8 @@ def find_work(request: Request) -> Work:
 
 def read_stdin(work: Work) -> StandardInput:
     """Read standard input, under the name that the user gives it."""
-    from rlint.engine import Target
     from rlint.files import display_name, source_from_text
+    from rlint.runs import Target
 
     named = work.request.stdin_filename
     path = absolute(named or "-")

@@ -15,6 +15,7 @@ from rlint.errors import RlintError
 from rlint.evidence.gain import fixtures_folder
 from rlint.files import Source, display_name, read_source
 from rlint.harness.program import AFTER, BEFORE, SAFE, Subject
+from rlint.runs import Target
 
 if TYPE_CHECKING:
     from rlint.registry import RuleEntry
@@ -64,7 +65,7 @@ def _of_rule(entry: RuleEntry, folder: Path) -> Experiment:
     folder.mkdir()
     program = folder / PROGRAM
     program.write_bytes((origin / PROGRAM).read_bytes())
-    target = engine.Target(None, program, PROGRAM, frozenset({entry.code}))
+    target = Target(None, program, PROGRAM, frozenset({entry.code}))
     texts, fixes = _texts([target], unsafe=True)
     if by_hand:
         texts[AFTER] = {**texts[BEFORE], str(program): _text(origin / ADVISED)}
@@ -81,7 +82,7 @@ def _of_rule(entry: RuleEntry, folder: Path) -> Experiment:
     return Experiment(entry.code, entry.name, subject, fixes)
 
 
-def own_program(targets: Sequence[engine.Target], workload: Path, *, unsafe: bool) -> Experiment:
+def own_program(targets: Sequence[Target], workload: Path, *, unsafe: bool) -> Experiment:
     """Make an experiment of files, the first of which the workload drives.
 
     Raises RlintError where a file cannot be read or where there is nothing to fix.
@@ -108,9 +109,7 @@ def _module_name(path: Path) -> tuple[Path, str]:
     return root, ".".join(parts)
 
 
-def _texts(
-    targets: Sequence[engine.Target], *, unsafe: bool
-) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
+def _texts(targets: Sequence[Target], *, unsafe: bool) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
     """The texts of all arms, and the codes that were fixed for the last one."""
     before = {os.path.abspath(target.path): _text(target.path, target.name) for target in targets}
     texts = {BEFORE: before}

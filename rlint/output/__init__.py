@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from rlint.engine import Changed, Report
+    from rlint.runs import Changed, Report
 
 _MODULES = {"full": "full", "concise": "concise", "json": "json_", "github": "github"}
 

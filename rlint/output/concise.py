@@ -8,9 +8,9 @@ from rlint.output.counts import is_fixable, summary
 from rlint.output.terminal import Paint, Style, printable
 
 if TYPE_CHECKING:
-    from rlint.engine import Report
     from rlint.findings import Finding, Problem
     from rlint.output import ReportOptions
+    from rlint.runs import Report
 
 
 def render(report: Report, options: ReportOptions) -> str:

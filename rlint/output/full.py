@@ -11,10 +11,10 @@ from rlint.output.terminal import Paint, Style, excerpt, printable
 from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
-    from rlint.engine import Report
     from rlint.findings import Finding, Fix, Problem
     from rlint.output import ReportOptions
     from rlint.output.preview import Row
+    from rlint.runs import Report
 
 _PREVIEW_ROWS = 12
 _SPAN_ROWS = 5  # a longer span is shown by its first three lines and its last one

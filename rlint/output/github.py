@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from rlint.output.terminal import printable
 
 if TYPE_CHECKING:
-    from rlint.engine import Report
     from rlint.findings import Finding, Problem
     from rlint.output import ReportOptions
+    from rlint.runs import Report
 
 
 def render(report: Report, options: ReportOptions) -> str:  # noqa: ARG001 - every format takes both

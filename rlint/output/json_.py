@@ -10,9 +10,9 @@ from rlint.findings import Position
 from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
-    from rlint.engine import Report
     from rlint.findings import Finding, Fix, Problem
     from rlint.output import ReportOptions
+    from rlint.runs import Report
 
 
 def render(report: Report, options: ReportOptions) -> str:

@@ -10,8 +10,8 @@ from rlint.output.counts import is_fixable, summary
 from rlint.output.terminal import Paint, Style
 
 if TYPE_CHECKING:
-    from rlint.engine import Report
     from rlint.output import ReportOptions
+    from rlint.runs import Report
 
 
 @dataclass(slots=True)

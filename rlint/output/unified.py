@@ -12,8 +12,8 @@ from rlint.syntax.positions import Positions
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rlint.engine import Changed
     from rlint.output.line_diff import Change
+    from rlint.runs import Changed
 
 _CONTEXT = 3
 _NO_NEWLINE = "\\ No newline at end of file\n"

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rlint.project.index import Index
     from rlint.project.kind import Kind
     from rlint.project.knowledge import Knowledge
+    from rlint.project.summary import FunctionSummary
 
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _DEPTH = 4
@@ -85,16 +86,20 @@ def storage_of(below: ast.expr, knowledge: Knowledge) -> Kind | None:
 
 def walked_by(path: str, module: str, index: Index, depth: int = _DEPTH) -> list[Kind]:
     """The storages of the trees of sums that calling what stands at an access path walks down once."""
-    found: list[Kind] = []
-    for target in index.callables(path, module) if depth > 0 else ():
-        kind = target.walks_down
-        if kind is not None:
-            found.append(index.resolve(kind.of, target.module) if not kind and kind.of else kind)
-            continue
-        for site in target.calls:
-            if site.loop == -1 and site.path:
-                found += walked_by(site.path, target.module, index, depth - 1)
-    return found
+    return [kind for target in index.callables(path, module) for kind in _walked_in(target, index, depth)]
+
+
+def _walked_in(target: FunctionSummary, index: Index, depth: int) -> list[Kind]:
+    kind = target.walks_down
+    if kind is not None:
+        return [index.resolve(kind.of, target.module) if not kind and kind.of else kind]
+    known = index.walks.get((target.path, depth))
+    if known is None:
+        calls = (site for site in target.calls if site.loop == -1 and site.path) if depth > 1 else ()
+        known = index.walks[target.path, depth] = [
+            kind for site in calls for kind in walked_by(site.path, target.module, index, depth - 1)
+        ]
+    return known
 
 
 def _is_compiled(function: Function) -> bool:

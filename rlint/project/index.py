@@ -12,6 +12,7 @@ from rlint.project.effect import PURE, Effect, Level
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.kind_algebra import indexed, is_immutable, refines
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
+from rlint.syntax.imports import is_named
 
 _STEP = re.compile(r"\(\)|\[[:?]?\]|@\w+|\.\w+")
 _DEPTH = 24
@@ -65,6 +66,8 @@ class Index:
         self._setters: dict[str, list[tuple[str, FunctionSummary]]] | None = None
         self._arguments: dict[str, Kind] = {}  # "module.function@parameter" → what callers pass
         self._depth = 0
+        self.walks: dict[tuple[str, int], list[Kind]] = {}
+        """What `descents.py` has found of functions' calls, down to a depth."""
 
     # -- symbols -------------------------------------------------------------------------------
 
@@ -85,7 +88,9 @@ class Index:
         return None
 
     def module(self, dotted: str, importer: str) -> ModuleSummary | None:
-        """The module that `import dotted` means: of that name, beside the importer, or of that tail."""
+        """The module that `import dotted` means: of that name, beside the importer, or the only one that has
+        that name as seen from a folder which is no package (`groups.py` reckons with the same).
+        """
         found = self.modules.get(dotted)
         if found is not None:
             return found
@@ -96,7 +101,7 @@ class Index:
                 return found
             package = package.rpartition(".")[0]
         tail = dotted.rpartition(".")[2]
-        candidates = [m for m in self._by_tail.get(tail, ()) if m.module.endswith(f".{dotted}")]
+        candidates = [m for m in self._by_tail.get(tail, ()) if is_named(m.module, dotted, self.modules)]
         return candidates[0] if len(candidates) == 1 else None
 
     def _member(self, module: ModuleSummary, parts: list[str], seen: set[tuple[str, str]]) -> Symbol | None:

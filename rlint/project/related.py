@@ -9,10 +9,14 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-_IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\r\n#]*)|import[ \t]+([\w., \t]+))",
-    re.MULTILINE,
+IMPORT = re.compile(
+    rb"""(?:^|[;:])[ \t]*(?:
+        from[ \t]+([\w.]+)[ \t]+import\b[ \t]*(\((?:[^)#]|\#[^\r\n]*)*\) | (?:[^\r\n#\\;]|\\\r?\n)*)
+        | import[ \t]+((?:[\w., \t]|\\\r?\n)+)
+    )""",
+    re.MULTILINE | re.VERBOSE,
 )
+"""An import statement: the module and the names of `from … import …`, or the modules of `import …`."""
 _WORD = re.compile(rb"\w+")
 
 
@@ -61,7 +65,7 @@ def _imported_words(content: bytes) -> dict[bytes, None]:
     """The names in import lines, in their order: which files fit into the budget must not hang on hashes."""
     return {
         word: None
-        for match in _IMPORT.finditer(content)
+        for match in IMPORT.finditer(content)
         for part in match.groups()
         if part
         for word in _WORD.findall(part)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
+from rlint.syntax.imports import absolute_module
 from rlint.syntax.positions import Positions
 from rlint.syntax.scopes import Binding, How, Scope
 
@@ -263,15 +264,6 @@ def _import_from(tree: Tree, node: ast.ImportFrom, scope: Scope) -> None:
         else:
             target = f"{source}.{alias.name}" if source else alias.name
             scope.bind(Binding(alias.asname or alias.name, How.IMPORT, alias, node, target=target))
-
-
-def absolute_module(module: str, level: int, package: str) -> str:
-    """The dotted name of an imported module; `package` is that of the importing file."""
-    if level == 0:
-        return module
-    parts = package.split(".") if package else []
-    kept = parts[: len(parts) - (level - 1)] if level > 1 else parts
-    return ".".join([*kept, module] if module else kept)
 
 
 def _global(tree: Tree, node: ast.Global, scope: Scope) -> None:

@@ -45,7 +45,7 @@ def is_maker(call: ast.Call, site: Site) -> bool:
 
 
 def takes_time(call: ast.Call, site: Site) -> bool:
-    """Not so `np.array([0.0])` or `np.arange(n)`, nor a tensor that is only filled: that is done in no time."""
+    """Not so `np.array([0.0])`, `np.arange(n)` and tensors that are only filled: that is done in no time."""
     qualified = site.qualified(call.func) or ""
     if qualified in _AT_ONCE:
         return False

@@ -1,0 +1,163 @@
+"""Results of earlier runs, kept in files: data only, each readable on its own.
+
+A file holds what was found in one group of files that can know of one another. Its name is a digest of
+all that the result hangs on: the texts, the names, the selected codes, rlint itself and the Python that
+runs it. So nothing is ever out of date, two runs at once write the same, and what is damaged, cut off or
+gone counts as not there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import rlint
+from rlint import atomic, registry
+from rlint.findings import Edit, Finding, Fix, Heat, Position, Problem, Safety
+from rlint.runs import Job, Result
+
+FOLDER = ".rlint_cache"
+MOST_FILES = 2_000
+"""When there are more, the oldest half goes."""
+_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of rlint. It can be deleted.\n"
+
+
+class Cache:
+    """A folder of results. No failure to read or write is ever an error: it is work done again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._results = folder / rlint.__version__
+
+    def load(self, key: str) -> list[Result] | None:
+        """The results under a key; None if there are none."""
+        path = self._results / f"{key}.json"
+        try:
+            check, _, text = path.read_bytes().partition(b"\n")
+            if check != _check(text):
+                return None
+            results = [_result(data) for data in json.loads(text)]
+            os.utime(path)  # what is used stays longest
+        except (OSError, ValueError):
+            return None
+        return results
+
+    def store(self, key: str, results: Sequence[Result]) -> None:
+        """Keep results, unless a bug of rlint had a part in them."""
+        if any(problem.is_bug for result in results for problem in result.problems):
+            return
+        with contextlib.suppress(OSError, ValueError):
+            if not self._results.is_dir():
+                self._make()
+            text = json.dumps([_plain(result) for result in results], separators=(",", ":")).encode("ascii")
+            atomic.replace_file(self._results / f"{key}.json", _check(text) + b"\n" + text, sync=False)
+
+    def tidy(self) -> None:
+        """Delete the oldest results where there are many, and those of other versions."""
+        with contextlib.suppress(OSError):
+            for other in self._folder.iterdir():
+                if other.is_dir() and other != self._results:
+                    _empty(other.iterdir())
+                    with contextlib.suppress(OSError):
+                        other.rmdir()
+            files = [(path.stat().st_mtime, path) for path in self._results.iterdir()]
+            if len(files) > MOST_FILES:
+                _empty(path for _, path in sorted(files)[: len(files) - MOST_FILES // 2])
+
+    def _make(self) -> None:
+        self._results.mkdir(parents=True, exist_ok=True)
+        for name, text in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):
+            if not (self._folder / name).exists():
+                (self._folder / name).write_text(text, encoding="ascii")
+
+
+def _check(text: bytes) -> bytes:
+    return hashlib.sha256(text).hexdigest().encode("ascii")
+
+
+def _empty(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def key_of(group: Iterable[tuple[Job, bytes]], *, ignore_suppressions: bool) -> str:
+    """The digest of all that the results of a group hang on: its jobs, each with the digest of its text."""
+    digest = hashlib.sha256(own_digest())
+    digest.update(b"1" if ignore_suppressions else b"0")
+    for job, content in group:
+        codes = "-" if job.codes is None else ",".join(sorted(job.codes))
+        for text in (job.name, job.module, job.package, codes):
+            digest.update(text.encode("utf-8", "surrogateescape") + b"\0")
+        digest.update(content)
+    return digest.hexdigest()
+
+
+@functools.cache
+def own_digest() -> bytes:
+    """A digest of rlint as it is installed, told from sizes and times, and of the Python that runs it."""
+    digest = hashlib.sha256(f"{rlint.__version__} {sys.version}".encode())
+    for path, status in sorted(_own_files()):
+        digest.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
+    return digest.digest()
+
+
+def _own_files() -> Iterator[tuple[str, os.stat_result]]:
+    # in a checkout, the rules lie elsewhere
+    pending = [*rlint.__path__, *map(str, registry.folders())]
+    while pending:
+        with os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name not in ("__pycache__", "harness", "fixtures"):
+                        pending.append(entry.path)
+                elif entry.name.endswith(".py"):
+                    yield entry.path, entry.stat()
+
+
+# --- results as plain data ---
+
+
+def _plain(result: Result) -> list[Any]:
+    findings = [
+        [
+            each.code, each.name, each.message, each.path,
+            each.start.line, each.start.column, each.end.line, each.end.column,
+            each.first_line, each.last_line, int(each.heat), each.chain, each.advice,
+            each.fix and [
+                each.fix.title, each.fix.safety.value, each.fix.reason,
+                [[edit.start, edit.end, edit.text, edit.shared] for edit in each.fix.edits],
+            ],
+        ]
+        for each in result.findings
+    ]  # fmt: skip
+    problems = [[each.path, each.message, each.line, each.column, each.hint] for each in result.problems]
+    return [result.name, findings, problems, result.checked]
+
+
+def _result(data: list[Any]) -> Result:
+    name, findings, problems, checked = data
+    return Result(
+        name, tuple(map(_finding, findings)), tuple(Problem(*each) for each in problems), checked=checked
+    )
+
+
+def _finding(data: list[Any]) -> Finding:
+    code, name, message, path, line, column, last_line, last_column, *others = data
+    first, last, heat, chain, advice, fix = others
+    return Finding(
+        code, name, message, path, Position(line, column), Position(last_line, last_column),
+        first, last, Heat(heat), tuple(chain), advice, _fix(fix) if fix else None,
+    )  # fmt: skip
+
+
+def _fix(data: list[Any]) -> Fix:
+    title, safety, reason, edits = data
+    return Fix(title, Safety(safety), tuple(Edit(*edit) for edit in edits), reason)

@@ -1,0 +1,52 @@
+"""Which files a run reads, and which of them have to be known together."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rlint.project.context import module_names, project_files
+from rlint.project.groups import grouped, imported_paths
+from rlint.runs import Job, Target
+
+
+class Plan:
+    """The jobs of a run: its targets, and the files around them that are read for what they tell.
+
+    `groups` are the jobs in groups of files that can know of one another; what is known of a group is known
+    from it alone. Groups without a target are left out.
+    """
+
+    def __init__(self, targets: Sequence[Target]) -> None:
+        context = project_files([target.path for target in targets])
+        modules = module_names([*(target.path for target in targets), *(path for path, _ in context)])
+        self._digests: dict[str, bytes] = {}
+        self._jobs: dict[str, Job] = {}
+        imports: dict[str, set[str]] = {}
+        files = [(t.path, t.name, t.codes, t.source.text if t.source else None) for t in targets]
+        for path, name, codes, text in [*files, *((path, name, None, None) for path, name in context)]:
+            content = _content(path) if text is None else text.encode("utf-8", "surrogatepass")
+            module, package = modules[path]
+            self._jobs[name] = Job(path, name, module, package, codes, text, len(content or b""))
+            imports[name] = imported_paths(content or b"", package)
+            if content is not None:
+                self._digests[name] = hashlib.sha256(content).digest()
+        names = {name: job.module for name, job in self._jobs.items()}
+        groups = [[self._jobs[name] for name in group] for group in grouped(names, imports)]
+        self.groups = [group for group in groups if any(job.codes is not None for job in group)]
+
+    def key_of(self, group: Iterable[Job], *, ignore_suppressions: bool) -> str | None:
+        """What the results of a group are kept under; None where one of its files cannot be read."""
+        from rlint.cache import key_of
+
+        jobs = [(job, self._digests.get(job.name)) for job in group]
+        known = [(job, digest) for job, digest in jobs if digest is not None]
+        return key_of(known, ignore_suppressions=ignore_suppressions) if len(known) == len(jobs) else None
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes() if path.is_file() else None  # a pipe might wait for ever
+    except (OSError, ValueError, MemoryError):
+        return None

@@ -1,0 +1,115 @@
+"""Which files of a run can know of one another: those that imports connect, told without parsing.
+
+What is found in a file hangs on the files of its group and on no others: an import means a module by the
+end of its dotted name, and all modules with that end are taken into the group, so that it does not matter
+what else lies around.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from rlint.project.related import IMPORT
+from rlint.syntax.imports import absolute_module, is_named
+
+_LONGEST = 20_000
+"""Characters of names in one import statement. What lies beyond is not found."""
+_NAMES = re.compile(rb"[\w.]+")
+
+
+def imported_paths(content: bytes, package: str) -> set[str]:
+    """The dotted names that the import lines of a source in `package` may mean.
+
+    Lines in strings that look like imports count, too: too many connections do no harm.
+    """
+    found: set[str] = set()
+    for match in _statements(content):
+        source, members, modules = match.groups()
+        if modules is not None:
+            found.update(_dotted(modules))
+            continue
+        named = source.decode("utf-8", "replace")
+        module = named.lstrip(".")
+        base = absolute_module(module, len(named) - len(module), package)
+        found.add(base)
+        found.update(f"{base}.{member}" if base else member for member in _dotted(members))
+    return found - {""}
+
+
+def _statements(content: bytes) -> Iterator[re.Match[bytes]]:
+    """The import statements: looked for around the word alone, as most of a file is something else."""
+    position = 0
+    while (word := content.find(b"import", position)) >= 0:
+        start = content.rfind(b"\n", position, word) + 1 or position
+        end = content.find(b"\n", word)
+        end = len(content) if end < 0 else end
+        goes_on = content[end - 2 : end].strip() in (b"\\", b"(") or b"(" in content[word:end]
+        limit = min(end + _LONGEST, len(content)) if goes_on else end
+        position = end
+        for match in IMPORT.finditer(content, start, limit):
+            if match.start() > end:
+                break
+            position = max(position, match.end())
+            yield match
+
+
+def _dotted(text: bytes) -> Iterator[str]:
+    for name in _NAMES.findall(text):
+        yield name.decode("utf-8", "replace").strip(".")
+
+
+def grouped(modules: Mapping[str, str], imports: Mapping[str, set[str]]) -> list[list[str]]:
+    """Put files into groups. Both mappings have the files' names as keys: the dotted names of the modules,
+    and what they import. Files keep their order in a group, and groups that of their first file.
+    """
+    meanings = _Meanings(modules)
+    leader = {name: name for name in modules}
+
+    def find(name: str) -> str:
+        while leader[name] != name:
+            leader[name] = leader[leader[name]]
+            name = leader[name]
+        return name
+
+    for name, paths in imports.items():
+        for path in sorted(paths):
+            for meant in meanings.of(path, modules[name]):
+                leader[find(meant)] = find(name)
+    found: dict[str, list[str]] = {}
+    for name in modules:
+        found.setdefault(find(name), []).append(name)
+    return list(found.values())
+
+
+class _Meanings:
+    """Which files an imported name may mean: `Index.module` finds no others."""
+
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._files: dict[str, list[str]] = defaultdict(list)
+        self._by_tail: dict[str, list[str]] = defaultdict(list)
+        for name, module in modules.items():
+            self._files[module].append(name)
+            self._by_tail[module.rpartition(".")[2]].append(module)
+
+    def of(self, path: str, importer: str) -> Iterator[str]:
+        """The files whose module a name, or the beginning of it, may mean in the module `importer`."""
+        parts = path.split(".")
+        for cut in range(1, len(parts) + 1):
+            candidates = self._by_tail.get(parts[cut - 1])
+            if candidates:
+                dotted = ".".join(parts[:cut])
+                near = self._near(dotted, importer)
+                for module in candidates if near is None else [near]:
+                    if near or is_named(module, dotted, self._files):
+                        yield from self._files[module]
+
+    def _near(self, dotted: str, importer: str) -> str | None:
+        """The module of just that name, or beside the importer, which goes before all others."""
+        package = importer
+        named = dotted
+        while named not in self._files and package:
+            package = package.rpartition(".")[0]
+            named = f"{package}.{dotted}" if package else ""
+        return named if named in self._files else None

@@ -1,0 +1,81 @@
+"""What goes into a run and what comes out of it: plain data, light to import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rlint.files import Source, read_source
+from rlint.findings import Finding, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A file to check, and the codes to check it for. `source` is given for standard input only."""
+
+    source: Source | None
+    path: Path
+    name: str
+    codes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A file to read. `codes` is None for a file that is read for knowledge only; `text` replaces the
+    file's content. `size` is about how much there is to read; 0 for a file that cannot be read.
+    """
+
+    path: Path
+    name: str
+    module: str
+    package: str
+    codes: frozenset[str] | None
+    text: str | None
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was found in one file."""
+
+    name: str
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    checked: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run found, by file and line, and what kept it from checking some files."""
+
+    findings: tuple[Finding, ...]
+    problems: tuple[Problem, ...]
+    checked: int
+    _sources: dict[str, Source] = field(default_factory=dict, repr=False)
+    _paths: dict[str, Path] = field(default_factory=dict, repr=False)
+
+    def source_of(self, name: str) -> Source | None:
+        """The source that the findings of a file refer to."""
+        if name not in self._sources and name in self._paths:
+            source = read_source(self._paths[name], name)
+            if isinstance(source, Source):
+                self._sources[name] = source
+        return self._sources.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A file whose text fixes have changed. Nothing is written yet."""
+
+    source: Source
+    text: str
+    applied: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FixReport:
+    """What remains after fixing, what was fixed, and the new texts."""
+
+    report: Report
+    applied: tuple[Finding, ...]
+    changed: tuple[Changed, ...]

@@ -1,0 +1,21 @@
+"""What import statements mean, as far as names alone tell."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+
+def absolute_module(module: str, level: int, package: str) -> str:
+    """The dotted name of an imported module; `package` is that of the importing file."""
+    if level == 0:
+        return module
+    parts = package.split(".") if package else []
+    kept = parts[: len(parts) - (level - 1)] if level > 1 else parts
+    return ".".join([*kept, module] if module else kept)
+
+
+def is_named(module: str, dotted: str, modules: Container[str]) -> bool:
+    """May `import dotted` mean a module, as seen from a folder above it that is no package?"""
+    if module == dotted:
+        return True
+    return module.endswith(f".{dotted}") and module[: -len(dotted) - 1] not in modules

@@ -1,0 +1,72 @@
+"""Which files of a project can know of one another, told from their import lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlint.project.groups import grouped, imported_paths
+
+FILES = {
+    "train.py": "train",
+    "utils.py": "utils",
+    "agents/__init__.py": "agents",
+    "agents/dqn.py": "agents.dqn",
+    "agents/nets/__init__.py": "agents.nets",
+    "agents/nets/gym.py": "agents.nets.gym",
+    "scripts/plot.py": "scripts.plot",
+    "scripts/helpers.py": "scripts.helpers",
+}
+PACKAGES = {"agents/dqn.py": "agents", "agents/nets/gym.py": "agents.nets"}
+
+
+def together(importer: str, text: str) -> set[str]:
+    """The files that are in the group of `importer`, where only that imports anything."""
+    imports = {name: set[str]() for name in FILES}
+    imports[importer] = imported_paths(text.encode(), PACKAGES.get(importer, ""))
+    [group] = [group for group in grouped(FILES, imports) if importer in group]
+    return set(group) - {importer}
+
+
+@pytest.mark.parametrize(
+    ("importer", "text", "meant"),
+    [
+        ("train.py", "import utils\n", {"utils.py"}),
+        ("train.py", "import os, utils as u\n", {"utils.py"}),
+        ("train.py", "from agents.dqn import DQN\n", {"agents/__init__.py", "agents/dqn.py"}),
+        ("train.py", "from agents import dqn\n", {"agents/__init__.py", "agents/dqn.py"}),
+        (
+            "train.py",
+            "from agents import (\n    a,  # )\n    dqn,\n)\n",
+            {"agents/__init__.py", "agents/dqn.py"},
+        ),
+        ("train.py", "from agents \\\n  import x\nfrom utils import \\\n    y\n", {"utils.py"}),
+        ("train.py", "if True: import utils\n", {"utils.py"}),
+        ("train.py", "import os; import utils\n", {"utils.py"}),
+        ("train.py", "def f():\n    from utils import *\n", {"utils.py"}),
+        ("agents/dqn.py", "from . import nets\n", {"agents/__init__.py", "agents/nets/__init__.py"}),
+        ("agents/nets/gym.py", "from ..dqn import DQN\n", {"agents/__init__.py", "agents/dqn.py"}),
+        # beside the importer, as scripts of one folder import one another
+        ("scripts/plot.py", "import helpers\n", {"scripts/helpers.py"}),
+        # seen from a folder that is no package
+        ("train.py", "import helpers\n", {"scripts/helpers.py"}),
+        # in a package, `gym` is `agents.nets.gym` and nothing else
+        ("train.py", "import gym\n", set()),
+        ("train.py", "# import utils\nimportant = 'utils'\n", set()),
+        ("train.py", "import torch.utils.data\n", set()),
+    ],
+)
+def test_what_an_import_line_connects(importer: str, text: str, meant: set[str]) -> None:
+    """Packages on the way belong to it, modules that merely end alike do not."""
+    assert together(importer, text) == meant
+
+
+def test_groups_are_connected_both_ways_and_over_others() -> None:
+    """A file knows its callers, and their callers."""
+    files = {name: name for name in "abcde"}
+    imports = {"a": {"b"}, "b": set(), "c": {"b"}, "d": {"c"}, "e": set[str]()}
+    assert grouped(files, imports) == [["a", "b", "c", "d"], ["e"]]
+
+
+def test_no_import_line_takes_long() -> None:
+    """A file that says `import` again and again with open parentheses is read once."""
+    assert imported_paths(b"from x import (\n" * 20_000, "") <= {"x", "x.from", "x.x", "x.import"}
