@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
+from rlint.project.loop_items import Item, is_short, items_of
+from rlint.syntax.scopes import Binding, How
 
 if TYPE_CHECKING:
     from rlint.project.site import Site
@@ -25,7 +27,49 @@ def is_environment(expression: ast.expr, site: Site) -> bool:
         return True
     kind = site.kind_of(expression)
     named = isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)) and not kind
-    return named and bool(_NAME.search((last_name(expression) or "").lower()))
+    return named and _is_called_so(expression)
+
+
+def stepped_in_turn(call: ast.Call, site: Site) -> ast.expr | None:
+    """What holds the environments (`envs`) of which each pass of the innermost loop steps one by this call:
+    `env.step(action)` in `for env in envs`, `envs[i].step(actions[i])` in `for i in range(n)`. None for
+    environments that run one after the other, and for a few that are written out.
+    """
+    match call.func:
+        case ast.Attribute(value=owner, attr="step") if call.args or call.keywords:
+            pass
+        case _:
+            return None
+    loops = site.loops(call)
+    if not loops or is_short(loops[0], site.qualified):
+        return None
+    held = _held(owner, items_of(loops[0], site.qualified), site)
+    return held if held is not None and (is_environment(owner, site) or _is_called_so(held)) else None
+
+
+def _held(owner: ast.expr, items: dict[str, Item], site: Site) -> ast.expr | None:
+    """What the passes of a loop take a value from, each its own."""
+    match owner:
+        case ast.Name(id=name) if name in items and all(_is_item(b) for b in site.definitions(owner)):
+            return items[name].over
+        case ast.Name():
+            bindings = site.definitions(owner)
+            value = bindings[0].value if len(bindings) == 1 and bindings[0].how is How.ASSIGN else None
+            if not isinstance(value, ast.Subscript):
+                return None
+            owner = value  # `env = envs[i]`
+    match owner:
+        case ast.Subscript(value=held, slice=ast.Name(id=index)) if index in items:
+            return held
+    return None
+
+
+def _is_called_so(expression: ast.expr) -> bool:
+    return bool(_NAME.search((last_name(expression) or "").lower()))
+
+
+def _is_item(binding: Binding) -> bool:
+    return binding.how in (How.FOR, How.COMPREHENSION)
 
 
 def has_steps(expression: ast.expr, site: Site) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rlint.findings import Heat
@@ -153,6 +154,22 @@ class HeatMap:
             for edge in self.graph.callers(function.path)
             if edge.caller.path not in self._in_tests
         ]
+
+    def ways_from_training(
+        self, function: FunctionSummary, loops: list[int], seen: tuple[str, ...] = ()
+    ) -> Iterator[tuple[str, ...]]:
+        """The ways to a line of a function, in these of its loops, from the loops that take gradient steps:
+        the functions entered on each, that of the loop first.
+        """
+        way = (function.path, *seen)
+        driven = self._loop_drivers[function.path]
+        if any(GRADIENT_STEP in once | many for once, many in (driven[loop] for loop in loops)):
+            yield way
+            return
+        for edge in self.graph.callers(function.path)[:_MANY_CALLERS]:
+            if edge.caller.path not in (*way, *self._in_tests) and len(way) < _CHAIN_LENGTH:
+                around = _enclosing(edge.caller, edge.site.loop)
+                yield from self.ways_from_training(edge.caller, around, way)
 
     def by_role(self, function: FunctionSummary) -> bool:
         """Is a function known to run often by its name alone: does no code of the project call it?"""

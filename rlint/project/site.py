@@ -554,6 +554,18 @@ class Site(TopLevel):
         summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
         return self._heat.drives(summary) if summary is not None else frozenset()
 
+    def ways_from_training(self, node: ast.AST) -> list[tuple[str, ...]]:
+        """The ways to a node from the loops that take gradient steps: the paths of the functions entered on
+        each, that of the loop first and that of the node last.
+        """
+        function = self.tree.function(node)
+        summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
+        if summary is None:
+            return []
+        loops = self.knowledge.loops
+        around = [loops.index[loop] for loop in loops.around(node)]
+        return list(self._heat.ways_from_training(summary, around))
+
     def asks_for_device(self, test: ast.expr) -> bool:
         """Does a condition ask for nothing but whether the program runs on an accelerator, or on which?"""
         return asks_for_device(test, self.qualified)

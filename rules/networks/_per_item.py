@@ -11,8 +11,9 @@ from rlint.project.kind import Tag
 from rlint.project.loop_items import Item, Sort, items_of
 from rlint.project.loops import ENVIRONMENT_STEP, AnyLoop
 from rlint.project.observations import names_one, names_several
+from rlint.project.rows import only_row
 from rlint.project.site import Site
-from rlint.rules.networks._one_row import is_indexed, is_sample, only_row
+from rlint.rules.networks._one_row import is_indexed, is_sample
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.tree import FUNCTIONS, LOOPS
 

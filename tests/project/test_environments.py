@@ -7,7 +7,8 @@ import ast
 import pytest
 
 from project_builder import expression, site_of
-from rlint.project.environments import is_environment, makes_environment
+from rlint.project.environments import is_environment, makes_environment, stepped_in_turn
+from rlint.project.rows import only_row
 
 PROGRAM = """
     import gymnasium as gym
@@ -72,3 +73,101 @@ def test_what_makes_environments(text: str, *, expected: bool) -> None:
     call = expression(site, text, last=True)
     assert isinstance(call, ast.Call)
     assert makes_environment(call, site) is expected
+
+
+TURNS = """
+    def collect(envs, env, agents, actions, n, i):
+        for each, action in zip(envs, actions):
+            each.step(action)
+        for k in range(n):
+            envs[k].step(actions[k])
+            now = envs[k]
+            now.step(1)
+        for each in (env, envs[0]):
+            each.step(2)
+        for _ in range(n):
+            env.step(3)
+            envs[i].step(4)
+        for each in envs:
+            while True:
+                each.step(5)
+        for agent in agents:
+            agent.step(6)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("each.step(action)", "envs"),
+        ("envs[k].step(actions[k])", "envs"),
+        ("now.step(1)", "envs"),
+        ("each.step(2)", None),  # a few that are written out
+        ("env.step(3)", None),
+        ("envs[i].step(4)", None),
+        ("each.step(5)", None),  # one after the other
+        ("agent.step(6)", None),
+    ],
+)
+def test_environments_in_turn(text: str, held: str | None) -> None:
+    """Stepped in turn is what each pass of the innermost loop takes from many environments."""
+    site = site_of(TURNS)
+    call = expression(site, text)
+    assert isinstance(call, ast.Call)
+    found = stepped_in_turn(call, site)
+    assert (site.text(found) if found is not None else None) == held
+
+
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [
+        ("obs.unsqueeze(0)", "obs"),
+        ("torch.unsqueeze(obs, dim=0)", "obs"),
+        ("np.expand_dims(obs, 0)", "obs"),
+        ("obs[None]", "obs"),
+        ("obs[np.newaxis, :]", "obs"),
+        ("obs.view(1, -1)", "obs"),
+        ("torch.tensor([obs])", "obs"),
+        ("obs.unsqueeze(1)", None),
+        ("obs[0]", None),
+        ("obs.view(-1, 1)", None),
+        ("torch.tensor([obs, obs])", None),
+    ],
+)
+def test_batches_of_one(text: str, row: str | None) -> None:
+    """What is made a batch of one row, in the ways that people write it."""
+    site = site_of(f"import numpy as np\nimport torch\n\nx = {text}\n")
+    found = only_row(expression(site, text), site)
+    assert (site.text(found) if found is not None else None) == row
+
+
+def test_ways_from_training() -> None:
+    """The functions between a loop that takes gradient steps and a line that it leads to, way by way."""
+    site = site_of(
+        """
+        def act(obs):
+            return choose(obs)
+
+        def collect(env, obs):
+            for _ in range(100):
+                obs = env.step(act(obs))
+
+        def evaluate(env, obs):
+            for _ in range(100):
+                obs = env.step(act(obs))
+
+        def train(env, optimizer, loss):
+            for _ in range(1000):
+                collect(env, None)
+                evaluate(env, None)
+                loss.backward()
+                optimizer.step()
+
+        def watch(env):
+            act(env.reset())
+        """
+    )
+    assert sorted(site.ways_from_training(expression(site, "choose(obs)"))) == [
+        ("train.train", "train.collect", "train.act"),
+        ("train.train", "train.evaluate", "train.act"),
+    ]

@@ -1,0 +1,133 @@
+"""Several environments, stepped one after the other by a Python loop.
+
+## What it does
+Flags loops and comprehensions that step one environment of several in each pass: `for env in envs:
+env.step(...)`, `envs[i].step(actions[i])`, `[env.step(a) for env, a in zip(envs, actions)]`.
+
+Not flagged are the `step` of a class that stands for all of them (a vectorised environment, whose caller
+asks the policy once), environments that run one after the other to the end, and a few that are written out.
+
+The rule is opt-in: how much there is to gain hangs on what a step costs, and the change reaches from the
+environments to the buffer.
+
+## Why is it slow
+The step of a small environment takes less time than the network that chooses the action, and in such a loop
+the network mostly runs once for each environment. One forward pass for all observations is nearly all there
+is to gain. Processes help where a step takes much longer than handing its results over does, which is about
+a tenth of a millisecond; with cheap environments they make it slower.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+def collect(envs: list, policy: nn.Module, observations: list, steps: int) -> list:
+    rewards = []
+    for _ in range(steps):
+        for i, env in enumerate(envs):
+            with torch.no_grad():
+                logits = policy(torch.as_tensor(observations[i]))
+            observations[i], reward, terminated, truncated, _ = env.step(int(logits.argmax()))
+            rewards.append(reward)
+            if terminated or truncated:
+                observations[i], _ = env.reset()
+    return rewards
+```
+Use instead (by hand):
+```python
+import gymnasium as gym
+import torch
+from torch import nn
+
+
+def collect(envs: gym.vector.VectorEnv, policy: nn.Module, observations, steps: int) -> list:
+    rewards = []
+    for _ in range(steps):
+        with torch.no_grad():
+            logits = policy(torch.as_tensor(observations))
+        observations, reward, _, _, _ = envs.step(logits.argmax(1).numpy())
+        rewards.extend(reward)
+    return rewards
+```
+
+## Fix safety
+There is no fix. Environments have to be made together (`gymnasium.make_vec(id, num_envs=n)`), and reset
+themselves at the end of an episode, so that the code around the loop changes as well. Networks give the
+same up to rounding for all rows at once; sampled actions come in another order from the random stream.
+
+## References
+- https://gymnasium.farama.org/api/vector/
+- https://gymnasium.farama.org/api/registry/#gymnasium.make_vec
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.environments import stepped_in_turn
+from rlint.project.site import Site
+from rlint.rule import Finding, Rule
+
+ADVICE = (
+    "Batch the policy first: `gymnasium.make_vec(id, num_envs=n)` or a `SyncVectorEnv`, and one forward for "
+    "all observations; processes (`AsyncVectorEnv`) only where a step takes much longer than 0.1 ms"
+)
+
+
+class SingleProcessCollection(Rule):
+    code = "RL406"
+    name = "single-process-collection"
+    seeds = ("S4.5", "S1.E1")
+    claims = ("time",)
+    opt_in = True
+    visits = (ast.Call,)
+    triggers = (".step",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        if not isinstance(node.func, ast.Attribute) or node.func.attr != "step" or not site.may_be_warm(node):
+            return
+        held = stepped_in_turn(node, site)
+        if held is None or stands_for_all(node, site) or again_in_loop(node, site):
+            return
+        text = " ".join(site.text(held).split())
+        batched = (
+            "each with a forward of its own" if runs_policy(node, site) else "and each step is waited for"
+        )
+        yield self.finding(
+            site,
+            node,
+            f"One process steps the environments of `{text}` one after the other, {batched}",
+            advice=ADVICE,
+        )
+
+
+def stands_for_all(call: ast.Call, site: Site) -> bool:
+    """Is it a vectorised environment that steps its parts?"""
+    cls = site.class_of(call)
+    if cls is None:
+        return False
+    function = site.function(call)
+    steps = function is not None and "step" in function.name
+    return steps and any(site.method(cls, name) is not None for name in ("reset", "reset_all", "reset_wait"))
+
+
+def again_in_loop(call: ast.Call, site: Site) -> bool:
+    """Does the same loop step them before, so that it has been told of?"""
+    loop = site.loops(call)[0]
+    order = site.order
+    return any(
+        order.position(other) < order.position(call)
+        and site.loops(other)[:1] == [loop]
+        and stepped_in_turn(other, site) is not None
+        for other in site.calls_named("step", site.function(call))
+        if other is not call
+    )
+
+
+def runs_policy(call: ast.Call, site: Site) -> bool:
+    """Does the loop ask a network for the action of one environment at a time?"""
+    loop = site.loops(call)[0]
+    return any(isinstance(node, ast.Call) and site.gives_gradient(node) for node in ast.walk(loop))
