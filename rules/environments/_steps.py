@@ -64,6 +64,11 @@ def is_training(node: ast.AST, site: Site) -> bool:
     return not any(_NO_TRAINING.search(name.lower()) for name in called)
 
 
+def is_for_training(way: tuple[str, ...]) -> bool:
+    """Is none of the functions on the way from a training loop to a line for something else (`evaluate`)?"""
+    return not any(_NO_TRAINING.search(part.lower()) for path in way for part in path.split(".")[-2:])
+
+
 def trains_large_models(site: Site) -> bool:
     """Does a file train models of which one gradient step takes long, by the libraries that it imports?"""
     imported = (*site.module.imports.values(), *site.module.star_imports)
