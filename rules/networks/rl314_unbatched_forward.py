@@ -126,8 +126,8 @@ class UnbatchedForward(Rule):
         return self.finding(
             site,
             node,
-            f"`{text}` runs once {how_often}, on one row at a time; "
-            "a run on all of them costs little more than one of these",
+            f"`{text}` runs once {how_often}, on one item at a time, "
+            "and pays for the dispatch of every layer each time",
             advice=f"Stack the inputs (`torch.stack`, one array), run `{text}` once, "
             "and take its results apart where they are used",
         )
