@@ -123,6 +123,10 @@ def is_unread(target: Target, site: Site) -> bool:
     bases = site.index.ancestry(target.owner)
     if any(isinstance(base, str) and base not in _HARMLESS_BASES for base in bases):
         return False  # a library may read it
+    if target.owner.module != site.module.module:
+        return False  # it may be made of anything there
+    if any(setter.module != site.module.module for _, setter in site.index.setters(target.name)):
+        return False
     sets = [use for use in site.attribute_uses(target.name) if isinstance(use.ctx, ast.Store)]
     return all(_is_plain(site.parent(use), site) for use in sets)
 
