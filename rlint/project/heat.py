@@ -265,8 +265,8 @@ class HeatMap:
             role = self._role(function)
             if role.level > self.of_function(function.path).level:
                 self._heat[function.path] = role
-                queue.extend(self._targets(function, role.level))
                 queue.extend(self._targets(function, Heat.HOT))
+                queue.extend(self._targets(function, Heat.WARM))
         self._drain(queue, Heat.WARM)
 
     def _drain(self, queue: deque[tuple[FunctionSummary, HeatAt]], lowest: Heat) -> None:

@@ -23,6 +23,7 @@ from rlint.project.fate import Use, Uses
 from rlint.project.forwards import Forwards
 from rlint.project.gradients import Gradients
 from rlint.project.guards import coldest, last_name
+from rlint.project.handed import takes_loop_items
 from rlint.project.heat import COLD, HeatAt, HeatMap
 from rlint.project.index import Index
 from rlint.project.items import Place, maker_of, place_of
@@ -580,6 +581,20 @@ class Site(TopLevel):
             return []
         summary = self.module.functions.get(self.tree.qualname(function))
         return self._heat.passed_names(summary, name.id) if summary is not None else []
+
+    def is_called(self, node: ast.AST) -> bool:
+        """Does code of the project, tests left out, call the function around a node?"""
+        function = self.tree.function(node)
+        summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
+        return summary is not None and bool(self._heat.callers(summary))
+
+    def takes_loop_items(self, name: ast.Name) -> bool:
+        """Is the parameter `name` handed the variable of a loop, another thing in each pass, by a call in
+        warm or hot code, directly or through parameters of callers?
+        """
+        function = self.tree.function(name)
+        summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
+        return summary is not None and takes_loop_items(self._heat, summary, name.id)
 
     def may_be_warm(self, node: ast.AST) -> bool:
         """Can any line of the function that runs a node be warmer than cold? Cheaper than `heat_of`."""

@@ -1,0 +1,59 @@
+"""What callers hand to parameters in their loops."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from project_builder import build, site_of
+
+
+def parameter_of(body: str, *, others: dict[str, str] | None = None) -> tuple[bool, bool]:
+    """Is `name`, the parameter of `fetch`, handed loop variables, and is `fetch` called at all?"""
+    files = {"loads.py": "def fetch(name):\n    return open(name)\n", "rewards.py": body, **(others or {})}
+    site = build(files)["loads.py"]
+    read = next(node for node in site.tree.of_type(ast.Name) if node.id == "name")
+    return site.takes_loop_items(read), site.is_called(read)
+
+
+@pytest.mark.parametrize(
+    ("body", "handed"),
+    [
+        ("def length_reward(x):\n    return fetch('a')", False),
+        ("def length_reward(x, names):\n    return [fetch(n) for n in names]", True),
+        ("def length_reward(x, names):\n    for i, n in enumerate(names):\n        fetch(n)", True),
+        ("def length_reward(x, n):\n    for i in x:\n        fetch(n)", False),
+        (
+            "def length_reward(names):\n    [get(n) for n in names]\n\ndef get(m):\n    return fetch(m)",
+            True,
+        ),
+    ],
+)
+def test_loop_variables(body: str, handed: bool) -> None:
+    """A variable of a loop around the call is another thing each time, through helpers, too."""
+    assert parameter_of(f"from loads import fetch\n\n{body}\n") == (handed, True)
+
+
+def test_nobody_calls() -> None:
+    """Without callers nobody can tell."""
+    assert parameter_of("") == (False, False)
+
+
+def test_roles_heat_what_they_call_now_and_then() -> None:
+    """A reward function's rare calls are warm, as those of a training loop are."""
+    site = site_of(
+        """
+        def load_table(name):
+            return open(name)
+
+        def length_reward(completion):
+            return load_table("a")
+        """
+    )
+    (call,) = [
+        node
+        for node in site.tree.of_type(ast.Call)
+        if isinstance(node.func, ast.Name) and node.func.id == "open"
+    ]
+    assert site.heat_of(call).level.name == "WARM"
