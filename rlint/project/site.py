@@ -13,6 +13,7 @@ from rlint.project.autograd import Autograd, AutogradHere, Callers
 from rlint.project.beats import Beat, Beats
 from rlint.project.changes import Changes
 from rlint.project.channels import Channels, Made
+from rlint.project.checkpoints import saves, writes_checkpoint
 from rlint.project.concurrency import Concurrency, Runners, Start
 from rlint.project.conditions import Guard
 from rlint.project.constants import Constants, Written
@@ -207,6 +208,13 @@ class Site(TopLevel):
             targets = self.callables(call)
             return bool(targets) and not any(self._work.does_work(target) for target in targets)
         return cheap
+
+    def saves(self, call: ast.Call) -> bool:
+        """Does a call write a checkpoint (what was learned, to a file) each time that it runs?"""
+        targets = self.callables(call)
+        if targets:
+            return any(saves(target, self._heat) for target in targets)
+        return writes_checkpoint(call, self.knowledge)
 
     def answers_alike(self, expression: ast.expr) -> bool:
         """Does evaluating it again, with nothing done in between, surely give an equal value? Not so for
@@ -526,6 +534,10 @@ class Site(TopLevel):
         """
         beat = self.beat(node)
         return beat.guards if beat is not None else self.knowledge.loops.conditions.of(node)
+
+    def conditions(self, node: ast.AST) -> tuple[Guard, ...]:
+        """The conditions that a node stands behind in its own function, those around all loops included."""
+        return self.knowledge.loops.conditions.of(node)
 
     def beat(self, node: ast.AST) -> Beat | None:
         """What the training loop that runs a node does in each pass, and the conditions between the two;

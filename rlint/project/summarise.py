@@ -9,6 +9,7 @@ from rlint.findings import Heat
 from rlint.project import facts
 from rlint.project.annotations import annotation_kind
 from rlint.project.channels import carried_in, made_in, signals_in
+from rlint.project.checkpoints import functions_that_save
 from rlint.project.counters import follows_from_itself
 from rlint.project.descents import Walks, storage_of
 from rlint.project.doings import doings
@@ -99,6 +100,8 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
     summary.made = made_in(knowledge)
     summary.carried = carried_in(knowledge)
     summary.signals = signals_in(knowledge)
+    for saving in functions_that_save(knowledge):
+        summary.functions[saving].saves = True
     for name, attributes in sets(knowledge).items():
         summary.functions[name].sets = attributes
     return summary

@@ -91,6 +91,7 @@ class FunctionSummary:
     gradient_from: tuple[str, ...] = ()  # called paths whose gradient its results may carry ("" unknown)
     keeps_gradient: bool = False  # learns from what its calls give, or stores it, besides returning values
     releases: tuple[str, ...] = ()  # parameters whose gradient gets no further than the function
+    saves: bool = False  # writes a checkpoint in each call (see checkpoints.py)
     sets: tuple[tuple[str, str], ...] = ()  # the attributes that it sets, and of what (see settled.py)
     walks_down: Kind | None = None  # what stores the tree of sums that it walks down (see descents.py)
 

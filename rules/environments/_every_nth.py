@@ -17,29 +17,48 @@ _STEPS = re.compile(
     r"(^|_)(steps?|total_it|it|iters?|iterations?|timesteps?|frames?|updates?|count|counter|cntr|idx|t|i|n)($|_)"
 )
 _HARMLESS = ("reads the clock",)
+_LOOKS = frozenset(
+    "state_dict item mean sum std min max norm detach cpu numpy tolist size dim format".split()
+)
+"""Methods that only look at what they are called on, whatever it is."""
 
 
-def every_nth(run: Sequence[ast.stmt], period: int, site: Site) -> Edit | None:
+def every_nth(
+    run: Sequence[ast.stmt], period: int, site: Site, harmless: tuple[str, ...] = ()
+) -> Edit | None:
     """Put statements that follow one another behind `if step % period == 0`; None where nothing that counts
-    is in reach, or where leaving them out would leave out more than what they write.
+    is in reach, or where leaving them out would leave out more than what they write. `harmless` are the
+    effects that may be left out with them.
     """
     counter = counter_at(run[0], site)
-    if counter is None or not all(writes_alone(statement, site) for statement in run):
+    if counter is None or not all(writes_alone(statement, site, harmless) for statement in run):
         return None
     return put_under(f"if {counter} % {period} == 0:", run, site)
 
 
-def writes_alone(statement: ast.stmt, site: Site) -> bool:
-    """Does nothing but the outermost call of a statement change anything?"""
+def writes_alone(statement: ast.stmt, site: Site, harmless: tuple[str, ...] = ()) -> bool:
+    """Does nothing but the outermost call of a statement change anything, `with` a file or without?"""
+    if isinstance(statement, ast.With):
+        opened = [item.context_expr for item in statement.items]
+        return all(_is_harmless(given, site, harmless) for given in opened) and all(
+            writes_alone(inner, site, harmless) for inner in statement.body
+        )
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return False
     call = statement.value
-    for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
-        given = argument.value if isinstance(argument, ast.Starred) else argument
-        if any(isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield)) for node in ast.walk(given)):
-            return False
-        effect = site.effect_of(given)
-        if not effect.quiet and not effect.reason.startswith(_HARMLESS):
+    given = [argument.value if isinstance(argument, ast.Starred) else argument for argument in call.args]
+    given += [keyword.value for keyword in call.keywords]
+    return all(_is_harmless(argument, site, harmless) for argument in given)
+
+
+def _is_harmless(given: ast.expr, site: Site, harmless: tuple[str, ...]) -> bool:
+    if any(isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield)) for node in ast.walk(given)):
+        return False
+    for call in (node for node in ast.walk(given) if isinstance(node, ast.Call)):
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _LOOKS and not site.callables(call):
+            continue
+        effect = site.call_effect(call)
+        if not effect.quiet and not effect.reason.startswith((*_HARMLESS, *harmless)):
             return False
     return True
 

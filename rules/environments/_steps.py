@@ -14,6 +14,7 @@ _NO_TRAINING = re.compile(
     r"(^|_)(eval\w*|tests?|testing|play\w*|enjoy|demo\w*|watch\w*|visuali[sz]\w*|record\w*|render\w*|benchmark\w*"
     r"|profil\w*|debug\w*|inference|infer|show\w*|human\w*|replay_episode|manual|example_env)($|_)"
 )
+_TRAINS = re.compile(r"^(pre)?train($|_)|_train$|^training$|^learn($|_)")
 _LARGE_MODELS = frozenset(
     """accelerate bitsandbytes colossalai deepspeed diffusers fairscale megatron openrlhf peft timm torchtune
     transformers transformer_engine trl unsloth verl vllm sglang""".split()
@@ -46,22 +47,35 @@ def held_back(guards: tuple[Guard, ...]) -> bool:
 
 
 def is_training(node: ast.AST, site: Site) -> bool:
-    """Are gradient steps taken in the loop that runs a node, or around it if it is not called otherwise
-    (`evaluate`, `watch`)?
+    """Are gradient steps taken in the loop that runs a node? Or around it, or is the function or file called
+    `train`, and neither is called otherwise (`evaluate`, `watch`)?
     """
     beat = site.beat(node)
     if beat is None:
         return False
     if GRADIENT_STEP in beat.drivers | beat.nested:
         return True
-    if GRADIENT_STEP not in site.drives(node):
-        return False
     called = [name for path in beat.calls for name in path.split(".")]
     function = site.function(node)
     if function is not None:
         called += site.tree.qualname(function).split(".")
     called.append(site.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py"))
-    return not any(_NO_TRAINING.search(name.lower()) for name in called)
+    if any(_NO_TRAINING.search(name.lower()) for name in called):
+        return False
+    return GRADIENT_STEP in site.drives(node) or any(_TRAINS.search(name.lower()) for name in called)
+
+
+def stands_free(node: ast.AST, site: Site) -> bool:
+    """Does the loop that runs a node run itself whenever the program does: behind no condition but that
+    the file is the program?
+    """
+    beat = site.beat(node)
+    return beat is None or is_free(beat.around)
+
+
+def is_free(guards: tuple[Guard, ...]) -> bool:
+    """Do conditions hold whenever the file is the program?"""
+    return all(guard.sort is Sort.RANK or "__name__" in guard.text for guard in guards)
 
 
 def is_for_training(way: tuple[str, ...]) -> bool:

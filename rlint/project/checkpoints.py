@@ -1,0 +1,69 @@
+"""Which calls write a checkpoint: a network, an agent, or all that it would need to go on learning."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from rlint.project.conditions import Sort
+from rlint.project.guards import last_name
+from rlint.project.kind import Tag
+
+if TYPE_CHECKING:
+    from rlint.project.heat import HeatMap
+    from rlint.project.knowledge import Knowledge
+    from rlint.project.summary import FunctionSummary
+
+_WEIGHTS = frozenset({"torch.save", "torch.jit.save", "safetensors.torch.save_file"})
+_OBJECTS = frozenset({"pickle.dump", "cloudpickle.dump", "joblib.dump", "dill.dump"})
+_UNMISTAKABLE = frozenset(
+    "save_pretrained save_checkpoint save_model save_weights save_replay_buffer".split()
+)
+_LEARNED = re.compile(
+    r"agent|model|policy|(^|_)(q_?)?net(work)?s?($|_)|actor|critic|q_table|replay|memory|buffer|state_dict|weights"
+    r"|params|checkpoint|ckpt|learner|optim|trainer"
+)
+_DATA = frozenset({Tag.TENSOR, Tag.NDARRAY, Tag.STR, Tag.FLOAT, Tag.INT, Tag.BOOL, Tag.BYTES})
+_DEPTH = 4
+
+
+def writes_checkpoint(call: ast.Call, knowledge: Knowledge) -> bool:
+    """Does a call of a library write what was learned to a file? Data that is stored in parts is none."""
+    qualified = knowledge.names.qualified(call.func)
+    if qualified is not None and qualified in _WEIGHTS | _OBJECTS:
+        given = call.args[0] if call.args else None
+        if given is None or knowledge.kinds.kind_of(given).tag in _DATA:
+            return False
+        return qualified in _WEIGHTS or bool(_LEARNED.search((last_name(given) or "").lower()))
+    if qualified is not None or not isinstance(call.func, ast.Attribute):
+        return False
+    owner = (last_name(call.func.value) or "").lower()
+    return call.func.attr in _UNMISTAKABLE or (
+        call.func.attr == "save" and owner not in ("self", "super") and bool(_LEARNED.search(owner))
+    )
+
+
+def functions_that_save(knowledge: Knowledge) -> set[str]:
+    """The qualified names of the functions of a file that write a checkpoint themselves, in each call."""
+    tree, conditions = knowledge.tree, knowledge.loops.conditions
+    found = set()
+    for call in tree.of_type(ast.Call):
+        if not writes_checkpoint(call, knowledge):
+            continue
+        function = tree.function(call)
+        if function is not None and all(guard.sort is Sort.RANK for guard in conditions.of(call)):
+            found.add(tree.qualname(function))
+    return found
+
+
+def saves(function: FunctionSummary, heat: HeatMap, depth: int = _DEPTH) -> bool:
+    """Does a function write a checkpoint in each call, by itself or in what it calls each time?"""
+    if function.saves:
+        return True
+    return depth > 0 and any(
+        all(guard.sort is Sort.RANK for guard in edge.site.guards)
+        and edge.target is not function
+        and saves(edge.target, heat, depth - 1)
+        for edge in heat.graph.calls(function.path)
+    )

@@ -1,0 +1,116 @@
+"""A checkpoint written in each step of a training.
+
+## What it does
+Flags `torch.save`, `save_pretrained`, `pickle.dump` of an agent or its memory, and methods that do this
+(`agent.save()`), where they run once per environment step or per gradient step and nothing holds them back:
+no interval, no best score, no end of an episode, in the function, in its callers or in the method that saves.
+
+Not flagged is what is saved once per episode or epoch, and data that is stored in parts (`torch.save` of a
+tensor, `np.save`).
+
+## Why is it slow
+All weights are copied, packed and written, though a step later they are out of date. That takes as long as
+many steps, more for larger networks, and what the disk cannot keep up with makes everything wait.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+def train(model: nn.Module, optimizer: torch.optim.Optimizer, loader) -> None:
+    for step, batch in enumerate(loader):
+        loss = model(batch).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        torch.save(model.state_dict(), "latest.pt")
+```
+Use instead:
+```python
+import torch
+from torch import nn
+
+
+def train(model: nn.Module, optimizer: torch.optim.Optimizer, loader) -> None:
+    for step, batch in enumerate(loader):
+        loss = model(batch).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if step % 1000 == 0:
+            torch.save(model.state_dict(), "latest.pt")
+```
+
+## Fix safety
+Always unsafe: the file holds weights of up to a thousand steps before, also when all is over. Save once more
+behind the loop. The interval is counted by the variable of the loop (`range`, `enumerate`) or by what the
+same loop or function counts up by one; where there is nothing of the kind, there is advice alone.
+
+## References
+- https://pytorch.org/tutorials/beginner/saving_loading_models.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.site import Site
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.environments._every_nth import counter_at, every_nth
+from rlint.rules.environments._steps import unguarded_step
+
+PERIOD = 1000
+_WITH_IT = ("reads or writes a file", "opens a file")
+
+
+class CheckpointEveryStep(Rule):
+    """Saves as often as it steps."""
+
+    code = "RL605"
+    name = "checkpoint-every-step"
+    seeds = ("S1.IO2",)
+    claims = ("time",)
+    heat = Heat.WARM
+    visits = (ast.Call,)
+    triggers = ("save", "dump")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Find the call in the loop that leads to the file."""
+        statement = site.parent(node)
+        if not isinstance(node, ast.Call) or not isinstance(statement, ast.Expr):
+            return
+        if not site.may_be_warm(node) or not site.saves(node):
+            return
+        beat = site.beat(statement)
+        step = unguarded_step(statement, site) if beat is not None and not beat.calls else None
+        if step is None:
+            return
+        whole = with_its_file(statement, site)
+        counter = counter_at(whole, site)
+        rarely = f"`if {counter} % {PERIOD} == 0:`" if counter is not None else f"every {PERIOD} steps"
+        yield self.finding(
+            site,
+            node,
+            f"`{site.text(node.func)}` writes a checkpoint in each {step}, which is out of date a step later",
+            fix=build_fix(whole, site),
+            advice=f"Save {rarely}, when the score is the best so far, and once behind the loop",
+        )
+
+
+def with_its_file(statement: ast.stmt, site: Site) -> ast.stmt:
+    """The statement together with the `with open(...)` that is there for it alone."""
+    around = site.parent(statement)
+    while isinstance(around, ast.With) and around.body == [statement]:
+        statement, around = around, site.parent(around)
+    return statement
+
+
+def build_fix(statement: ast.stmt, site: Site) -> Fix | None:
+    """Save every thousandth time."""
+    edit = every_nth([statement], PERIOD, site, _WITH_IT)
+    if edit is None:
+        return None
+    reason = f"the file may hold weights of {PERIOD} steps before, also when the training ends"
+    return Fix(f"Save in every {PERIOD}th step alone", Safety.UNSAFE, (edit,), reason)
