@@ -50,3 +50,26 @@ def has_long_string(statement: ast.stmt) -> bool:
         for node in ast.walk(statement)
         if isinstance(node, ast.expr)
     )
+
+
+def taken_out(block: ast.With | ast.AsyncWith, edits: Edits) -> Edit | None:
+    """Put what stands under a `with` in its place; None where its lines cannot be moved just so, or where a
+    comment would be lost.
+    """
+    first, last = block.body[0], block.body[-1]
+    if (
+        not edits.stands_alone(block)
+        or not edits.stands_alone(first)
+        or any(map(has_long_string, block.body))
+    ):
+        return None
+    start, end = edits.span(block)[0], edits.span(last)[1]
+    if edits.has_comment(start, edits.span(first)[0]):
+        return None
+    outer, inner = edits.indentation(block), edits.indentation(first)
+    newline = edits.tree.positions.newline
+    lines = edits.tree.text[edits.span(first)[0] : end].split(newline)
+    if not inner.startswith(outer) or any(line.strip() and not line.startswith(inner) for line in lines[1:]):
+        return None
+    body = [f"{outer}{line.removeprefix(inner)}" if line.strip() else line for line in lines[1:]]
+    return Edit(start, end, newline.join([lines[0], *body]))

@@ -1,0 +1,200 @@
+"""Checks and profilers for debugging that stay on for the whole training.
+
+## What it does
+Flags `torch.autograd.set_detect_anomaly(True)`, `with torch.autograd.detect_anomaly()`, a profiler of torch
+around a whole training loop, and `CUDA_LAUNCH_BLOCKING` set to 1 by the program, where no condition stands
+before them and gradient steps follow.
+
+Not flagged is what a flag or an argument switches on, what is switched off again, a profiler with a
+`schedule`, functions that are there to profile or to debug, and tests.
+
+## Why is it slow
+Anomaly detection keeps the trace of each operation, and looks for NaN in all that a backward pass computes.
+A profiler records each operation with its time, and keeps the records. With `CUDA_LAUNCH_BLOCKING` the host
+waits for each kernel, and no longer prepares the next while the GPU works.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+def train(model: nn.Module, optimizer: torch.optim.Optimizer, loader) -> None:
+    torch.autograd.set_detect_anomaly(True)
+    for batch in loader:
+        loss = model(batch).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+Use instead:
+```python
+import torch
+from torch import nn
+
+
+def train(model: nn.Module, optimizer: torch.optim.Optimizer, loader) -> None:
+    for batch in loader:
+        loss = model(batch).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+
+## Fix safety
+Always unsafe: a NaN in a backward pass raises no error any more and goes into the weights, and errors of
+kernels show up later than where they belong. There is advice alone for a profiler whose records are read, and
+where a comment would be lost.
+
+## References
+- https://pytorch.org/docs/stable/autograd.html#anomaly-detection
+- https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#disable-debugging-apis
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from rlint.project.loops import GRADIENT_STEP
+from rlint.project.site import Site
+from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+from rlint.rules.environments._steps import is_free
+from rlint.syntax.blocks import taken_out
+from rlint.syntax.removal import removed
+from rlint.syntax.tree import LOOPS
+
+_SETS = "torch.autograd.set_detect_anomaly"
+_DETECTS = "torch.autograd.detect_anomaly"
+_PROFILERS = frozenset(
+    """torch.profiler.profile torch.autograd.profiler.profile torch.autograd.profiler.emit_nvtx
+    torch.autograd.profiler.emit_itt""".split()
+)
+_BLOCKING = "CUDA_LAUNCH_BLOCKING"
+_ON_PURPOSE = re.compile(r"profil|bench|debug|trace|diagnos|test|check|anomal|nan", re.IGNORECASE)
+_ENTRY = frozenset({"", "main", "__init__", "run", "train", "learn", "fit"})
+_TRACES = "keeps a trace of each operation and looks through each gradient, in the whole training"
+
+
+class DebugModeLeftOn(Rule):
+    """Debugs for as long as it trains."""
+
+    code = "RL607"
+    name = "debug-mode-left-on"
+    seeds = ("S4.7", "S1.prof")
+    claims = ("time",)
+    heat = Heat.COLD
+    visits = (ast.Call, ast.Assign)
+    triggers = ("detect_anomaly", "profile", "emit_", _BLOCKING)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Find what switches the debugging on."""
+        if site.module.is_test:
+            return
+        if isinstance(node, ast.Assign):
+            found = blocking_launches(node, site)
+        else:
+            found = anomaly_mode(node, site) or profiler(node, site) if isinstance(node, ast.Call) else None
+        if found is None or not is_free(site.conditions(node)) or not around_training(node, site):
+            return
+        message, advice, edits = found
+        yield self.finding(site, node, message, fix=build_fix(edits), advice=advice)
+
+
+_Found = tuple[str, str, list[Edit] | None]
+
+
+def anomaly_mode(call: ast.Call, site: Site) -> _Found | None:
+    """`set_detect_anomaly(True)`, `with detect_anomaly():`."""
+    qualified = site.qualified(call.func)
+    if qualified not in (_SETS, _DETECTS) or (qualified == _SETS and not is_switched_on(call)):
+        return None
+    parent = site.parent(call)
+    if isinstance(parent, ast.Expr):
+        if qualified == _DETECTS or is_switched_off(site):
+            return None
+        edits = removed([parent], site)
+    elif isinstance(parent, ast.withitem):
+        edits = without_block(parent, site)
+    else:
+        return None
+    advice = "Switch it on by an argument of the program, or for the steps in question alone"
+    return f"`{site.text(call.func)}` {_TRACES}", advice, edits
+
+
+def is_switched_on(call: ast.Call) -> bool:
+    """Is the mode the constant True?"""
+    given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
+    return any(isinstance(mode, ast.Constant) and mode.value is True for mode in given)
+
+
+def is_switched_off(site: Site) -> bool:
+    """Does the file switch the detection off again, or decide about it in another place?"""
+    names = [*site.attribute_uses("set_detect_anomaly")]
+    calls = [site.parent(name) for name in names]
+    return any(isinstance(call, ast.Call) and not is_switched_on(call) for call in calls)
+
+
+def profiler(call: ast.Call, site: Site) -> _Found | None:
+    """`with torch.profiler.profile(...):` around a loop that trains."""
+    if site.qualified(call.func) not in _PROFILERS:
+        return None
+    item = site.parent(call)
+    if not isinstance(item, ast.withitem) or any(keyword.arg == "schedule" for keyword in call.keywords):
+        return None
+    block = site.parent(item)
+    if not isinstance(block, ast.With) or not any(trains(node, site) for node in ast.walk(block)):
+        return None
+    edits = without_block(item, site) if item.optional_vars is None else None
+    message = f"`{site.text(call.func)}` records each operation of the whole training, and keeps the records"
+    return message, "Profile some steps of a run of its own, or give it a `schedule`", edits
+
+
+def trains(node: ast.AST, site: Site) -> bool:
+    """Is it a loop that takes gradient steps?"""
+    if not isinstance(node, LOOPS):
+        return False
+    beat = site.beat(node.body[0])
+    return beat is not None and not beat.calls and GRADIENT_STEP in beat.drivers | beat.nested
+
+
+def blocking_launches(assignment: ast.Assign, site: Site) -> _Found | None:
+    """`os.environ["CUDA_LAUNCH_BLOCKING"] = "1"`."""
+    match assignment:
+        case ast.Assign(
+            targets=[ast.Subscript(value=environment, slice=ast.Constant(value=name))],
+            value=ast.Constant(value="1"),
+        ) if name == _BLOCKING and site.qualified(environment) == "os.environ":
+            message = f"`{_BLOCKING}` makes the host wait for each kernel, in the whole training"
+            advice = "Set it in the shell for the run that shall be debugged"
+            return message, advice, removed([assignment], site)
+    return None
+
+
+def around_training(node: ast.AST, site: Site) -> bool:
+    """Do gradient steps follow, in code that is not there to debug?"""
+    function = site.function(node)
+    name = function.name if function is not None else ""
+    if _ON_PURPOSE.search(name) or _ON_PURPOSE.search(site.path.replace("\\", "/").rpartition("/")[2]):
+        return False
+    if GRADIENT_STEP in site.drives(node):
+        return True
+    return name in _ENTRY and bool(site.attribute_uses("backward"))
+
+
+def without_block(item: ast.withitem, site: Site) -> list[Edit] | None:
+    """Take the block out of the `with` that has nothing else to do."""
+    block = site.parent(item)
+    if not isinstance(block, ast.With) or len(block.items) != 1 or item.optional_vars is not None:
+        return None
+    edit = taken_out(block, site)
+    return [edit] if edit is not None else None
+
+
+def build_fix(edits: list[Edit] | None) -> Fix | None:
+    """Leave it out."""
+    if not edits:
+        return None
+    reason = "errors of single operations, and NaN in gradients, are no longer told where they arise"
+    return Fix("Leave it out", Safety.UNSAFE, tuple(edits), reason)
