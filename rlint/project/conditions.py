@@ -86,6 +86,7 @@ class Conditions:
         self.flow = flow
         self.loops = loops
         self._known: dict[ast.stmt, tuple[Guard, ...]] = {}
+        self._left: dict[ast.stmt, tuple[Guard, ...]] = {}
 
     def of(self, node: ast.AST) -> tuple[Guard, ...]:
         """The conditions that `node` stands behind in its function, innermost first. Those that hold in
@@ -118,7 +119,7 @@ class Conditions:
 
     def _around(self, statement: ast.stmt) -> list[Guard]:
         parent = self.tree.parents[statement]
-        found = self._left_before(statement, parent)
+        found = list(self._left_before(statement, parent))
         if isinstance(parent, (*FUNCTIONS, ast.Module, ast.ClassDef)):
             return found
         holder = parent
@@ -140,23 +141,29 @@ class Conditions:
             found.append(self._guard(Sort.ENDS, parent.test))
         return [*found, *(self._of_statement(holder) if isinstance(holder, ast.stmt) else ())]
 
-    def _left_before(self, statement: ast.stmt, parent: ast.AST) -> list[Guard]:
+    def _left_before(self, statement: ast.stmt, parent: ast.AST) -> tuple[Guard, ...]:
         """What must not hold for a statement to be reached: `if step % n: continue` before it."""
-        if isinstance(parent, ast.match_case):
-            block, index = parent.body, parent.body.index(statement)
-        else:
-            block, index = self.tree.block(statement)
+        known = self._left.get(statement)
+        if known is not None:
+            return known
+        block = parent.body if isinstance(parent, ast.match_case) else self.tree.block(statement)[0]
         repeated = self._is_repeated(statement)
-        found: list[Guard] = []
-        for earlier in block[:index]:
-            if isinstance(earlier, ast.If):
-                if _leaves(earlier.body, repeated=repeated):
-                    found += self._met(earlier.test, taken=False)
-                elif _leaves(earlier.orelse, repeated=repeated):
-                    found += self._met(earlier.test, taken=True)
-                elif any(_leaves([inner], repeated=repeated) for inner in (*earlier.body, *earlier.orelse)):
-                    found.append(self._guard(Sort.OTHER, earlier.test))
-        return found
+        found: tuple[Guard, ...] = ()
+        for each in block:
+            self._left[each] = found
+            if isinstance(each, ast.If):
+                found = (*found, *self._unless_left(each, repeated=repeated))
+        return self._left[statement]
+
+    def _unless_left(self, branch: ast.If, *, repeated: bool) -> list[Guard]:
+        """What a branch that may leave the pass lets through."""
+        if _leaves(branch.body, repeated=repeated):
+            return self._met(branch.test, taken=False)
+        if _leaves(branch.orelse, repeated=repeated):
+            return self._met(branch.test, taken=True)
+        if any(_leaves([inner], repeated=repeated) for inner in (*branch.body, *branch.orelse)):
+            return [self._guard(Sort.OTHER, branch.test)]
+        return []
 
     def _is_repeated(self, statement: ast.stmt) -> bool:
         """Does a loop repeat a statement, so that a `return` beside it ends that loop, too?"""
@@ -198,6 +205,8 @@ class Conditions:
         interval = self._interval(test, taken=taken)
         if interval is not None:
             return None if interval.period is not None and interval.period < 2 else (Sort.INTERVAL, interval)
+        if not taken and interval_of(test, self.tree) is not None:
+            return None  # the passes between
         if isinstance(test, ast.Compare):
             return self._compared(test, taken=taken) if len(test.ops) == 1 else (Sort.OTHER, None)
         if isinstance(test, ast.Constant):

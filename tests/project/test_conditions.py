@@ -49,6 +49,8 @@ def guards(body: str) -> list[tuple[Sort, str]]:
         "try:\n    line()\nexcept ValueError:\n    pass",
         "with lock:\n    line()",
         "if step % 10:\n    line()",
+        "if step % 10 == 0:\n    pass\nelse:\n    line()",
+        "if done:\n    pass\nelif step % 10:\n    line()",
     ],
 )
 def test_nothing_that_is_worth_waiting_for(body: str) -> None:
