@@ -1,0 +1,163 @@
+"""A file opened, written and closed, or flushed, in each step of a training.
+
+## What it does
+Flags `open` for writing or appending (`Path.open`, `write_text`, `DataFrame.to_csv`, too), and `flush`,
+where they run once per environment step or per gradient step of a training and nothing holds them back: no
+interval, no switch, no end of an episode, in the function, in its callers or before an early `continue`.
+
+Not flagged are files that are read, files whose name is another in each step, checkpoints (RL605 sees to
+them), and what is written once per episode or epoch.
+
+## Why is it slow
+Opening and closing a file are calls into the system that look up the path and set the buffer up, hundreds of
+times as long as writing a line into a file that is open. A flush takes the buffer's effect away.
+
+People do it so that nothing is lost in a crash. A flush per episode, or every some seconds, loses little.
+
+## Example
+```python
+import gymnasium
+
+
+def train(agent, total_steps: int) -> None:
+    env = gymnasium.make("CartPole-v1")
+    state, _ = env.reset()
+    for step in range(total_steps):
+        state, reward, terminated, truncated, _ = env.step(agent.act(state))
+        agent.train_step(state, reward)
+        with open("rewards.csv", "a") as file:
+            file.write(f"{step},{reward}\\n")
+```
+Use instead (by hand):
+```python
+import gymnasium
+
+
+def train(agent, total_steps: int) -> None:
+    env = gymnasium.make("CartPole-v1")
+    state, _ = env.reset()
+    with open("rewards.csv", "a") as file:
+        for step in range(total_steps):
+            state, reward, terminated, truncated, _ = env.step(agent.act(state))
+            agent.train_step(state, reward)
+            file.write(f"{step},{reward}\\n")
+```
+
+## Fix safety
+There is no fix. Who else reads the file while the training runs would see the lines later, and where the file
+is to be opened and closed is for its author to say.
+
+## References
+- https://docs.python.org/3/library/functions.html#open
+- https://docs.python.org/3/library/io.html#io.BufferedWriter
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.kind import Tag
+from rlint.project.site import Site
+from rlint.rule import Finding, Rule
+from rlint.rules.environments._steps import unguarded_step
+from rlint.syntax.scopes import Binding, How
+
+_OPENS = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
+_NAMES = frozenset({"os.path.join", "builtins.str", "pathlib.Path"})
+_WRITES_WHOLE = frozenset({"write_text", "write_bytes"})
+_FLUSHED = frozenset({Tag.FILE, Tag.WRITER})
+_ONCE = "Open it once before the loop, and flush it at the end of an episode"
+_LATER = "Flush at the end of an episode, or leave it to the buffer"
+
+
+class FileOpenedPerStep(Rule):
+    """Opens, writes and closes as often as it steps."""
+
+    code = "RL606"
+    name = "file-opened-per-step"
+    seeds = ("S1.IO1",)
+    claims = ("time",)
+    visits = (ast.Call,)
+    triggers = ("open(", "flush(", "write_text", "write_bytes", "to_csv")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Find a file that is opened for a few lines, or flushed."""
+        if not isinstance(node, ast.Call):
+            return
+        flushes = is_flush(node, site)
+        if not (flushes or opens_to_write(node, site)) or not site.may_be_warm(node):
+            return
+        step = unguarded_step(node, site)
+        if step is None or (not flushes and (is_named_anew(node, site) or holds_checkpoint(node, site))):
+            return
+        called = site.text(node.func)
+        if flushes:
+            message = (
+                f"`{called}` hands what was written to the system in each {step}, so that no buffer helps"
+            )
+        else:
+            message = (
+                f"`{called}` opens a file and has it closed again in each {step}, which takes far longer "
+            )
+            message += "than to write a line"
+        yield self.finding(site, node, message, advice=_LATER if flushes else _ONCE)
+
+
+def is_flush(call: ast.Call, site: Site) -> bool:
+    """`file.flush()`, `writer.flush()`, `os.fsync(file)`."""
+    if site.qualified(call.func) in ("os.fsync", "sys.stdout.flush", "sys.stderr.flush"):
+        return True
+    match call:
+        case ast.Call(func=ast.Attribute(value=flushed, attr="flush"), args=[], keywords=[]):
+            return site.kind_of(flushed).tag in _FLUSHED
+    return False
+
+
+def opens_to_write(call: ast.Call, site: Site) -> bool:
+    """Does a call open a file to write something into it?"""
+    if site.qualified(call.func) in _OPENS:
+        modes = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
+        return any(is_writing(mode) for mode in modes)
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    tag = site.kind_of(call.func.value).tag
+    if tag is Tag.PATH:
+        opened = call.func.attr == "open" and any(map(is_writing, call.args[:1]))
+        return opened or call.func.attr in _WRITES_WHOLE
+    return tag is Tag.DATAFRAME and call.func.attr == "to_csv" and bool(call.args)
+
+
+def is_writing(mode: ast.expr) -> bool:
+    """`"a"`, `"w"` and the like."""
+    return isinstance(mode, ast.Constant) and isinstance(mode.value, str) and mode.value[:1] in "aw"
+
+
+def is_named_anew(call: ast.Call, site: Site) -> bool:
+    """May the file be another one in each step: is its name made of anything that may change?"""
+    of_path = isinstance(call.func, ast.Attribute) and site.kind_of(call.func.value).tag is Tag.PATH
+    given = call.func.value if of_path and isinstance(call.func, ast.Attribute) else None
+    name = given or next(iter(call.args), None)
+    loop = site.driving_loop(call)
+    for node in ast.walk(name) if name is not None else ():
+        if isinstance(node, ast.Call) and site.qualified(node.func) not in _NAMES:
+            return True
+        if isinstance(node, ast.Name) and any(
+            _changes(bound, loop, site) for bound in site.definitions(node)
+        ):
+            return True
+    return name is None
+
+
+def _changes(bound: Binding, loop: ast.AST | None, site: Site) -> bool:
+    """Is a variable bound in the loop, or without one, in the function that each step calls?"""
+    if loop is not None:
+        return bound.statement is loop or loop in site.ancestors(bound.statement)
+    local = bound.how is How.PARAMETER or site.function(bound.node) is not None
+    return local and bound.name not in ("self", "cls")
+
+
+def holds_checkpoint(call: ast.Call, site: Site) -> bool:
+    """Is it what was learned that is written into the file?"""
+    statement: ast.AST = site.tree.statement(call)
+    return any(isinstance(node, ast.Call) and site.saves(node) for node in ast.walk(statement))
