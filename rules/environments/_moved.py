@@ -8,20 +8,18 @@ from dataclasses import replace
 from rlint.project.site import Site
 from rlint.rule import Edit
 
-_WITHS = (ast.With, ast.AsyncWith)
-
 
 def moved_before(
     call: ast.Call, loop: ast.For | ast.AsyncFor | ast.While, wanted: str, site: Site
 ) -> tuple[Edit, ...] | None:
     """Edits that evaluate a call once, before a loop; None where that cannot be done with all its text."""
-    if not site.can_be_moved(call) or any(
-        isinstance(node, (ast.With, ast.AsyncWith)) for node in _up(call, loop, site)
-    ):
+    if not site.can_be_moved(call) or any(isinstance(node, ast.withitem) for node in _up(call, loop, site)):
         return None
     statement = site.parent(call)
     match statement:
         case ast.Assign(targets=[ast.Name(id=name) as target]):
+            if statement not in loop.body:
+                return None  # in a `with` block, whatever that does
             return _whole(statement, name, target, loop, site)
         case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Expr():
             return None
