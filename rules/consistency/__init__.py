@@ -1,0 +1,1 @@
+"""RL8xx: consistency."""

@@ -1,0 +1,68 @@
+"""Functions that are named after what they get, and the words by which a project calls it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rlint.project.index import Index
+from rlint.project.summary import ClassSummary
+
+_VERBS = "build|create|fetch|get|load|make|parse|read|save|set|update"
+_KNOWN_BASES = frozenset({"builtins.object", "abc.ABC", "torch.nn.Module"})
+_WORDS = (
+    ("config", "configuration", "cfg", "conf"),
+    ("environment", "env"),
+    ("observation", "obs"),
+    ("statistics", "stats"),
+)
+_GROUP = {word: group for group in _WORDS for word in group}
+_ACCESSOR = re.compile(rf"(_*)({_VERBS})_((?:[a-z0-9]+_)*)({'|'.join(_GROUP)})")
+
+
+@dataclass(frozen=True, slots=True)
+class Accessor:
+    """`get_observation_cfg`: the verb, and the word for what it gets."""
+
+    name: str
+    verb: str
+    word: str
+
+    @property
+    def sort(self) -> tuple[str, tuple[str, ...]]:
+        """What accessors have in common that ought to be named alike."""
+        return self.verb, _GROUP[self.word]
+
+    def by(self, word: str) -> str:
+        """The name with another word."""
+        return f"{self.name.removesuffix(self.word)}{word}"
+
+
+def accessor(name: str) -> Accessor | None:
+    """The accessor that a function's name says it is, or None."""
+    matched = _ACCESSOR.fullmatch(name)
+    return Accessor(name, matched.group(2), matched.group(4)) if matched is not None else None
+
+
+def has_unknown_base(owner: ClassSummary, index: Index) -> bool:
+    """Does a class derive from one of a library, which may ask for methods by their names?"""
+    return any(isinstance(base, str) and base not in _KNOWN_BASES for base in index.ancestry(owner))
+
+
+def usual_word(found: Accessor, index: Index) -> tuple[str, list[str]]:
+    """The word that most such accessors of the project have, and the names that have it; of two words as
+    frequent, the one that is spelled out.
+    """
+    names: dict[str, set[str]] = {}
+    for module in index.modules.values():
+        if module.is_test:
+            continue
+        for function in module.functions.values():
+            other = accessor(function.name)
+            owner = module.classes.get(function.qualname.rpartition(".")[0])
+            given = owner is not None and has_unknown_base(owner, index)
+            if other is not None and other.sort == found.sort and not given:
+                names.setdefault(other.word, set()).add(other.name)
+    order = _GROUP[found.word]
+    word = max(names, key=lambda each: (len(names[each]), -order.index(each)), default=found.word)
+    return word, sorted(names.get(word, ()))
