@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -23,7 +22,7 @@ from rlint.syntax.parse import parse
 if TYPE_CHECKING:
     from rlint.rule import Rule
 
-KEPT_BYTES = 600_000
+KEPT_BYTES = 1_500_000
 """Trees of so much source are kept between summarising and checking; the rest is parsed again."""
 
 
@@ -154,11 +153,9 @@ def _run_rule(rule: Rule, site: Site) -> list[Finding] | Problem:
 
 
 def _findings(rule: Rule, site: Site) -> list[Finding]:
-    nodes: list[ast.AST] = [node for kind in rule.visits for node in site.tree.of_type(kind)]
+    nodes_of = site.tree.of_type if rule.heat is Heat.COLD else site.warm_nodes
     found: dict[tuple[object, ...], Finding] = {}
-    for node in nodes:
-        if rule.heat is not Heat.COLD and not site.may_be_warm(node):
-            continue
+    for node in [node for kind in rule.visits for node in nodes_of(kind)]:
         for finding in rule.check(node, site):
             if finding.heat >= rule.heat:
                 found.setdefault((finding.start, finding.end, finding.message), finding)

@@ -76,7 +76,7 @@ class Changes:
             return None
         tree = self.knowledge.tree
         first_statement, second_statement = tree.statement(first), tree.statement(second)
-        nodes = [node for part in parts for node in ast.walk(part)]
+        nodes = [node for part in parts for node in tree.below(part)]
         # of the two statements themselves everything else that they evaluate
         for statement in dict.fromkeys((first_statement, second_statement)):
             nodes += _own_nodes(statement)

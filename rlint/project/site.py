@@ -82,6 +82,7 @@ class Site(TopLevel):
         self._channels = Channels(heat.graph)
         self._heats: dict[ast.AST, HeatAt] = {}
         self._warm: dict[ast.AST | None, bool] = {}
+        self._warm_nodes: dict[type[ast.AST], list[ast.AST]] = {}
 
     # -- what things are -----------------------------------------------------------------------
 
@@ -293,6 +294,12 @@ class Site(TopLevel):
     def attribute_uses(self, attribute: str) -> list[ast.Attribute]:
         """All nodes of this file that read, set or delete an attribute of this name, on any object."""
         return self._attributes.get(attribute, [])
+
+    @cached_property
+    def asked_for_weights(self) -> frozenset[str]:
+        """What this file asks for its parameters or its state dict, as `ast.dump` writes it."""
+        names = ("parameters", "named_parameters", "state_dict", "load_state_dict", "zero_grad")
+        return frozenset(ast.dump(use.value) for name in names for use in self.attribute_uses(name))
 
     def is_attribute_read(self, attribute: str) -> bool:
         """Does any file of the project read an attribute of this name, on any object?"""
@@ -615,6 +622,14 @@ class Site(TopLevel):
         if known is None:
             summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
             known = self._warm[function] = summary is not None and self._heat.may_be_warm(summary)
+        return known
+
+    def warm_nodes(self, kind: type[ast.AST]) -> list[ast.AST]:
+        """All nodes of exactly this type that may be warm, in source order."""
+        known = self._warm_nodes.get(kind)
+        if known is None:
+            every: list[ast.AST] = self.tree.of_type(kind)
+            known = self._warm_nodes[kind] = [node for node in every if self.may_be_warm(node)]
         return known
 
     def loops(self, node: ast.AST) -> list[AnyLoop]:

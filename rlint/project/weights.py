@@ -236,12 +236,7 @@ def is_network(expression: ast.expr, site: Site) -> bool:
     kind = site.kind_of(expression)
     if kind.tag is not Tag.UNKNOWN:
         return kind.tag is Tag.MODULE and not kind.optional
-    shape = ast.dump(expression)
-    return any(
-        ast.dump(use.value) == shape
-        for name in ("parameters", "named_parameters", "state_dict", "load_state_dict", "zero_grad")
-        for use in site.attribute_uses(name)
-    )
+    return ast.dump(expression) in site.asked_for_weights
 
 
 def called_follower(network: ast.expr, site: Site) -> bool:

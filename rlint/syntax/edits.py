@@ -6,6 +6,7 @@ import ast
 import io
 import re
 import tokenize
+from bisect import bisect_left
 from collections.abc import Collection, Mapping
 from functools import cached_property
 
@@ -14,6 +15,9 @@ from rlint.syntax import rewrite
 from rlint.syntax.arguments import argument_spans
 from rlint.syntax.tree import FUNCTIONS, Tree
 
+_LONG_STRING = re.compile(r"[a-zA-Z]{0,2}(\"\"\"|''')(?:(?!\1).)*\1", re.DOTALL)
+"""One string in triple quotes that are nowhere else in it."""
+_LINE_END = re.compile(r"[\r\n]")
 _COMPOUND = (
     ast.For,
     ast.AsyncFor,
@@ -107,9 +111,33 @@ class Edits:
 
     @cached_property
     def _comments(self) -> list[int]:
-        text, positions = self.tree.text, self.tree.positions
-        if "#" not in text:
+        """Where comments begin: at each `#` outside of strings. Tokenizing would take longer than all else
+        that is done with most files.
+        """
+        offsets = [match.start() for match in re.finditer("#", self.tree.text)]
+        if not offsets:
             return []
+        text = self.tree.text
+        strings = [
+            self.span(node)
+            for node in (*self.tree.of_type(ast.Constant), *self.tree.of_type(ast.JoinedStr))
+            if isinstance(node, ast.JoinedStr) or isinstance(node.value, (str, bytes))
+        ]
+        inside: set[int] = set()
+        for start, end in strings:
+            within = offsets[bisect_left(offsets, start) : bisect_left(offsets, end)]
+            if within and "\n" in text[start:end] and not _LONG_STRING.fullmatch(text, start, end):
+                return self._tokenized_comments()  # strings beside one another, comments between them
+            inside.update(within)
+        # a comment goes on to the end of its line, whatever signs are in it
+        found: list[int] = []
+        for offset in offsets:
+            if offset not in inside and (not found or _LINE_END.search(text, found[-1], offset)):
+                found.append(offset)
+        return found
+
+    def _tokenized_comments(self) -> list[int]:
+        text, positions = self.tree.text, self.tree.positions
         found: list[int] = []
         try:
             found.extend(

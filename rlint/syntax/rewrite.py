@@ -1,7 +1,10 @@
-"""Changing one expression without losing its formatting: LibCST parses just the piece concerned."""
+"""Changing one expression without losing its formatting: LibCST parses just the piece concerned, where it is
+broken over lines. Importing LibCST takes longer than checking a file.
+"""
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,11 +30,9 @@ def parse_expression(text: str) -> cst.BaseExpression | None:
 
 def needs_parentheses(text: str) -> bool:
     """Is the text of an expression broken over lines where only parentheses around it allow that?"""
-    import libcst as cst
-
     try:
-        cst.parse_expression(text)
-    except cst.ParserSyntaxError:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
         return True
     return False
 
@@ -48,6 +49,8 @@ def with_keyword(call: str, name: str, value: str) -> str | None:
 
     None where `call` is not the text of a call, or already has that keyword.
     """
+    if "\n" not in call and "\r" not in call:
+        return _with_keyword_in_line(call, name, value)
     import libcst as cst
 
     node = parse_expression(call)
@@ -89,6 +92,47 @@ def with_keyword(call: str, name: str, value: str) -> str | None:
             added = added.with_changes(whitespace_after_arg=last.whitespace_after_arg)
     arguments.append(added)
     return code(node.with_changes(args=arguments), _newline(call))
+
+
+def _with_keyword_in_line(text: str, name: str, value: str) -> str | None:
+    try:
+        call = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+    if not isinstance(call, ast.Call) or any(keyword.arg == name for keyword in call.keywords):
+        return None
+    raw, added = text.encode(), f"{name}={value}".encode()
+    arguments = sorted((*call.args, *call.keywords), key=lambda node: node.col_offset)
+    close = len(raw.rstrip()) - 1
+    if not arguments:
+        return (raw[:close] + added + raw[close:]).decode()
+    last = arguments[-1]
+    if isinstance(last, ast.keyword) and last.arg is None:
+        # keywords may follow `**kwargs`, but read better before it
+        gap = _gap(raw, arguments) if len(arguments) > 1 else b" "
+        return (raw[: last.col_offset] + added + b"," + gap + raw[last.col_offset :]).decode()
+    end = _end(raw, last, close)
+    behind = raw[end:close]
+    if b"," in behind:
+        before, _, after = behind.partition(b",")
+        gap = _gap(raw, arguments) if len(arguments) > 1 else b" "
+        return (raw[:end] + before + b"," + gap + added + b"," + after + raw[close:]).decode()
+    return (raw[:end] + b", " + added + behind + raw[close:]).decode()
+
+
+def _end(raw: bytes, argument: ast.expr | ast.keyword, close: int) -> int:
+    """Where an argument ends, with the parentheses that belong to it: none stand behind it but those."""
+    end = argument.end_col_offset or 0
+    while (bracket := raw.find(b")", end, close)) >= 0 and not raw[end:bracket].strip(b" \t\f"):
+        end = bracket + 1
+    return end
+
+
+def _gap(raw: bytes, arguments: list[ast.expr | ast.keyword]) -> bytes:
+    """What stands behind the last comma between two arguments."""
+    start = arguments[-1].col_offset
+    between = raw[arguments[-2].end_col_offset or 0 : start].rpartition(b",")[2]
+    return between[: len(between) - len(between.lstrip(b" \t\f"))]
 
 
 def _newline(text: str) -> str:

@@ -36,6 +36,8 @@ class Tree:
         self.parents: dict[ast.AST, ast.AST] = {}
         self.nodes: dict[type[ast.AST], list[ast.AST]] = {}
         self.scopes: dict[ast.AST, Scope] = {}
+        self._below: dict[ast.AST, list[ast.AST]] = {}
+        self._scope_of: dict[ast.AST, Scope] = {}
         self._places: dict[ast.stmt, tuple[list[ast.stmt], int]] = {}
         self._outside: set[ast.AST] = set()  # parts of a scope node that are evaluated around it
         self._walk()
@@ -43,6 +45,13 @@ class Tree:
     def of_type(self, kind: type[_Node]) -> list[_Node]:
         """All nodes of exactly this type, in source order."""
         return self.nodes.get(kind, [])  # type: ignore[return-value]
+
+    def below(self, node: ast.AST) -> list[ast.AST]:
+        """A node and all nodes in it, as `ast.walk` gives them; remembered for the next time."""
+        known = self._below.get(node)
+        if known is None:
+            known = self._below[node] = list(ast.walk(node))
+        return known
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """The node's parent, its parent's parent, … up to the module."""
@@ -61,17 +70,7 @@ class Tree:
 
     def scope(self, node: ast.AST) -> Scope:
         """The scope in which the node is evaluated. A def's own node belongs to the scope around it."""
-        parents, scopes, outside = self.parents, self.scopes, self._outside
-        current: ast.AST | None = node
-        skip = False  # came from a part that is evaluated around the next scope node, not in it
-        while current is not None:
-            skip = skip or current in outside
-            current = parents.get(current)
-            if current in scopes:
-                if not skip:
-                    return scopes[current]
-                skip = False
-        return scopes[self.module]
+        return self._scope_of.get(node) or self.scopes[self.module]  # operators are shared between scopes
 
     def function(self, node: ast.AST) -> Function | None:
         """The innermost def whose body (or a lambda or comprehension in it) holds the node."""
@@ -109,7 +108,7 @@ class Tree:
         return self.scopes[scope_node].qualname
 
     def _walk(self) -> None:
-        parents, nodes, scopes = self.parents, self.nodes, self.scopes
+        parents, nodes, scopes, scope_of = self.parents, self.nodes, self.scopes, self._scope_of
         root = Scope(self.module, None, "")
         scopes[self.module] = root
         stack: list[tuple[ast.AST, Scope]] = [(self.module, root)]
@@ -117,6 +116,7 @@ class Tree:
         binders = _BINDERS
         while stack:
             node, scope = stack.pop()
+            scope_of[node] = scope
             kind = node.__class__
             same_kind = nodes.get(kind)
             if same_kind is None:

@@ -1,0 +1,65 @@
+"""Arguments that are added to calls: as LibCST would, which is not asked for calls in one line."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rlint.syntax import rewrite
+
+ARGUMENTS = (
+    *("x", "self.buffer[0]", "(a + b)", "*rows", "'ü, )'", "lambda: (1,)", "f(g, h,)", "dtype=(float)"),
+    *("size=n", "**options", "{'a': 1}", "x if y else z", "-1"),
+)
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> str:
+    """The text of a call in one line, well spaced or not."""
+    space = st.sampled_from(["", " ", "  "])
+    chosen = draw(st.lists(st.sampled_from(ARGUMENTS), max_size=4))
+    positional = [each for each in chosen if not each.startswith(("**", "size=", "dtype="))]
+    named = list(dict.fromkeys(each for each in chosen if each.startswith(("size=", "dtype="))))
+    arguments = [*positional, *named, *(each for each in chosen[:1] if each.startswith("**"))]
+    text = draw(space)
+    for number, argument in enumerate(arguments):
+        text += argument + draw(space)
+        if number + 1 < len(arguments) or draw(st.booleans()):
+            text += "," + draw(space)
+    return f"{draw(st.sampled_from(['f', 'x.to', 'nets[0]', 'make()']))}({text})"
+
+
+@settings(deadline=None)  # the first call imports LibCST
+@given(calls())
+def test_a_keyword_in_one_line_goes_where_libcst_puts_it(call: str) -> None:
+    """Spaces and trailing commas stay; the call has the new argument, and the others as before."""
+    ast.parse(call)
+    added = rewrite.with_keyword(call, "key", "True")
+    assert added is not None
+    tree, before = (ast.parse(text, mode="eval").body for text in (added, call))
+    assert isinstance(tree, ast.Call)
+    assert isinstance(before, ast.Call)
+    assert [ast.dump(each) for each in tree.args] == [ast.dump(each) for each in before.args]
+    assert [k.arg for k in tree.keywords if k.arg] == [*(k.arg for k in before.keywords if k.arg), "key"]
+    # broken behind the parenthesis, the call is LibCST's; the line breaks are taken out again
+    broken = rewrite.with_keyword(call.replace("(", "(\n", 1), "key", "True")
+    assert broken is not None
+    assert "".join(broken.split()) == "".join(added.split())
+
+
+@pytest.mark.parametrize("text", ["f(key=1)", "f", "f(a) + g(b)", "f(a", ""])
+def test_what_is_no_call_or_has_the_keyword_is_left_alone(text: str) -> None:
+    """There is nothing to add to."""
+    assert rewrite.with_keyword(text, "key", "True") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "needed"),
+    [("a\n.b", True), ("f(\na)", False), ("a +\nb", True), ("[\n]", False), ("'x'\n'y'", True)],
+)
+def test_parentheses_are_needed_where_lines_end_outside_of_brackets(text: str, needed: bool) -> None:
+    """An expression that stood in parentheses may need them elsewhere."""
+    assert rewrite.needs_parentheses(text) is needed
