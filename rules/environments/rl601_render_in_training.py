@@ -1,0 +1,189 @@
+"""An environment drawn in each step of a training.
+
+## What it does
+Flags `env.render()` where it runs once per environment step of a training and nothing holds it back (no flag,
+no interval over steps or episodes, in the function or in its callers), and `render_mode="human"`, which draws
+each step by itself, for an environment that a training steps.
+
+Not flagged is rendering in code that plays, tests, records or evaluates, in environments and their wrappers,
+and where somebody takes the frame.
+
+## Why is it slow
+Drawing a frame takes as long as hundreds of steps of a small environment, and a window that a person shall
+watch is held to some tens of frames a second.
+
+## Example
+```python
+import gymnasium
+
+
+def train(agent, episodes: int) -> None:
+    env = gymnasium.make("CartPole-v1", render_mode="rgb_array")
+    for episode in range(episodes):
+        state, _ = env.reset()
+        over = False
+        while not over:
+            env.render()
+            state, reward, terminated, truncated, _ = env.step(agent.act(state))
+            agent.train_step(state, reward)
+            over = terminated or truncated
+```
+Use instead:
+```python
+import gymnasium
+
+
+def train(agent, episodes: int) -> None:
+    env = gymnasium.make("CartPole-v1", render_mode="rgb_array")
+    for episode in range(episodes):
+        state, _ = env.reset()
+        over = False
+        while not over:
+            if episode % 100 == 0:
+                env.render()
+            state, reward, terminated, truncated, _ = env.step(agent.act(state))
+            agent.train_step(state, reward)
+            over = terminated or truncated
+```
+
+## Fix safety
+Always unsafe: of a hundred episodes, only one is seen, and wrappers that record what is rendered get fewer
+frames. Where no loop counts episodes, steps are counted; where nothing is, there is advice alone. In place of
+`render_mode="human"` nothing is drawn at all; an `env.render()` elsewhere would then only warn, and there is
+no fix where the file has one.
+
+## References
+- https://gymnasium.farama.org/api/env/#gymnasium.Env.render
+- https://gymnasium.farama.org/introduction/record_agent/
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from rlint.project.guards import last_name
+from rlint.project.kind import Tag
+from rlint.project.loops import ENVIRONMENT_STEP
+from rlint.project.site import Site
+from rlint.rule import Finding, Fix, Rule, Safety
+from rlint.rules.environments._every_nth import counter_at, loop_counter
+from rlint.rules.environments._steps import is_free, stands_free, unguarded_step
+from rlint.syntax.blocks import put_under
+
+PERIOD = 100
+_ENVIRONMENT = re.compile(r"(^|_)envs?($|_)|^(game|simulator|world)$")
+_TO_WATCH = re.compile(r"eval|test|play|demo|watch|record|video|render|human")
+_METHODS = frozenset("render step reset observation reward close".split())
+
+
+class RenderInTraining(Rule):
+    """Draws what nobody looks at."""
+
+    code = "RL601"
+    name = "render-in-training"
+    seeds = ("S1.E2",)
+    claims = ("time",)
+    visits = (ast.Call,)
+    triggers = ("render",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Find the call that renders, or an environment that is made to render."""
+        match node:
+            case ast.Call(func=ast.Attribute(value=env, attr="render")):
+                yield from self.check_render(node, env, site)
+            case ast.Call():
+                yield from self.check_mode(node, site)
+
+    def check_render(self, call: ast.Call, env: ast.expr, site: Site) -> Iterator[Finding]:
+        """`env.render()`, as a statement of its own."""
+        statement = site.parent(call)
+        if not isinstance(statement, ast.Expr) or not site.may_be_warm(call) or not is_environment(env, site):
+            return
+        function = site.function(call)
+        if function is not None and function.name in _METHODS:
+            return  # an environment, or what is wrapped around one
+        if unguarded_step(statement, site) != ENVIRONMENT_STEP or not stands_free(statement, site):
+            return
+        fix, rarely = self.rarer(statement, site)
+        yield self.finding(
+            site,
+            call,
+            f"`{site.text(call.func)}` draws each step of a training, which takes longer than the step",
+            fix=fix,
+            advice=f"Render {rarely}, behind a flag, or in an evaluation apart from the training",
+        )
+
+    def rarer(self, statement: ast.stmt, site: Site) -> tuple[Fix | None, str]:
+        """The fix, and when it renders."""
+        what, counter = "episode", episode_counter(statement, site)
+        if counter is None:
+            what, counter = "step", counter_at(statement, site)
+        edit = put_under(f"if {counter} % {PERIOD} == 0:", [statement], site) if counter is not None else None
+        if edit is None:
+            return None, f"one episode of {PERIOD}"
+        reason = f"of {PERIOD} {what}s, only one is seen; recorders of frames get fewer of them, too"
+        title = f"Render every {PERIOD}th {what} alone"
+        return Fix(title, Safety.UNSAFE, (edit,), reason), f"`if {counter} % {PERIOD} == 0:`"
+
+    def check_mode(self, call: ast.Call, site: Site) -> Iterator[Finding]:
+        """`env = gymnasium.make(..., render_mode="human")`, and the steps that are made with it."""
+        mode = next((keyword for keyword in call.keywords if keyword.arg == "render_mode"), None)
+        match mode, site.parent(call):
+            case ast.keyword(value=ast.Constant(value="human")), ast.Assign(targets=[ast.Name() as name]):
+                pass
+            case _:
+                return
+        if site.kind_of(call).tag is not Tag.ENVIRONMENT or _TO_WATCH.search(name.id.lower()):
+            return
+        if not is_free(site.conditions(call)):
+            return
+        step = trained_step(name, site)
+        if step is None or mode is None:
+            return
+        edits = None if site.attribute_uses("render") else site.without_arguments(call, [mode.value])
+        reason = "there is no window any more"
+        yield self.finding(
+            site,
+            step,
+            f"`{site.text(step.func)}` draws each step of a training, as `{name.id}` was made with "
+            '`render_mode="human"`',
+            fix=Fix("Make it without a window", Safety.UNSAFE, tuple(edits), reason) if edits else None,
+            advice="Train without a window, and watch another environment now and then",
+        )
+
+
+def is_environment(env: ast.expr, site: Site) -> bool:
+    """Is it an environment, as far as its kind or its name tells?"""
+    kind = site.kind_of(env)
+    if kind.tag is Tag.ENVIRONMENT:
+        return True
+    name = (last_name(env) or "").lower()
+    return kind.tag in (Tag.UNKNOWN, Tag.INSTANCE) and bool(_ENVIRONMENT.search(name))
+
+
+def episode_counter(statement: ast.stmt, site: Site) -> str | None:
+    """The variable of a loop over episodes around the one over steps."""
+    inner = site.driving_loop(statement)
+    if inner is None:
+        return None
+    for loop in site.loops(inner):
+        if isinstance(loop, (ast.For, ast.AsyncFor)):
+            counted: ast.Name | None = loop_counter(loop, site)
+            if counted is not None:
+                return counted.id
+    return None
+
+
+def trained_step(name: ast.Name, site: Site) -> ast.Call | None:
+    """The step of a training that is made with the environment of this name."""
+    for attribute in site.attribute_uses("step"):
+        call = site.parent(attribute)
+        if not (isinstance(attribute.value, ast.Name) and isinstance(call, ast.Call)):
+            continue
+        if attribute.value.id != name.id or site.scope(attribute) is not site.scope(name):
+            continue
+        if unguarded_step(call, site) == ENVIRONMENT_STEP and stands_free(call, site):
+            return call
+    return None
