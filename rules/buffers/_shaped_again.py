@@ -12,6 +12,7 @@ from rlint.project.site import Site
 from rlint.rule import Fix, Safety
 from rlint.rules.buffers._reshapes import ARRAYS, KEEP_ORDER, Link, link_at, whole
 
+_TWO = 2
 _COMPARED: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
     ast.Gt: int.__gt__,
     ast.GtE: int.__ge__,
@@ -84,6 +85,9 @@ def twice(node: ast.Call, site: Site) -> Twice | None:
         return None
     if any(isinstance(site.parent(each), (ast.For, ast.comprehension)) for each in repetition.all):
         return None  # beside a loop in Python it costs nothing
+    together = {site.tree.statement(each) for each in repetition.all}
+    if len(repetition.all) == _TWO and len(together) == 1:
+        return None  # `torch.dot(x.flatten(), x.flatten())`, which a name of its own makes no clearer
     fix = None
     bound = bind_once(repetition, list(repetition.again), site, ["flat", "reshaped", "shaped"])
     if bound is not None:
