@@ -44,12 +44,13 @@ _DATA_NAME = re.compile(
 @dataclass(frozen=True, slots=True)
 class Made:
     """A queue, event or shared value of the name `name` is made: by `of`, with `arguments` by position or
-    keyword, as texts.
+    keyword, as texts. `many` says that several of them bear the name, as items or one after the other.
     """
 
     name: str
     of: str
     arguments: tuple[tuple[str, str], ...] = ()
+    many: bool = False
 
     def argument(self, name: str, position: int) -> str | None:
         """The text of an argument; None where it is not given."""
@@ -100,13 +101,31 @@ def made_in(knowledge: Knowledge) -> tuple[Made, ...]:
         arguments = [(str(position), _text(value)) for position, value in enumerate(call.args)]
         arguments += [(keyword.arg or "**", _text(keyword.value)) for keyword in call.keywords]
         for name in _names_of(call, knowledge):
-            found[Made(name, kind.of, tuple(arguments))] = None
+            found[Made(name, kind.of, tuple(arguments), _are_many(call, knowledge))] = None
     return tuple(found)
 
 
 def _may_make(call: ast.Call) -> bool:
     name = last_name(call.func) or ""
     return name.endswith(("Queue", "Value", "Event", "Array"))
+
+
+def _are_many(call: ast.Call, knowledge: Knowledge) -> bool:
+    parent = knowledge.tree.parents.get(call)
+    listed = isinstance(parent, (ast.List, ast.Tuple)) and _unpacked(parent, call, knowledge) is None
+    return listed or bool(knowledge.loops.around(call))
+
+
+def _unpacked(display: ast.AST, item: ast.AST, knowledge: Knowledge) -> ast.expr | None:
+    """What an item of a display is bound to: `first, second = Queue(), Queue()`."""
+    match display, knowledge.tree.parents.get(display):
+        case ast.Tuple(elts=values), ast.Assign(targets=[ast.Tuple(elts=targets)]) if len(values) == len(
+            targets
+        ):
+            return next(
+                (target for target, value in zip(targets, values, strict=True) if value is item), None
+            )
+    return None
 
 
 def _text(value: ast.expr) -> str:
@@ -116,6 +135,10 @@ def _text(value: ast.expr) -> str:
 def _names_of(call: ast.Call, knowledge: Knowledge) -> list[str]:
     """What a new object is bound to, alone or as an item of a list or dict."""
     node: ast.AST = call
+    parent = knowledge.tree.parents.get(call)
+    target = _unpacked(parent, call, knowledge) if parent is not None else None
+    if target is not None:
+        return [name] if (name := _bound_name(target)) else []
     for parent in knowledge.tree.ancestors(call):
         match parent:
             case ast.List() | ast.Tuple() | ast.ListComp() | ast.DictComp() | ast.IfExp():

@@ -67,6 +67,14 @@ def handed_over(call: ast.Call, knowledge: Knowledge) -> list[CallSite]:
     return found
 
 
+def makes_worker(call: ast.Call, knowledge: Knowledge) -> bool:
+    """Is this the call that makes a worker (or hands work to a pool), not one around it or inside of it?"""
+    if any(site.starts for site in handed_over(call, knowledge)):
+        return True
+    kind = knowledge.kinds.kind_of(call)
+    return kind.tag in (Tag.PROCESS, Tag.THREAD) and last_name(call.func) == kind.of.rpartition(".")[2]
+
+
 def _starts(call: ast.Call, name: str, knowledge: Knowledge) -> str:
     """The sort of worker that a call makes, "" for none. Classes that derive from a thread or a process, and
     those of contexts (`ctx.Process`), are told by their names.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _TAGS = frozenset({Tag.LOCK, Tag.CONDITION, Tag.SEMAPHORE})
 _WORDS = frozenset({"lock", "rlock", "mutex", "semaphore", "cond", "condition", "synchronized", "locked"})
+_RECEIVERS = frozenset({"self", "cls", "super"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,10 @@ class Locks:
         kind = self.knowledge.kinds.kind_of(expression)
         if kind:
             return kind.tag in _TAGS
-        name = last_name(expression.func) if isinstance(expression, ast.Call) else last_name(expression)
-        return None if _WORDS & set((name or "").lower().strip("_").split("_")) else False
+        words = set(_name_of(expression).lower().strip("_").split("_"))
+        return (
+            None if _WORDS & words or (isinstance(expression, ast.Subscript) and "locks" in words) else False
+        )
 
     def of_same_lock(self, section: Section) -> list[Section]:
         """The sections that hold a lock of the same name in the same class (outside of classes: the file)."""
@@ -100,7 +103,8 @@ class Locks:
                 case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()):
                     yield last_name(owner) or ""
                 case ast.Call(func=ast.Attribute(value=owner)) if not self._is_quiet(node):
-                    yield last_name(owner) or ""
+                    if self.knowledge.names.qualified(owner) is None and last_name(owner) not in _RECEIVERS:
+                        yield last_name(owner) or ""
 
     def _is_quiet(self, call: ast.Call) -> bool:
         return self.knowledge.effects.call_effect(call).quiet
@@ -176,6 +180,11 @@ def _name_of(lock: ast.expr) -> str:
     owner = _value_lock(lock)
     if owner is not None:
         return last_name(owner) or ""
-    if isinstance(lock, ast.Call):
-        return last_name(lock.func) or ""
+    match lock:
+        case ast.Call(func=called):
+            return last_name(called) or ""
+        case ast.Subscript(slice=ast.Constant(value=str(key))):
+            return key
+        case ast.Subscript(value=owner):
+            return _name_of(owner)
     return last_name(lock) or ""

@@ -31,6 +31,7 @@ from rlint.project.items import Place, maker_of, place_of
 from rlint.project.kind import Device, Kind, Tag
 from rlint.project.kind_algebra import is_immutable
 from rlint.project.knowledge import Knowledge
+from rlint.project.launches import makes_worker
 from rlint.project.locks import Section
 from rlint.project.loops import GRADIENT_STEP, AnyLoop
 from rlint.project.modes import sets_mode_around
@@ -643,11 +644,12 @@ class Site(TopLevel):
     def starts_at(self, call: ast.Call) -> list[Start]:
         """The workers that a call makes, each with the function that it will run, where that is known."""
         function = self._summary_around(call)
-        return [
+        found = [
             start
             for start in self._concurrency.starts
             if start.launcher is function and start.line == call.lineno
         ]
+        return found if found and makes_worker(call, self.knowledge) else []
 
     def starts(self) -> tuple[Start, ...]:
         """All lines of the program that this file belongs to which start workers."""
@@ -669,6 +671,17 @@ class Site(TopLevel):
     def learns(self, function: FunctionSummary) -> bool:
         """Does a function, with all that it calls, take gradient steps?"""
         return self._heat.learns(function)
+
+    def convolves(self, function: FunctionSummary) -> bool:
+        """Is a function the forward pass of a network with convolutions?"""
+        owner, _, name = function.qualname.rpartition(".")
+        parts = self.index.modules[function.module].parts
+        return name == "forward" and any(
+            part.name.startswith("torch.nn.Conv")
+            for key, every in parts.items()
+            if key.startswith(f"{owner}.")
+            for part in every
+        )
 
     def program_says(self, word: str) -> bool:
         """Does a file of the program say how torch computes (the words of `rlint.project.speedups`)?"""

@@ -219,6 +219,13 @@ def test_how_shared_things_are_made() -> None:
     assert free.bounded is False
     [seen] = site.made(expression(site, "seen"))
     assert not seen.own_lock
+    assert not seen.many
+
+
+def test_many_of_one_name() -> None:
+    """A value for each worker is not shared."""
+    site = site_of("import multiprocessing as mp\nseen = [mp.Value('l', 0) for _ in range(4)]\nuse(seen)\n")
+    assert [made.many for made in site.made(expression(site, "seen", last=True))] == [True]
 
 
 @pytest.mark.parametrize(

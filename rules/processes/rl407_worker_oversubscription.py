@@ -1,0 +1,146 @@
+"""Several processes that each train on the CPU, with a thread for every core in each of them.
+
+## What it does
+Flags lines that start several processes (in a loop, with `mp.spawn`, with a pool, or one beside another)
+whose function takes gradient steps or runs convolutions on the CPU, in a program that never says how many
+threads torch may use.
+
+Followed are targets of `Process`, `run` methods of classes that derive from it, and functions handed to
+pools, over all files of the project. A program that mentions `set_num_threads`, `OMP_NUM_THREADS` or the
+like anywhere is left alone, and so are workers whose files ask for a CUDA device or are told their device,
+workers that only step environments, and those that only run a few linear layers for one observation: these
+never use a second thread.
+
+## Why is it slow
+In each process torch starts as many threads as there are cores. Four workers on eight cores are 32
+threads; at the end of each small operation all threads of a process wait for the slowest, which is waiting
+for a core. They wait by spinning, and so take the cores from those that have work to do. The smaller the
+operations, the worse: training a small network in several processes can take many times as long as with
+one thread each.
+
+## Example
+```python
+import torch
+import torch.multiprocessing as mp
+from torch import nn
+
+
+def train(seed: int, net: nn.Module, optimizer: torch.optim.Optimizer, states: torch.Tensor) -> None:
+    torch.manual_seed(seed)
+    for _ in range(1_000):
+        loss = net(states).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def sweep(net: nn.Module, optimizer: torch.optim.Optimizer, states: torch.Tensor) -> None:
+    workers = [mp.Process(target=train, args=(seed, net, optimizer, states)) for seed in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+```
+Use instead (by hand):
+```python
+import torch
+import torch.multiprocessing as mp
+from torch import nn
+
+
+def train(seed: int, net: nn.Module, optimizer: torch.optim.Optimizer, states: torch.Tensor) -> None:
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    for _ in range(1_000):
+        loss = net(states).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def sweep(net: nn.Module, optimizer: torch.optim.Optimizer, states: torch.Tensor) -> None:
+    workers = [mp.Process(target=train, args=(seed, net, optimizer, states)) for seed in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+```
+
+## Fix safety
+There is no fix: how the cores are best shared out depends on how many workers there are and on what else
+runs. With another number of threads sums are added in another order, so that results differ in their last
+digits. A shell script that exports `OMP_NUM_THREADS`, and `torchrun`, which does so for several processes,
+are not seen.
+
+## References
+- https://pytorch.org/docs/stable/notes/multiprocessing.html#avoid-cpu-oversubscription
+- https://pytorch.org/docs/stable/notes/cpu_threading_torchscript_inference.html
+- https://pytorch.org/docs/stable/generated/torch.set_num_threads.html
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from rlint.project.concurrency import Start
+from rlint.project.launches import PROCESS
+from rlint.project.site import Site
+from rlint.project.speedups import CUDA, THREADS
+from rlint.rule import Finding, Heat, Rule
+
+_DEVICE = re.compile(r"device|dvc|cuda|gpu")
+
+
+class WorkerOversubscription(Rule):
+    """Workers that take the cores from one another."""
+
+    code = "RL407"
+    name = "worker-oversubscription"
+    claims = ("time", "cpu")
+    heat = Heat.COLD
+    visits = (ast.Call,)
+    triggers = ("Process", "spawn", "Pool", ".start()")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Find a line that starts workers which all compute."""
+        assert isinstance(node, ast.Call)
+        busy = [start for start in site.starts_at(node) if computes(start, site)]
+        if not busy or site.program_says(THREADS):
+            return
+        if not busy[0].many and not any(
+            is_beside(other, busy[0]) and computes(other, site) for other in site.starts()
+        ):
+            return
+        name = busy[0].target.qualname
+        others = "each of the processes" if busy[0].many else "this process, like the one beside it,"
+        yield self.finding(
+            site,
+            node,
+            f"`{name}` computes with torch in {others} with a thread for every core, "
+            "so that they take the cores from one another",
+            advice=f"Begin `{name}` with `torch.set_num_threads(1)`, or with its share of the cores",
+        )
+
+
+def computes(start: Start, site: Site) -> bool:
+    """Do the workers keep the threads of torch busy, on the CPU for all that is known?"""
+    if start.sort != PROCESS:
+        return False
+    functions = site.run_by(start.target)
+    if not site.learns(start.target) and not any(map(site.convolves, functions)):
+        return False
+    modules = {function.module for function in functions} | {start.launcher.module}
+    if any(CUDA in site.index.modules[module].speedups for module in modules):
+        return False
+    told = any(_DEVICE.search(parameter) for function in functions for parameter in function.parameters)
+    read = any(
+        _DEVICE.search(name) for module in modules for name in site.index.modules[module].attributes_read
+    )
+    return not told and not read
+
+
+def is_beside(other: Start, start: Start) -> bool:
+    """Does the same function start another worker, on another line?"""
+    return other.launcher is start.launcher and other.line != start.line
