@@ -1,0 +1,192 @@
+"""Metrics that are put into a bounded queue by a call which waits for room.
+
+## What it does
+Flags `put` with `block=True` or a `timeout`, or with neither, in an actor's or a learner's loop, where the
+queue is known to have a size, and where what it carries is logged and nothing else: the queue or what is
+put bears a name like `metrics`, `log` or `stats`, and nobody puts observations, actions, weights or tasks
+into it.
+
+How a queue is made is looked up by its name, through arguments and over the files of the program. A queue
+without `maxsize`, for which `put` never waits, and a queue whose making is not in sight, are left alone,
+unless `block=True` or a `timeout` says that its author expects it to be full.
+
+## Why is it slow
+It costs nothing as long as there is room. When whoever writes the log falls behind, each step of training
+waits for it, up to the timeout: training runs as fast as its log is written. A metric that is lost is
+hardly ever missed, a step is.
+
+## Example
+```python
+import queue
+
+
+def learn(agent, batches, metrics_queue: queue.Queue) -> None:
+    for batch in batches:
+        loss = agent.update(batch)
+        loss.backward()
+        metrics = {"loss": loss.item()}
+        metrics_queue.put(metrics, block=True, timeout=1.0)
+```
+Use instead:
+```python
+import queue
+
+
+def learn(agent, batches, metrics_queue: queue.Queue) -> None:
+    dropped = 0
+    for batch in batches:
+        loss = agent.update(batch)
+        loss.backward()
+        metrics = {"loss": loss.item()}
+        try:
+            metrics_queue.put_nowait(metrics)
+        except queue.Full:
+            dropped += 1
+```
+
+## Fix safety
+Unsafe: when the queue is full, what is put is dropped at once. Where a `timeout` ran out before,
+`queue.Full` was raised; now it is counted, in a variable that is there to be looked at. What is put last
+(the end of a run) may be dropped, too.
+
+Inside a `try` that handles `queue.Full` already, `put_nowait` alone takes the place of `put`. There is no
+fix outside of loops, where the module `queue` is not imported and cannot be, and where a comment would be
+lost.
+
+## References
+- https://docs.python.org/3/library/queue.html#queue.Queue.put_nowait
+- https://docs.python.org/3/library/multiprocessing.html#multiprocessing.Queue.put
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.project.channels import DATA, METRICS, is_named_for_metrics
+from rlint.project.guards import last_name
+from rlint.project.kind import Tag
+from rlint.project.site import Site
+from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+
+_LOOPS = (ast.For, ast.While)
+_FULL = frozenset({"queue.Full", "multiprocessing.queues.Full", "builtins.Exception", "_queue.Full"})
+
+
+class BlockingQueuePut(Rule):
+    """Steps that wait for the log."""
+
+    code = "RL404"
+    name = "blocking-queue-put"
+    seeds = ("S2.5",)
+    claims = ("time",)
+    heat = Heat.COLD
+    visits = (ast.Call,)
+    triggers = (".put(",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Find a `put` that may wait."""
+        assert isinstance(node, ast.Call)
+        match node.func:
+            case ast.Attribute(value=queue, attr="put") if may_block(node):
+                pass
+            case _:
+                return
+        if site.kind_of(queue).tag not in (Tag.QUEUE, Tag.UNKNOWN) or not runs_often(node, site):
+            return
+        if isinstance(site.parent(node), ast.Await) or not carries_metrics(node, queue, site):
+            return
+        made = site.made(queue)
+        asked = asks_to_wait(node)
+        if made and not any(one.bounded for one in made):
+            return
+        if not made and not asked:
+            return
+        yield self.finding(
+            site,
+            node,
+            f"When `{site.text(queue)}` is full, this `put` waits, and training waits for the log",
+            fix=dropping_fix(node, queue, site),
+            advice=f"Use `{site.text(queue)}.put_nowait(…)`, and count what `queue.Full` keeps out",
+        )
+
+
+def runs_often(call: ast.Call, site: Site) -> bool:
+    """Does a loop put things, or a worker, or what a training loop runs?"""
+    if site.loops(call) or site.runners(call).starts:
+        return True
+    return site.may_be_warm(call) and site.heat_of(call).level is not Heat.COLD
+
+
+def may_block(call: ast.Call) -> bool:
+    """Is this a `put` of one thing that is not told to return at once?"""
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    if None in given or not set(given) <= {"item", "obj", "block", "timeout"}:
+        return False
+    if not call.args or len(call.args) > 3 or any(isinstance(value, ast.Starred) for value in call.args):
+        return False
+    block = call.args[1] if len(call.args) > 1 else given.get("block")
+    timeout = call.args[2] if len(call.args) > 2 else given.get("timeout")
+    if isinstance(timeout, ast.Constant) and timeout.value == 0:
+        return False
+    return block is None or (isinstance(block, ast.Constant) and block.value is True)
+
+
+def asks_to_wait(call: ast.Call) -> bool:
+    """Does the call say that it wants to wait: `block=True`, `timeout=1.0`?"""
+    return len(call.args) > 1 or any(keyword.arg in ("block", "timeout") for keyword in call.keywords)
+
+
+def carries_metrics(call: ast.Call, queue: ast.expr, site: Site) -> bool:
+    """Is all that is put into the queue logged, as far as its names and contents tell?"""
+    cargo = site.carries(queue)
+    if cargo == DATA:
+        return False
+    named = is_named_for_metrics(last_name(queue) or "")
+    item = last_name(call.args[0]) or ""
+    return named or (cargo == METRICS and is_named_for_metrics(item))
+
+
+def dropping_fix(call: ast.Call, queue: ast.expr, site: Site) -> Fix | None:
+    """Put without waiting, and count what there is no room for."""
+    text = f"{site.text(queue)}.put_nowait({site.text(call.args[0])})"
+    if site.has_comment(*site.span(call)) or "\n" in text:
+        return None
+    if not site.can_be_moved(call.args[0]) or not site.can_be_moved(queue):
+        return None
+    reason = f"what is put while `{site.text(queue)}` is full is dropped at once, not waited for"
+    if handles_full(call, site):
+        return Fix("Put without waiting", Safety.UNSAFE, (site.replace(call, text),), reason)
+    statement = site.parent(call)
+    around = [parent for parent in site.ancestors(call) if isinstance(parent, _LOOPS)]
+    loops = [parent for parent in around if site.function(parent) is site.function(call)]
+    if not isinstance(statement, ast.Expr) or not loops or site.function(call) is None:
+        return None
+    full, edits = site.spelled("queue.Full", call), list[Edit | None]()
+    if full is None:
+        imported = site.module_import("queue", user=call)
+        if imported is None or site.scope(call).lookup("queue") is not None:
+            return None
+        full, edits = "queue.Full", [imported[1]]
+    name = site.free_name("dropped", site.text(queue))
+    indent = "\t" if "\t" in site.indentation(statement) else "    "
+    lines = ("try:", f"{indent}{text}", f"except {full}:", f"{indent}{name} += 1")
+    edits += [site.insert_before(loops[-1], f"{name} = 0"), site.replace_statement(statement, *lines)]
+    made = [edit for edit in edits if edit is not None]
+    if len(made) != len(edits):
+        return None
+    return Fix("Put without waiting, and count what is dropped", Safety.UNSAFE, tuple(made), reason)
+
+
+def handles_full(call: ast.Call, site: Site) -> bool:
+    """Does a `try` around the call handle a full queue, or anything?"""
+    for parent in site.ancestors(call):
+        if parent is site.function(call):
+            return False
+        if isinstance(parent, ast.Try):
+            for handler in parent.handlers:
+                caught = handler.type
+                types = caught.elts if isinstance(caught, ast.Tuple) else [caught]
+                if any(one is None or site.qualified(one) in _FULL for one in types):
+                    return True
+    return False
