@@ -12,6 +12,7 @@ from rlint.project.kind import Tag
 from rlint.project.kind_algebra import is_immutable
 from rlint.project.kinds import Kinds
 from rlint.project.names import Names
+from rlint.project.own_items import CHANGES, holds_own_items
 from rlint.syntax.forms import argument_count
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
@@ -124,7 +125,7 @@ class Effects:
                     return PURE
                 return Effect(Level.EFFECTS, f"sets the attribute `{node.attr}`")
             case ast.Subscript(ctx=ast.Store() | ast.Del()):
-                if self.is_made_here(node.value):
+                if self.is_made_here(node.value) or self._is_own_item(node.value):
                     return PURE
                 return Effect(Level.EFFECTS, "stores an item")
             case ast.AugAssign(target=ast.Name() as name):
@@ -141,7 +142,7 @@ class Effects:
             case ast.Subscript(ctx=ast.Load()):
                 kind = self.kinds.kind_of(node.value)
                 unchanging = kind.fresh or is_immutable(kind) or self.is_made_here(node.value)
-                return PURE if unchanging else READS
+                return PURE if unchanging or self._is_own_item(node.value) else READS
             case ast.Name(ctx=ast.Load()):
                 return self._name_effect(node)
         return PURE
@@ -197,6 +198,8 @@ class Effects:
 
     def _method(self, call: ast.Call, func: ast.Attribute, unknown: Effect) -> tuple[Effect, str | None]:
         owner = self.kinds.kind_of(func.value)
+        if func.attr in CHANGES and self._is_own_item(func.value):
+            return PURE, None
         if owner:
             known = facts.method_fact(owner.tag, func.attr, argument_count(call))
             if known is not None and owner.tag is not Tag.INSTANCE:
@@ -209,6 +212,13 @@ class Effects:
         known = facts.method_on_unknown(func.attr, count, text_first=text_first)
         effect = known.effect if known is not None else unknown
         return effect, f"{owner.of}.{func.attr}" if owner.of else None
+
+    def _is_own_item(self, value: ast.expr) -> bool:
+        """Is this an item of a local container that holds nothing but what the function made itself?"""
+        match value:
+            case ast.Subscript(value=ast.Name() as owner):
+                return self.is_made_here(owner) and holds_own_items(owner, self.tree, self.names)
+        return False
 
     def _is_iterator(self, value: ast.expr, *, files: bool = False) -> bool:
         """A variable that holds an iterator (or a file, which is read line by line); one made on the spot,

@@ -116,6 +116,8 @@ def arithmetic(left: Kind, right: Kind, operator: ast.operator) -> Kind:
             fresh=True,
             parts=left.parts + right.parts if left.parts and right.parts else (),
         )
+    if left.tag is right.tag is Tag.DICT and isinstance(operator, (ast.BitAnd, ast.BitOr, ast.Add, ast.Sub)):
+        return replace(left.joined(right), fresh=True)  # of dicts, or of counters
     if left.tag is Tag.LIST and isinstance(operator, ast.Mult):
         return replace(left, fresh=True)
     if left.tag is Tag.PATH and isinstance(operator, ast.Div):

@@ -44,6 +44,13 @@ NOT_QUIET = [
     "def f(x, how):\n    return sorted(x, key=how)",
     "def f(xs):\n    xs += 1\n    return xs",
     "def f(xs):\n    ys = xs\n    ys.append(1)\n    return ys",
+    "def f(xs):\n    d = [[0], [0]]\n    d[0] = xs\n    d[0][0] = 1\n    return d",
+    "def f(xs):\n    d = [[0], xs]\n    d[1][0] = 1\n    return d",
+    "def f(xs):\n    d = [[0]]\n    e = d\n    e[0] = xs\n    d[0][0] = 1\n    return d",
+    "def f(xs):\n    d = [[0]]\n    d.append(xs)\n    d[1].append(1)\n    return d",
+    "from collections import defaultdict\ndef f(xs, make):\n    g = defaultdict(make)\n    g[0].append(1)\n"
+    "    return g",
+    "def f(xs):\n    d = [x for x in xs]\n    d[0][0] = 1\n    return d",
 ]
 
 
@@ -53,6 +60,24 @@ def test_a_function_is_pure_only_if_everything_in_it_is(program: str) -> None:
     site = site_of(f"{program}\nf(data)\n")
     effect = site.effect_of(expression(site, "f(data)"))
     assert (effect.level <= Level.PURE) is (program in PURE), effect
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "def f(a):\n    d = [[0] * 3 for _ in a]\n    for i in a:\n        d[i][0] = i\n    return d[-1][-1]",
+        "def f(a):\n    d = [[0, 0], [0, 0]]\n    d[0][1] += 2\n    d[1].append(3)\n    return d",
+        "from collections import defaultdict\ndef f(xs):\n    g = defaultdict(list)\n    for x in xs:\n"
+        "        g[x].append(x)\n    return g",
+        "from collections import Counter\ndef f(a, b):\n    both = Counter(a.split()) & Counter(b.split())\n"
+        "    return sum(both.values())",
+    ],
+)
+def test_items_of_own_tables_are_nobody_elses(program: str) -> None:
+    """Tables of distances, groups and counts that a function fills itself change nothing outside."""
+    site = site_of(f"{program}\nf(data)\n")
+    effect = site.effect_of(expression(site, "f(data)"))
+    assert effect.quiet, effect
 
 
 def test_reading_state_is_told_from_pure() -> None:
@@ -103,3 +128,22 @@ def test_reading_a_file_or_an_iterator_uses_it_up(use: str) -> None:
     """What is iterated over once gives nothing the second time."""
     site = site_of(f"lines = open('log')\npairs = zip(a, b)\n{use}\n")
     assert site.effect_of(expression(site, use)).level is Level.EFFECTS
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("print(text)", "`helper` prints"),
+        ("text.append(1)", "`text.append` is not known to rlint"),
+        ("COUNTS[text] = 1", "`helper` stores an item"),
+        ("mystery(text)", "`mystery` is not known to rlint"),
+        ("import random\n    random.random()", "`helper` draws random numbers"),
+    ],
+)
+def test_the_reason_names_what_a_helper_does(body: str, reason: str) -> None:
+    """Where a function of text is not pure, a reader learns which of its helpers is not, and why."""
+    site = site_of(
+        f"COUNTS = {{}}\n\ndef helper(text):\n    {body}\n    return text\n\n"
+        "def reward(text):\n    return helper(text)\n\nreward(data)\n"
+    )
+    assert site.effect_of(expression(site, "reward(data)")).reason.endswith(reason)
