@@ -118,11 +118,9 @@ class Edits:
         if not offsets:
             return []
         text = self.tree.text
-        strings = [
-            self.span(node)
-            for node in (*self.tree.of_type(ast.Constant), *self.tree.of_type(ast.JoinedStr))
-            if isinstance(node, ast.JoinedStr) or isinstance(node.value, (str, bytes))
-        ]
+        constants = self.tree.of_type(ast.Constant)
+        strings = [self.span(node) for node in constants if isinstance(node.value, (str, bytes))]
+        strings += [self.span(node) for node in self.tree.of_type(ast.JoinedStr)]
         inside: set[int] = set()
         for start, end in strings:
             within = offsets[bisect_left(offsets, start) : bisect_left(offsets, end)]

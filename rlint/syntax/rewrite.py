@@ -102,7 +102,8 @@ def _with_keyword_in_line(text: str, name: str, value: str) -> str | None:
     if not isinstance(call, ast.Call) or any(keyword.arg == name for keyword in call.keywords):
         return None
     raw, added = text.encode(), f"{name}={value}".encode()
-    arguments = sorted((*call.args, *call.keywords), key=lambda node: node.col_offset)
+    given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+    arguments = sorted(given, key=lambda node: node.col_offset)
     close = len(raw.rstrip()) - 1
     if not arguments:
         return (raw[:close] + added + raw[close:]).decode()
