@@ -114,6 +114,10 @@ def made_from(call: ast.Call, site: Site) -> ast.ListComp | ast.GeneratorExp | N
     match call:
         case ast.Call(args=[ast.ListComp() as made]) if site.qualified(call.func) in _ARRAYS_OF:
             return made
+        case ast.Call(
+            args=[], keywords=[ast.keyword(arg="data" | "object", value=ast.ListComp() as made), *_]
+        ) if site.qualified(call.func) in _ARRAYS_OF:
+            return made
         case ast.Call(args=[(ast.ListComp() | ast.GeneratorExp()) as made], keywords=[]):
             return made if is_sum(call, site) else None
     return None
