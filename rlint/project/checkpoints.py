@@ -11,9 +11,8 @@ from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 
 if TYPE_CHECKING:
-    from rlint.project.heat import HeatMap
+    from rlint.project.calls import CallGraph
     from rlint.project.knowledge import Knowledge
-    from rlint.project.summary import FunctionSummary
 
 _WEIGHTS = frozenset({"torch.save", "torch.jit.save", "safetensors.torch.save_file"})
 _OBJECTS = frozenset({"pickle.dump", "cloudpickle.dump", "joblib.dump", "dill.dump"})
@@ -57,13 +56,20 @@ def functions_that_save(knowledge: Knowledge) -> set[str]:
     return found
 
 
-def saves(function: FunctionSummary, heat: HeatMap, depth: int = _DEPTH) -> bool:
-    """Does a function write a checkpoint in each call, by itself or in what it calls each time?"""
-    if function.saves:
-        return True
-    return depth > 0 and any(
-        all(guard.sort is Sort.RANK for guard in edge.site.guards)
-        and edge.target is not function
-        and saves(edge.target, heat, depth - 1)
-        for edge in heat.graph.calls(function.path)
-    )
+def savers(graph: CallGraph) -> frozenset[str]:
+    """The paths of all functions of a project that write a checkpoint in each call, by themselves or in what
+    they call each time, some calls down.
+    """
+    functions = [f for module in graph.index.modules.values() for f in module.functions.values()]
+    newest = {function.path for function in functions if function.saves}
+    found = set(newest)
+    for _ in range(_DEPTH):
+        callers = {
+            edge.caller.path
+            for path in newest
+            for edge in graph.callers(path)
+            if all(guard.sort is Sort.RANK for guard in edge.site.guards)
+        }
+        newest = callers - found
+        found |= newest
+    return frozenset(found)

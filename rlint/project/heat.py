@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from rlint.findings import Heat
 from rlint.project.calls import CallGraph, Edge
+from rlint.project.checkpoints import savers
 from rlint.project.index import Index
 from rlint.project.kind import Tag
 from rlint.project.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP, MESSAGE
@@ -51,6 +53,11 @@ class HeatMap:
     def of_function(self, path: str) -> HeatAt:
         """How often a function is called."""
         return self._heat.get(path, COLD)
+
+    @cached_property
+    def savers(self) -> frozenset[str]:
+        """The paths of the functions that write a checkpoint in each call (see checkpoints.py)."""
+        return savers(self.graph)
 
     def may_be_warm(self, function: FunctionSummary) -> bool:
         """Is any line of a function warmer than cold? Where neither its callers nor one of its own loops

@@ -13,7 +13,7 @@ from rlint.project.autograd import Autograd, AutogradHere, Callers
 from rlint.project.beats import Beat, Beats
 from rlint.project.changes import Changes
 from rlint.project.channels import Channels, Made
-from rlint.project.checkpoints import saves, writes_checkpoint
+from rlint.project.checkpoints import writes_checkpoint
 from rlint.project.concurrency import Concurrency, Runners, Start
 from rlint.project.conditions import Guard
 from rlint.project.constants import Constants, Written
@@ -215,7 +215,7 @@ class Site(TopLevel):
         """Does a call write a checkpoint (what was learned, to a file) each time that it runs?"""
         targets = self.callables(call)
         if targets:
-            return any(saves(target, self._heat) for target in targets)
+            return any(target.path in self._heat.savers for target in targets)
         return writes_checkpoint(call, self.knowledge)
 
     def answers_alike(self, expression: ast.expr) -> bool:
