@@ -11,11 +11,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from rlint.project.related import IMPORT
+from rlint.project.related import import_statements
 from rlint.syntax.imports import absolute_module, is_named
 
-_LONGEST = 20_000
-"""Characters of names in one import statement. What lies beyond is not found."""
 _NAMES = re.compile(rb"[\w.]+")
 
 
@@ -25,7 +23,7 @@ def imported_paths(content: bytes, package: str) -> set[str]:
     Lines in strings that look like imports count, too: too many connections do no harm.
     """
     found: set[str] = set()
-    for match in _statements(content):
+    for match in import_statements(content):
         source, members, modules = match.groups()
         if modules is not None:
             found.update(_dotted(modules))
@@ -36,23 +34,6 @@ def imported_paths(content: bytes, package: str) -> set[str]:
         found.add(base)
         found.update(f"{base}.{member}" if base else member for member in _dotted(members))
     return found - {""}
-
-
-def _statements(content: bytes) -> Iterator[re.Match[bytes]]:
-    """The import statements: looked for around the word alone, as most of a file is something else."""
-    position = 0
-    while (word := content.find(b"import", position)) >= 0:
-        start = content.rfind(b"\n", position, word) + 1 or position
-        end = content.find(b"\n", word)
-        end = len(content) if end < 0 else end
-        goes_on = content[end - 2 : end].strip() in (b"\\", b"(") or b"(" in content[word:end]
-        limit = min(end + _LONGEST, len(content)) if goes_on else end
-        position = end
-        for match in IMPORT.finditer(content, start, limit):
-            if match.start() > end:
-                break
-            position = max(position, match.end())
-            yield match
 
 
 def _dotted(text: bytes) -> Iterator[str]:

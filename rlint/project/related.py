@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-IMPORT = re.compile(
+_IMPORT = re.compile(
     rb"""(?:^|[;:])[ \t]*(?:
         from[ \t]+([\w.]+)[ \t]+import\b[ \t]*(\((?:[^)#]|\#[^\r\n]*)*\) | (?:[^\r\n#\\;]|\\\r?\n)*)
         | import[ \t]+((?:[\w., \t]|\\\r?\n)+)
@@ -17,6 +17,8 @@ IMPORT = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 """An import statement: the module and the names of `from … import …`, or the modules of `import …`."""
+_LONGEST = 20_000
+"""Characters of names in one import statement. What lies beyond is not found."""
 _WORD = re.compile(rb"\w+")
 
 
@@ -50,6 +52,23 @@ def closest(targets: Sequence[Path], others: Iterable[Path], budget: int) -> lis
     return found
 
 
+def import_statements(content: bytes) -> Iterator[re.Match[bytes]]:
+    """The import statements: looked for around the word alone, as most of a file is something else."""
+    position = 0
+    while (word := content.find(b"import", position)) >= 0:
+        start = content.rfind(b"\n", position, word) + 1 or position
+        end = content.find(b"\n", word)
+        end = len(content) if end < 0 else end
+        goes_on = content[end - 2 : end].strip() in (b"\\", b"(") or b"(" in content[word:end]
+        limit = min(end + _LONGEST, len(content)) if goes_on else end
+        position = end
+        for match in _IMPORT.finditer(content, start, limit):
+            if match.start() > end:
+                break
+            position = max(position, match.end())
+            yield match
+
+
 def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
@@ -65,7 +84,7 @@ def _imported_words(content: bytes) -> dict[bytes, None]:
     """The names in import lines, in their order: which files fit into the budget must not hang on hashes."""
     return {
         word: None
-        for match in IMPORT.finditer(content)
+        for match in import_statements(content)
         for part in match.groups()
         if part
         for word in _WORD.findall(part)
