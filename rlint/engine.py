@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rlint.files import Source, read_source
 from rlint.findings import Finding, Problem, Safety
 from rlint.plan import Plan
-from rlint.runs import Changed, FixReport, Report, Result, Target
+from rlint.runs import Changed, FixReport, Report, Result, Target, Wanted
 
 if TYPE_CHECKING:
     from rlint.cache import Cache
@@ -39,9 +39,11 @@ def check(
     return run.report(run.check_all(ignore_suppressions=ignore_suppressions, cache=cache))
 
 
-def fix(targets: Sequence[Target], *, unsafe: bool, jobs: int | None = None) -> FixReport:
+def fix(
+    targets: Sequence[Target], *, unsafe: bool, jobs: int | None = None, wanted: Wanted | None = None
+) -> FixReport:
     """Fix files in memory: pass after pass until nothing changes. Files that would not parse any more
-    are left as they were and reported.
+    are left as they were and reported. `wanted` chooses the findings of a file that are fixed, in each pass.
     """
     from rlint import fixes
 
@@ -58,7 +60,8 @@ def fix(targets: Sequence[Target], *, unsafe: bool, jobs: int | None = None) -> 
             if source is None or any(problem.path == result.name for problem in broken):
                 continue
             before = texts.get(result.name, source.text)
-            after, done = fixes.apply(before, result.findings, unsafe=unsafe)
+            chosen = wanted(result.name, before, result.findings) if wanted else result.findings
+            after, done = fixes.apply(before, chosen, unsafe=unsafe)
             if after == before:
                 continue
             problem = fixes.check_parses(after, result.name, done)

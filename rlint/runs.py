@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rlint.files import Source, read_source
 from rlint.findings import Finding, Problem
+
+Wanted = Callable[[str, str, Sequence[Finding]], Sequence[Finding]]
+"""Of a file's name, its text and what was found in that, the findings that fixing is about."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from rlint import engine
-from rlint.findings import Problem
+from rlint.findings import Finding, Problem
 from rlint.runs import Report, Target
 
 CODES = frozenset({"RL305", "RL502"})
@@ -159,3 +160,20 @@ def test_a_fix_report_says_what_remains(tmp_path: Path) -> None:
     report = engine.fix([Target(None, path, "sync.py", CODES)], unsafe=True)
     assert report.changed == ()
     assert isinstance(report.report.problems[0], Problem)
+
+
+def test_only_chosen_findings_are_fixed(tmp_path: Path) -> None:
+    """Who fixes may leave findings alone, pass after pass; the report still has them."""
+    path = tmp_path / "sync.py"
+    path.write_text(CLONED + "\n\n" + CLONED.replace("copy_weights", "copy_more").split("\n\n\n")[1])
+    seen: list[str] = []
+
+    def wanted(name: str, text: str, findings: Sequence[Finding]) -> list[Finding]:
+        seen.append(text)
+        assert name == "sync.py"
+        return [finding for finding in findings if finding.start.line > 8]
+
+    fixed = engine.fix([Target(None, path, "sync.py", CODES)], unsafe=True, wanted=wanted)
+    assert [finding.start.line for finding in fixed.applied] == [9]
+    assert [finding.start.line for finding in fixed.report.findings] == [5]
+    assert seen == [path.read_text(), fixed.changed[0].text]
