@@ -5,7 +5,7 @@ reads.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rlint.files import Source, read_source
 from rlint.findings import Finding, Problem, Safety
 from rlint.plan import Plan
-from rlint.runs import Changed, FixReport, Report, Result, Target, Wanted
+from rlint.runs import Changed, FixId, FixReport, Report, Result, Target, Wanted
 
 if TYPE_CHECKING:
     from rlint.cache import Cache
@@ -45,42 +45,69 @@ def fix(
     """Fix files in memory: pass after pass until nothing changes. Files that would not parse any more
     are left as they were and reported. `wanted` chooses the findings of a file that are fixed, in each pass.
     """
-    from rlint import fixes
+    return Fixer(targets, jobs=jobs, wanted=wanted).fix(unsafe=unsafe)
 
-    run = _Run(targets, jobs)
-    results = run.check_all(keep_summaries=True)
-    texts: dict[str, str] = {}
-    applied: dict[str, list[Finding]] = {}
-    broken: list[Problem] = []
-    for _ in range(MAX_PASSES):
-        fixable = [r for r in results.values() if any(_fixable(f, unsafe=unsafe) for f in r.findings)]
-        changed: dict[str, str] = {}
-        for result in fixable:
-            source = run.source(result.name)
-            if source is None or any(problem.path == result.name for problem in broken):
-                continue
-            before = texts.get(result.name, source.text)
-            chosen = wanted(result.name, before, result.findings) if wanted else result.findings
-            after, done = fixes.apply(before, chosen, unsafe=unsafe)
-            if after == before:
-                continue
-            problem = fixes.check_parses(after, result.name, done)
-            if problem is not None:
-                broken.append(problem)
-                continue
-            changed[result.name] = texts[result.name] = after
-            applied.setdefault(result.name, []).extend(done)
-        if not changed:
-            break
-        results.update(run.check_again(changed))
-    report = run.report(results, texts)
-    report = replace(report, problems=(*report.problems, *broken))
-    new = []
-    for name in sorted(texts):
-        source = run.source(name)
-        if source is not None and texts[name] != source.text:
-            new.append(Changed(source, texts[name], tuple(applied[name])))
-    return FixReport(report, tuple(f for name in sorted(applied) for f in applied[name]), tuple(new))
+
+class Fixer:
+    """Fixes the same files several times, each time from their texts as they were read."""
+
+    def __init__(
+        self, targets: Sequence[Target], *, jobs: int | None = None, wanted: Wanted | None = None
+    ) -> None:
+        self._run = _Run(targets, jobs)
+        self._wanted = wanted
+        self._results = self._run.check_all(keep_summaries=True)
+        self._summaries = dict(self._run.summaries)
+
+    def fix(self, *, unsafe: bool, allowed: Callable[[FixId], bool] | None = None) -> FixReport:
+        """Fix the files in memory as `fix` does, with the allowed fixes alone."""
+        from rlint import fixes
+        from rlint.origins import Origins
+
+        run, results = self._run, dict(self._results)
+        run.summaries = dict(self._summaries)
+        texts: dict[str, str] = {}
+        origins: dict[str, Origins] = {}
+        applied: dict[str, list[tuple[FixId, Finding]]] = {}
+        broken: list[Problem] = []
+        for _ in range(MAX_PASSES):
+            fixable = [r for r in results.values() if any(_fixable(f, unsafe=unsafe) for f in r.findings)]
+            changed: dict[str, str] = {}
+            for result in fixable:
+                source = run.source(result.name)
+                if source is None or any(problem.path == result.name for problem in broken):
+                    continue
+                before = texts.get(result.name, source.text)
+                origin = origins.setdefault(result.name, Origins(source.text))
+                named = origin.names(result.findings)
+                found = result.findings
+                chosen = self._wanted(result.name, before, found) if self._wanted else found
+                if allowed is not None:
+                    refused = {id(finding) for name, finding in named.items() if not allowed(name)}
+                    chosen = [finding for finding in chosen if id(finding) not in refused]
+                done = fixes.one_pass(before, chosen, unsafe=unsafe)
+                if done.text == before:
+                    continue
+                problem = fixes.check_parses(done.text, result.name, done.findings)
+                if problem is not None:
+                    broken.append(problem)
+                    continue
+                changed[result.name] = texts[result.name] = done.text
+                names = {id(finding): name for name, finding in named.items()}
+                applied.setdefault(result.name, []).extend((names[id(f)], f) for f in done.findings)
+                origin.record(done.edits, done.text)
+            if not changed:
+                break
+            results.update(run.check_again(changed))
+        report = run.report(results, texts)
+        report = replace(report, problems=(*report.problems, *broken))
+        new = []
+        for name in sorted(texts):
+            source = run.source(name)
+            if source is not None and texts[name] != source.text:
+                new.append(Changed(source, texts[name], tuple(finding for _, finding in applied[name])))
+        pairs = [pair for name in sorted(applied) for pair in applied[name]]
+        return FixReport(report, tuple(f for _, f in pairs), tuple(new), tuple(name for name, _ in pairs))
 
 
 def _fixable(finding: Finding, *, unsafe: bool) -> bool:
@@ -95,7 +122,7 @@ class _Run:
         self._sources: dict[str, Source] = {t.name: t.source for t in targets if t.source is not None}
         self._plan = Plan(targets)
         self._processes = processes
-        self._summaries: dict[str, ModuleSummary] = {}
+        self.summaries: dict[str, ModuleSummary] = {}
 
     def source(self, name: str) -> Source | None:
         """The source of a target, read once in this process."""
@@ -143,7 +170,7 @@ class _Run:
         from rlint.workers import start_workers
 
         with closing(start_workers(_process_count(groups, self._processes))) as workers:
-            results, self._summaries = workers.check(
+            results, self.summaries = workers.check(
                 groups, ignore_suppressions=ignore_suppressions, keep_summaries=keep_summaries
             )
         return {result.name: result for result in results}
@@ -157,8 +184,8 @@ class _Run:
             changed = [replace(job, text=texts[job.name]) for job in group if job.name in texts]
             if changed:
                 worker = Worker()
-                self._summaries.update(worker.summarise(changed))
-                known = {job.name: self._summaries[job.name] for job in group if job.name in self._summaries}
+                self.summaries.update(worker.summarise(changed))
+                known = {job.name: self.summaries[job.name] for job in group if job.name in self.summaries}
                 results.update(
                     (result.name, result) for result in worker.check([known], ignore_suppressions=False)
                 )

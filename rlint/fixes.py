@@ -6,7 +6,7 @@ import ast
 import os
 import warnings
 from bisect import bisect_left, bisect_right, insort
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -21,15 +21,33 @@ if TYPE_CHECKING:
 
 
 def apply(text: str, findings: Sequence[Finding], *, unsafe: bool) -> tuple[str, tuple[Finding, ...]]:
+    """Apply fixes as `one_pass` does; return the new text and the findings whose fixes are in it."""
+    done = one_pass(text, findings, unsafe=unsafe)
+    return done.text, done.findings
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """The new text, the findings whose fixes are in it in order of place, and the edits that made it, in
+    order of place.
+    """
+
+    text: str
+    findings: tuple[Finding, ...]
+    edits: tuple[Edit, ...]
+
+
+def one_pass(text: str, findings: Sequence[Finding], *, unsafe: bool) -> Pass:
     """Apply in one pass the fixes that do not get into each other's way; the rest wait for the next.
 
-    Return the new text and the findings whose fixes are in it, in order of place. The order of
-    `findings` does not matter. A fix is applied whole or not at all; unsafe ones only if `unsafe`.
+    The order of `findings` does not matter. A fix is applied whole or not at all; unsafe ones only if
+    `unsafe`.
     """
     candidates = sorted((f for f in findings if _is_applicable(f, text, unsafe=unsafe)), key=_precedence)
     plan = _Plan()
     applied = tuple(finding for finding in candidates if plan.admits(_edits(finding)))
-    return plan.render(text), applied
+    edits = plan.edits()
+    return Pass(_rendered(text, edits), applied, edits)
 
 
 def check_parses(text: str, path: str, applied: Sequence[Finding] = ()) -> Problem | None:
@@ -133,16 +151,11 @@ class _Plan:
                 insort(self._replacements, (edit.start, edit.end, edit))
         return True
 
-    def render(self, text: str) -> str:
-        """Return the text with all planned edits applied."""
+    def edits(self) -> tuple[Edit, ...]:
+        """All planned edits, in order of place."""
         replacements = [edit for _, _, edit in self._replacements]
         insertions = [edit for place in self._places for edit in _together(self._insertions[place])]
-        parts: list[str] = []
-        done = 0
-        for edit in sorted([*insertions, *replacements], key=lambda edit: (edit.start, edit.end)):
-            parts += (text[done : edit.start], edit.text)
-            done = edit.end
-        return "".join([*parts, text[done:]])
+        return tuple(sorted([*insertions, *replacements], key=lambda edit: (edit.start, edit.end)))
 
     def _has(self, edit: Edit) -> bool:
         return edit.shared and edit in self._insertions.get(edit.start, ())
@@ -158,6 +171,15 @@ class _Plan:
         before = bisect_left(self._replacements, edit.end, key=lambda item: item[0]) - 1
         overlaps = before >= 0 and edit.start < self._replacements[before][1]
         return overlaps or bisect_right(self._places, edit.start) < bisect_left(self._places, edit.end)
+
+
+def _rendered(text: str, edits: Sequence[Edit]) -> str:
+    parts: list[str] = []
+    done = 0
+    for edit in edits:
+        parts += (text[done : edit.start], edit.text)
+        done = edit.end
+    return "".join([*parts, text[done:]])
 
 
 def _together(insertions: list[Edit]) -> list[Edit]:

@@ -76,6 +76,20 @@ class Changed:
     applied: tuple[Finding, ...]
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class FixId:
+    """What a fix is told by, whichever others are applied: its rule, and the place of its finding in the file
+    as it was before all of them. Lines and columns count from 1.
+    """
+
+    path: str
+    line: int
+    column: int
+    code: str
+    ordinal: int = 0
+    """Tells fixes of one rule apart that came to be at one place."""
+
+
 @dataclass(frozen=True, slots=True)
 class FixReport:
     """What remains after fixing, what was fixed, and the new texts."""
@@ -83,3 +97,5 @@ class FixReport:
     report: Report
     applied: tuple[Finding, ...]
     changed: tuple[Changed, ...]
+    ids: tuple[FixId, ...] = ()
+    """Of `applied`, in its order."""

@@ -177,3 +177,29 @@ def test_only_chosen_findings_are_fixed(tmp_path: Path) -> None:
     assert [finding.start.line for finding in fixed.applied] == [9]
     assert [finding.start.line for finding in fixed.report.findings] == [5]
     assert seen == [path.read_text(), fixed.changed[0].text]
+
+
+def test_the_same_fix_has_the_same_name_whatever_others_are_applied(tmp_path: Path) -> None:
+    """Leaving one fix out leaves the names of the others alone, though all lines below have moved."""
+    path = tmp_path / "sync.py"
+    path.write_text("import re\n\n\n" + "".join(_searching(number) for number in range(4)))
+    fixer = engine.Fixer([Target(None, path, "sync.py", CODES)])
+    everything = fixer.fix(unsafe=True)
+    assert len(set(everything.ids)) == len(everything.ids) == 8
+    assert path.read_text().splitlines()[everything.ids[-1].line - 1].strip() == "if re.findall(r'b+', text):"
+    for left_out in everything.ids:
+        rest = fixer.fix(unsafe=True, allowed=lambda name, out=left_out: name != out)
+        assert set(rest.ids) == set(everything.ids) - {left_out}
+    assert fixer.fix(unsafe=True) == everything
+    assert fixer.fix(unsafe=True, allowed=set().__contains__).changed == ()
+
+
+def _searching(number: int) -> str:
+    return (
+        f"def reward_{number}(completions):\n"
+        "    for text in completions:\n"
+        f"        if re.search(r'a{{{number + 1}}}', text):\n"
+        "            print(text)\n"
+        "        if re.findall(r'b+', text):\n"
+        "            print(text)\n\n\n"
+    )

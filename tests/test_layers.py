@@ -26,7 +26,7 @@ PROJECT = ("rlint.project", "rlint.project.*")
 OUTPUT = ("rlint.output", "rlint.output.*")
 HARNESS = ("rlint.harness", "rlint.harness.*")
 COMMANDS = ("rlint.cli", "rlint.cli.*", "rlint.__main__")
-RUNNING = ("rlint.engine", "rlint.plan", "rlint.worker", "rlint.workers")
+RUNNING = ("rlint.engine", "rlint.origins", "rlint.plan", "rlint.worker", "rlint.workers")
 ENGINE = (*RUNNING, "rlint.cache", "rlint.fixes", "rlint.runs", "rlint.suppress", "rlint.registry")
 
 
