@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rlint.project.context import module_names, project_files
@@ -15,17 +15,21 @@ class Plan:
     """The jobs of a run: its targets, and the files around them that are read for what they tell.
 
     `groups` are the jobs in groups of files that can know of one another; what is known of a group is known
-    from it alone. Groups without a target are left out.
+    from it alone. Groups without a target are left out. `texts` are those of files around the targets that
+    are being edited, and count instead of what is on disk.
     """
 
-    def __init__(self, targets: Sequence[Target]) -> None:
-        context = project_files([target.path for target in targets])
+    def __init__(self, targets: Sequence[Target], texts: Mapping[Path, str] | None = None) -> None:
+        texts = dict(texts or {})
+        texts.update((target.path, target.source.text) for target in targets if target.source)
+        context = project_files([target.path for target in targets], texts)
         modules = module_names([*(target.path for target in targets), *(path for path, _ in context)])
         self._digests: dict[str, bytes] = {}
         self._jobs: dict[str, Job] = {}
         imports: dict[str, set[str]] = {}
-        files = [(t.path, t.name, t.codes, t.source.text if t.source else None) for t in targets]
-        for path, name, codes, text in [*files, *((path, name, None, None) for path, name in context)]:
+        files = [(t.path, t.name, t.codes) for t in targets]
+        for path, name, codes in [*files, *((path, name, None) for path, name in context)]:
+            text = texts.get(path)
             content = _content(path) if text is None else text.encode("utf-8", "surrogatepass")
             module, package = modules[path]
             self._jobs[name] = Job(path, name, module, package, codes, text, len(content or b""))

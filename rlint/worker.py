@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rlint import registry, suppress
@@ -62,11 +62,15 @@ class Worker:
         return summaries
 
     def check(
-        self, groups: Iterable[Mapping[str, ModuleSummary]], *, ignore_suppressions: bool
+        self,
+        groups: Iterable[Mapping[str, ModuleSummary]],
+        *,
+        ignore_suppressions: bool,
+        link: Callable[[Mapping[str, ModuleSummary]], HeatMap] | None = None,
     ) -> list[Result]:
         """Check this worker's files, each with the knowledge of its group: the summaries by the files' names.
 
-        Files that are in none could not be read.
+        Files that are in none could not be read. `link` is given by who keeps what follows from a group.
         """
         codes = frozenset[str]().union(*(job.codes for job in self._jobs if job.codes))
         rules = registry.load(codes)
@@ -77,10 +81,9 @@ class Worker:
             if name in self._problems
         ]
         for group in groups:
-            index = Index(group.values())
-            heat = HeatMap(index, CallGraph(index))
+            heat = (link or linked)(group)
             results += [
-                self._check(jobs[name], index, heat, rules, ignore_suppressions=ignore_suppressions)
+                self._check(jobs[name], heat.index, heat, rules, ignore_suppressions=ignore_suppressions)
                 for name in group
                 if name in jobs
             ]
@@ -117,6 +120,12 @@ class Worker:
             found += comments.report(job.name, known, job.codes)
         found.sort(key=lambda finding: finding.sort_key)
         return Result(job.name, tuple(found), tuple(problems))
+
+
+def linked(group: Mapping[str, ModuleSummary]) -> HeatMap:
+    """What follows from the summaries of a group of files together."""
+    index = Index(group.values())
+    return HeatMap(index, CallGraph(index))
 
 
 def _text(job: Job) -> str | Problem:

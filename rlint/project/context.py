@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -41,12 +41,12 @@ def project_root(path: Path) -> Path | None:
     return None
 
 
-def project_files(targets: Sequence[Path]) -> list[tuple[Path, str]]:
+def project_files(targets: Sequence[Path], texts: Mapping[Path, str] | None = None) -> list[tuple[Path, str]]:
     """The other files of the projects that the targets belong to, with their names.
 
     They are read for what they tell about the targets (who calls a function, what a base class holds), and
     not checked. A file without a project around it is known together with the files beside it. Of a large
-    project only what is nearest to the targets is read.
+    project only what is nearest to the targets is read. `texts` stand for the contents of files.
     """
     checked = {Path(os.path.abspath(path)) for path in targets}
     roots: dict[Path, None] = {}
@@ -64,7 +64,7 @@ def project_files(targets: Sequence[Path]) -> list[tuple[Path, str]]:
         found += islice(others, _MOST_FILES - len(found))
     if not found:
         return []
-    return [(path, display_name(path)) for path in closest(sorted(checked), found, _BUDGET)]
+    return [(path, display_name(path)) for path in closest(sorted(checked), found, _BUDGET, texts)]
 
 
 def _python_files(root: Path, *, deep: bool) -> Iterator[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from rlint.project import batches, facts
 from rlint.project.effect import PURE, Effect, Level
@@ -61,6 +61,8 @@ class Index:
         self._symbols: dict[tuple[str, str], Symbol | None] = {}
         self._paths: dict[tuple[str, str], Kind] = {}
         self._class_kinds: dict[str, Kind] = {}
+        self._fresh_kinds: dict[str, Kind] = {}
+        self._ancestry: dict[str, tuple[ClassSummary | str, ...]] = {}
         self._effects: dict[str, Effect] = {}
         self._subclasses: dict[str, list[ClassSummary]] | None = None
         self._setters: dict[str, list[tuple[str, FunctionSummary]]] | None = None
@@ -130,8 +132,14 @@ class Index:
 
     # -- classes -------------------------------------------------------------------------------
 
-    def ancestry(self, cls: ClassSummary) -> list[ClassSummary | str]:
+    def ancestry(self, cls: ClassSummary) -> tuple[ClassSummary | str, ...]:
         """The class and its bases, depth first; bases outside the project as dotted names."""
+        known = self._ancestry.get(cls.path)
+        if known is None:
+            known = self._ancestry[cls.path] = tuple(self._ancestors(cls))
+        return known
+
+    def _ancestors(self, cls: ClassSummary) -> list[ClassSummary | str]:
         found: list[ClassSummary | str] = []
         stack: list[ClassSummary | str] = [cls]
         seen: set[str] = set()
@@ -295,13 +303,12 @@ class Index:
 
     def _follow(self, path: str, module: str) -> tuple[Symbol | None, ClassSummary | None]:
         """What a path leads to, and for a method the class it was looked up on."""
-        root_end = next((m.start() for m in _STEP.finditer(path) if not m.group().startswith(".")), len(path))
-        root, steps = path[:root_end], _STEP.findall(path[root_end:])
+        root, steps = _parts(path)
         value = self.symbol(root, module)
         owner: ClassSummary | None = None
         if value is None:
             made = facts.callable_fact(root)
-            if made is None or steps[:1] != ["()"]:
+            if made is None or steps[:1] != ("()",):
                 return None, None
             value, steps = made.result, steps[1:]
         for position, step in enumerate(steps):
@@ -326,7 +333,10 @@ class Index:
 
     def _called(self, value: Symbol, owner: ClassSummary | None) -> Symbol | None:
         if isinstance(value, ClassSummary):
-            return replace(self.class_kind(value), fresh=True)
+            made = self._fresh_kinds.get(value.path)
+            if made is None:
+                made = self._fresh_kinds[value.path] = replace(self.class_kind(value), fresh=True)
+            return made
         if isinstance(value, FunctionSummary):
             return self.returned(value)
         if isinstance(value, Kind):
@@ -334,19 +344,19 @@ class Index:
                 symbol = self.symbol(value.of, "")
                 if symbol is not None and not isinstance(symbol, Kind):
                     return self._called(symbol, owner)
-                made = facts.callable_fact(value.of)
-                return made.result if made else None
+                known = facts.callable_fact(value.of)
+                return known.result if known else None
             if value.tag is Tag.MODULE:
                 cls = self.class_of(value)
                 forward = self.method(cls, "forward") if cls else None
                 return self.returned(forward) if forward is not None else None
         if isinstance(value, _LibraryMethod):
-            known = facts.method_fact(value.owner.tag, value.name)
+            fact = facts.method_fact(value.owner.tag, value.name)
             if value.owner.tag is Tag.UNKNOWN:
-                known = facts.method_on_unknown(value.name, 0) or facts.method_on_unknown(value.name, 1)
-            if known is not None and known.result.tag is value.owner.tag is Tag.MODULE:
+                fact = facts.method_on_unknown(value.name, 0) or facts.method_on_unknown(value.name, 1)
+            if fact is not None and fact.result.tag is value.owner.tag is Tag.MODULE:
                 return value.owner.aged()  # `Network(…).to(device)` is a `Network`
-            return known.result if known is not None else None
+            return fact.result if fact is not None else None
         return None
 
     def _get(self, value: Symbol, name: str, *, called: bool) -> tuple[Symbol | None, ClassSummary | None]:
@@ -455,3 +465,10 @@ class Index:
         key = f"{function.path}@{parameter}"
         known = self._arguments.get(key)
         self._arguments[key] = kind if known is None else batches.joined(known, kind)
+
+
+@lru_cache(maxsize=50_000)
+def _parts(path: str) -> tuple[str, tuple[str, ...]]:
+    """The dotted name that an access path begins with, and the steps from there."""
+    root_end = next((m.start() for m in _STEP.finditer(path) if not m.group().startswith(".")), len(path))
+    return path[:root_end], tuple(_STEP.findall(path[root_end:]))

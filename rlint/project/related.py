@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 _IMPORT = re.compile(
@@ -22,12 +22,14 @@ _LONGEST = 20_000
 _WORD = re.compile(rb"\w+")
 
 
-def closest(targets: Sequence[Path], others: Iterable[Path], budget: int) -> list[Path]:
+def closest(
+    targets: Sequence[Path], others: Iterable[Path], budget: int, texts: Mapping[Path, str] | None = None
+) -> list[Path]:
     """Choose from `others` the files nearest to `targets` by imports, in either direction, up to `budget`
     bytes of source. Modules are told by the last part of their name, so that too many count rather than
-    too few; files that cannot be read count for nothing.
+    too few; files that cannot be read count for nothing. `texts` stand for the contents of files.
     """
-    contents = {path: _content(path) for path in (*targets, *others)}
+    contents = {path: _content(path, texts or {}) for path in (*targets, *others)}
     named: dict[bytes, list[Path]] = defaultdict(list)
     for path in contents:
         named[_module_name(path)].append(path)
@@ -69,7 +71,10 @@ def import_statements(content: bytes) -> Iterator[re.Match[bytes]]:
             yield match
 
 
-def _content(path: Path) -> bytes:
+def _content(path: Path, texts: Mapping[Path, str]) -> bytes:
+    text = texts.get(path)
+    if text is not None:
+        return text.encode("utf-8", "surrogatepass")
     try:
         return path.read_bytes()
     except OSError:
