@@ -24,6 +24,7 @@ SUPPRESSIONS = ("rlint.comments", "rlint.directives", "rlint.suppression_report"
 SYNTAX = ("rlint.syntax", "rlint.syntax.*")
 PROJECT = ("rlint.project", "rlint.project.*")
 OUTPUT = ("rlint.output", "rlint.output.*")
+TRIAL = ("rlint.trial", "rlint.trial.*")
 HARNESS = ("rlint.harness", "rlint.harness.*")
 COMMANDS = ("rlint.cli", "rlint.cli.*", "rlint.__main__")
 RUNNING = ("rlint.engine", "rlint.origins", "rlint.plan", "rlint.worker", "rlint.workers")
@@ -83,6 +84,7 @@ LAYERS = (
         ),
         for_types=("rlint.files", "rlint.runs", "rlint.evidence.recorded"),
     ),
+    Layer(TRIAL, may=(*PLAIN, *TRIAL, "rlint.engine", "rlint.runs")),
     Layer(
         HARNESS,
         may=(

@@ -1,0 +1,73 @@
+"""Where a command runs that tries fixes out: which folder is copied, and what the command sees of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rlint.errors import RlintError
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The folder to copy, and the working folder below it. Both without links."""
+
+    root: Path
+    working: Path
+    """Relative to `root`."""
+
+    @classmethod
+    def around(cls, folder: Path) -> Place:
+        """The repository that `folder` lies in; the folder itself, if it lies in none."""
+        real = Path(os.path.realpath(folder))
+        root = next((each for each in (real, *real.parents) if os.path.lexists(each / ".git")), real)
+        if root in (Path(root.anchor), Path.home()):
+            raise RlintError(
+                f"`--verify-with` runs the command in a copy of {root}: start rlint in the project's folder"
+            )
+        return cls(root, real.relative_to(root))
+
+    def inside(self, path: Path) -> Path:
+        """A file, relative to the root. Raises RlintError if it lies elsewhere."""
+        real = Path(os.path.realpath(path))
+        try:
+            return real.relative_to(self.root)
+        except ValueError:
+            raise RlintError(
+                f"{path} does not lie in {self.root}, the folder that `--verify-with` copies; start rlint"
+                " in the folder that has all files"
+            ) from None
+
+    def environment(self, copy: Path, fixed: Iterable[Path]) -> dict[str, str]:
+        """The variables of the command. They are those of rlint, but Python looks for packages in the copy
+        first: an editable install would lead it to the tree.
+        """
+        found = dict(os.environ)
+        given = [entry for entry in found.get("PYTHONPATH", "").split(os.pathsep) if entry]
+        paths = [self._moved(entry, copy) for entry in given]
+        roots = [self._import_root(path) for path in fixed]
+        paths += [str(copy / root) for root in roots if root is not None]
+        if paths:
+            found["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
+        found["PWD"] = str(copy / self.working)
+        return found
+
+    def _moved(self, entry: str, copy: Path) -> str:
+        real = Path(os.path.realpath(entry))
+        return str(copy / real.relative_to(self.root)) if real.is_relative_to(self.root) else entry
+
+    def _import_root(self, path: Path) -> Path | None:
+        """The folder that the package of a file is found in; None for a script, which is found beside others,
+        and where the folder has modules that would hide those of Python.
+        """
+        folder = Path(os.path.realpath(path)).parent
+        if not (folder / "__init__.py").exists():
+            return None
+        while (folder / "__init__.py").exists() and folder != self.root:
+            folder = folder.parent
+        modules = {path.stem for path in folder.glob("*.py")}
+        packages = {path.parent.name for path in folder.glob("*/__init__.py")}
+        return None if (modules | packages) & sys.stdlib_module_names else folder.relative_to(self.root)

@@ -1,0 +1,64 @@
+"""Is a command slower with fixes than without? Told from pairs of runs, and only beyond their noise.
+
+Both are run in turn, the first of a pair changing each time, so that a machine that slows down or warms up
+does so for both. Slower means: in all pairs but one at most, and in the middle by more than a floor, which is
+the larger of 5 % and what runs without fixes differ from each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+PAIRS = 7
+LEAST = 0.05
+"""As a share of the time: so much is never called slower."""
+LEAST_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Seconds that a command took without and with fixes, pair by pair."""
+
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+
+    @property
+    def floor(self) -> float:
+        """The share of the time that a difference has to exceed: twice the usual deviation, or 5 %."""
+        middle = median(self.before)
+        spread = median(abs(seconds - middle) for seconds in self.before)
+        return max(LEAST, LEAST_SECONDS / middle, 2 * 1.4826 * spread / middle) if middle else LEAST
+
+    @property
+    def ratio(self) -> float:
+        """The time with fixes over the time without, in the middle of the pairs; above 1 is slower."""
+        return median(after / before for before, after in zip(self.before, self.after, strict=True))
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether the fixes made it slower, beyond noise."""
+        slower = sum(after > before for before, after in zip(self.before, self.after, strict=True))
+        return slower >= len(self.before) - 1 and self.ratio > 1 + self.floor
+
+    def __str__(self) -> str:
+        """Say both times, as a person reads them."""
+        return (
+            f"{median(self.before):.2f} s before, {median(self.after):.2f} s after: {self.ratio:.2f} times"
+            f" as long ({len(self.before)} pairs of runs; below {1 + self.floor:.2f} counts as noise)"
+        )
+
+
+def compare(before: Callable[[], float], after: Callable[[], float]) -> Speed:
+    """Time both in turn."""
+    first: list[float] = []
+    second: list[float] = []
+    for number in range(PAIRS):
+        if number % 2:
+            second.append(after())
+            first.append(before())
+        else:
+            first.append(before())
+            second.append(after())
+    return Speed(tuple(first), tuple(second))

@@ -1,0 +1,265 @@
+"""Fixes tried out: the command runs without and with them; those at fault are looked for and left out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rlint.engine import Fixer
+from rlint.errors import RlintError
+from rlint.findings import Finding
+from rlint.runs import Changed, FixId, FixReport
+from rlint.trial.command import Ran, run_command
+from rlint.trial.copying import Left
+from rlint.trial.ddmin import ddmin
+from rlint.trial.place import Place
+from rlint.trial.scratch import Scratch
+from rlint.trial.speed import Speed, compare
+
+FIRST_LIMIT = 3600.0
+"""Seconds that the command may take before any fix, where no limit is given."""
+_PATIENCE, _LEAST_LIMIT = (
+    10,
+    60.0,
+)  # with fixes: so many times what it took before, and so many seconds at least
+_BROKEN = b"this file is broken on purpose: does the command notice? (\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to try fixes with. `timeout` is in seconds, for one run."""
+
+    command: str
+    timeout: float | None = None
+    require_faster: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Fixes with which, together, the command fails or is slower, and with any fewer of them is not."""
+
+    ids: tuple[FixId, ...]
+    findings: tuple[Finding, ...]
+    ran: Ran
+    speed: Speed | None
+    """Where it is slower, and does not fail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What became of the fixes. `fixes` are those that stay."""
+
+    fixes: FixReport
+    before: tuple[Ran, ...] = ()
+    after: Ran | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    dependent: tuple[tuple[FixId, Finding], ...] = ()
+    """Fixes that others have to go before, which were left out."""
+    speed: Speed | None = None
+    runs: int = 0
+    noticed: bool = True
+    """Whether the command fails where the fixed files are broken; if not, it says nothing about them."""
+    not_copied: tuple[Left, ...] = ()
+
+
+def try_fixes(
+    fixer: Fixer, order: Order, place: Place, *, unsafe: bool, tell: Callable[[str], None]
+) -> Tried:
+    """Find the fixes that the command bears. Nothing outside of a copy of the tree is changed.
+
+    Raises RlintError where the command fails before any fix, takes too long then, or ends now this way, now
+    that on the same files.
+    """
+    everything = fixer.fix(unsafe=unsafe)
+    if not everything.changed:
+        return Tried(everything)
+    files = {changed.source.path: place.inside(changed.source.path) for changed in everything.changed}
+    with Scratch(place.root, set(files.values())) as scratch:
+        return _Trial(fixer, order, place, scratch, everything, unsafe=unsafe, tell=tell).result()
+
+
+class _Trial:
+    def __init__(
+        self,
+        fixer: Fixer,
+        order: Order,
+        place: Place,
+        scratch: Scratch,
+        everything: FixReport,
+        *,
+        unsafe: bool,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._fixer = fixer
+        self._order = order
+        self._place = place
+        self._scratch = scratch
+        self._everything = everything
+        self._findings = dict(zip(everything.ids, everything.applied, strict=True))
+        self._unsafe = unsafe
+        self._tell = tell
+        self._environment = place.environment(scratch.folder, [c.source.path for c in everything.changed])
+        self._limit: float | None = order.timeout
+        self._runs = 0
+        self._seen: dict[frozenset[tuple[Path, bytes]], Ran] = {}
+        self._compared: dict[frozenset[tuple[Path, bytes]], Speed] = {}
+        # As they were read: the tree may have changed since.
+        self._originals = {place.inside(c.source.path): c.source.raw for c in everything.changed}
+
+    def result(self) -> Tried:
+        before = self._run_before()
+        left_out: list[LeftOut] = []
+        allowed = list(self._everything.ids)
+        self._check_all(allowed)
+        while not self._passes(allowed):
+            guilty = ddmin(allowed, lambda some: not self._passes(some))
+            left_out.append(self._failing(guilty))
+            allowed = [name for name in allowed if name not in guilty]
+        speed = None
+        while self._order.require_faster and allowed:
+            speed = self._speed(allowed)
+            if not speed.is_slower:
+                break
+            guilty = ddmin(allowed, self._fails_or_is_slower)
+            ran = self._ran(self._contents(guilty))
+            left_out.append(self._left_out(guilty, ran, self._speed(guilty) if ran.passed else None))
+            allowed = [name for name in allowed if name not in guilty]
+        fixes = self._fixed(allowed)
+        contents = self._contents(allowed)
+        return Tried(
+            fixes,
+            before,
+            self._ran(contents) if contents else None,
+            tuple(left_out),
+            tuple((name, self._findings[name]) for name in allowed if name not in set(fixes.ids)),
+            speed,
+            self._runs,
+            noticed=not contents or not self._run(dict.fromkeys(contents, _BROKEN)).passed,
+            not_copied=self._scratch.left,
+        )
+
+    def _run_before(self) -> tuple[Ran, ...]:
+        command = self._order.command
+        if self._limit is None:
+            self._limit = FIRST_LIMIT
+        # Twice: what comes out differently on the same files says nothing about fixes.
+        before = (self._run({}), self._run({}))
+        if any(ran.timed_out for ran in before):
+            raise RlintError(
+                f"`{command}` did not end within {self._limit:.0f} s before any fix; nothing was changed"
+                " (`--verify-timeout SECONDS` allows more)" + _quoted(before[0])
+            )
+        if len({ran.passed for ran in before}) > 1:
+            failed = next(ran for ran in before if not ran.passed)
+            raise self._flaky("before any fix", failed)
+        if not before[0].passed:
+            raise RlintError(
+                f"`{command}` fails before any fix ({before[0].ending}); nothing was changed."
+                " It runs in a copy of the tree" + _quoted(before[0])
+            )
+        if self._order.timeout is None:
+            self._limit = max(_LEAST_LIMIT, _PATIENCE * max(ran.seconds for ran in before))
+        took = ", ".join(f"{ran.seconds:.1f} s" for ran in before)
+        self._tell(f"verify: `{command}` passes before any fix ({took})")
+        return before
+
+    def _check_all(self, names: Sequence[FixId]) -> None:
+        ran = self._ran(self._contents(names))
+        files = len(self._everything.changed)
+        what = f"{len(names)} fixes in {files} files" if len(names) > 1 else "1 fix"
+        if ran.passed:
+            self._tell(f"verify: passes with {what} ({ran.seconds:.1f} s)")
+            return
+        self._tell(f"verify: fails with {what} ({ran.ending}); looking for what is at fault")
+        self._confirm(names)
+
+    def _failing(self, guilty: Sequence[FixId]) -> LeftOut:
+        if len(guilty) < len(self._everything.ids):
+            self._confirm(guilty)
+        return self._left_out(guilty, self._ran(self._contents(guilty)), None)
+
+    def _confirm(self, names: Sequence[FixId]) -> None:
+        """Run once more with fixes that fail: nothing is blamed for a command that fails now and then."""
+        again = self._run(self._contents(names))
+        if again.passed:
+            raise self._flaky("with the same fixes", self._ran(self._contents(names)))
+
+    def _flaky(self, when: str, failed: Ran) -> RlintError:
+        return RlintError(
+            f"`{self._order.command}` is flaky: {when} it passed once and failed once ({failed.ending});"
+            " nothing was changed" + _quoted(failed)
+        )
+
+    def _left_out(self, guilty: Sequence[FixId], ran: Ran, speed: Speed | None) -> LeftOut:
+        named = ", ".join(f"{name.code} at {name.path}:{name.line}" for name in guilty)
+        self._tell(f"verify: left out {named}")
+        return LeftOut(tuple(guilty), tuple(self._findings[name] for name in guilty), ran, speed)
+
+    def _passes(self, names: Sequence[FixId]) -> bool:
+        contents = self._contents(names)
+        return not contents or self._ran(contents).passed
+
+    def _fails_or_is_slower(self, names: Sequence[FixId]) -> bool:
+        return not self._passes(names) or (bool(self._contents(names)) and self._speed(names).is_slower)
+
+    def _fixed(self, names: Iterable[FixId]) -> FixReport:
+        return self._fixer.fix(unsafe=self._unsafe, allowed=set(names).__contains__)
+
+    def _contents(self, names: Sequence[FixId]) -> dict[Path, bytes]:
+        fixed = self._fixed(names)
+        return {self._place.inside(c.source.path): _encoded(c) for c in fixed.changed}
+
+    def _ran(self, contents: Mapping[Path, bytes]) -> Ran:
+        """How the command ends with these contents of fixed files, run at most once."""
+        key = frozenset(contents.items())
+        if key not in self._seen:
+            self._seen[key] = self._run(contents)
+        return self._seen[key]
+
+    def _speed(self, names: Sequence[FixId]) -> Speed:
+        contents = self._contents(names)
+        key = frozenset(contents.items())
+        if key not in self._compared:
+            self._tell(f"verify: timing {len(names)} fixes" if len(names) > 1 else "verify: timing 1 fix")
+            self._compared[key] = compare(lambda: self._timed({}), lambda: self._timed(contents))
+        return self._compared[key]
+
+    def _timed(self, contents: Mapping[Path, bytes]) -> float:
+        ran = self._run(contents)
+        if not ran.passed:
+            raise self._flaky("with the same fixes", ran)
+        return ran.seconds
+
+    def _run(self, contents: Mapping[Path, bytes]) -> Ran:
+        self._scratch.renew({**self._originals, **contents})
+        self._runs += 1
+        try:
+            return run_command(
+                self._order.command,
+                self._scratch.folder / self._place.working,
+                self._environment,
+                timeout=self._limit,
+                started=self._scratch.note,
+            )
+        finally:
+            self._scratch.note(0)
+
+
+def _encoded(changed: Changed) -> bytes:
+    try:
+        return changed.source.encode(changed.text)
+    except UnicodeEncodeError:
+        return changed.source.raw  # it cannot be written either, which is reported then
+
+
+def _quoted(ran: Ran) -> str:
+    """The end of what a run wrote, as part of a message."""
+    lines = tail(ran.output)
+    return "".join(f"{os.linesep}  | {line}" for line in lines) if lines else ""
+
+
+def tail(output: str, lines: int = 20) -> list[str]:
+    """The last lines of an output."""
+    return [line.rstrip() for line in output.rstrip().splitlines()[-lines:]]

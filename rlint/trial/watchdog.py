@@ -1,0 +1,29 @@
+"""Clears up where rlint is killed: ends the running command and deletes the copy. A program of its own.
+
+It reads process numbers from its standard input, a line each (0: none runs). When that ends, rlint is gone
+or has finished; then it kills what runs still, and deletes the folder that it was given.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import sys
+
+
+def main(folder: str) -> None:
+    """Wait for the end of rlint."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    running = 0
+    for line in sys.stdin.buffer:
+        running = int(line)
+    if running and hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(running, signal.SIGKILL)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

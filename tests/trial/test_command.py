@@ -1,0 +1,95 @@
+"""The user's command as a process: how it ends, what is kept of its output, and what is left running."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rlint.trial.command import Ran, run_command
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="process groups of POSIX")
+
+
+def run(command: str, folder: Path, timeout: float | None = 30) -> Ran:
+    """Run a command as a trial does."""
+    return run_command(command, folder, os.environ, timeout=timeout, started=[].append)
+
+
+def is_running(number: int) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        status = Path(f"/proc/{number}/stat").read_text() if Path("/proc/self").exists() else ""
+        os.kill(number, 0)
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return ") Z " not in status
+
+
+def assert_ends(number: int) -> None:
+    """A process that was killed is gone soon."""
+    for _ in range(100):
+        if not is_running(number):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{number} still runs")
+
+
+def test_both_streams_are_kept_in_order(tmp_path: Path) -> None:
+    """Its exit code, and what it wrote to both streams."""
+    ran = run("echo one; echo two >&2; cat; exit 3", tmp_path)
+    assert (ran.exit_code, ran.output, ran.passed, ran.ending) == (3, "one\ntwo\n", False, "exit code 3")
+    assert run("true && echo $PWD | grep -q .", tmp_path).passed
+
+
+def test_only_the_end_of_a_long_output_is_kept(tmp_path: Path) -> None:
+    """A command that writes without end fills no memory."""
+    ran = run("yes line | head -c 30000000; echo the end", tmp_path)
+    assert len(ran.output) <= 64_000
+    assert ran.output.endswith("the end\n")
+
+
+def test_time_is_limited_for_all_that_it_started(tmp_path: Path) -> None:
+    """Children go with it, those that ignore SIGTERM, too."""
+    ran = run(
+        "(trap '' TERM; exec sleep 60) & echo $! > child; trap '' TERM; sleep 60; sleep 60", tmp_path, 0.3
+    )
+    assert ran.timed_out
+    assert not ran.passed
+    assert ran.seconds < 20
+    assert "did not end within" in ran.ending
+    assert_ends(int((tmp_path / "child").read_text()))
+
+
+def test_nothing_is_left_running(tmp_path: Path) -> None:
+    """A server in the background does not hold the run up, and does not stay."""
+    ran = run("sleep 60 & echo $! > child; exit 0", tmp_path)
+    assert ran.passed
+    assert ran.seconds < 20
+    assert_ends(int((tmp_path / "child").read_text()))
+
+
+def test_a_crash_is_named(tmp_path: Path) -> None:
+    """A signal that ended it is said by name."""
+    assert run("kill -SEGV $$", tmp_path).ending == "ended by SIGSEGV"
+
+
+def test_an_interrupt_ends_the_command(tmp_path: Path) -> None:
+    """Ctrl-C ends the command and reaches the caller."""
+
+    def interrupt(signum: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        with pytest.raises(KeyboardInterrupt):
+            run(f"echo $$ > child; exec {sys.executable} -c 'import time; time.sleep(60)'", tmp_path)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert_ends(int((tmp_path / "child").read_text()))
