@@ -51,6 +51,7 @@ KEYS: Mapping[str, str] = {
     "unsafe-fixes": _FLAG,
     "output-format": _FORMAT,
     "jobs": _COUNT,
+    "baseline": _TEXT,
     "cache-dir": _TEXT,
     "required-version": _TEXT,
     "extend": _TEXT,

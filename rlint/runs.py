@@ -20,7 +20,8 @@ class Target:
     source: Source | None
     path: Path
     name: str
-    codes: frozenset[str]
+    codes: frozenset[str] | None
+    """None for a file that is read for what it tells of the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,16 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class Hidden:
+    """A finding that somebody decided not to see."""
+
+    finding: Finding
+    in_source: bool
+    """By a comment, and not by a file beside the code."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What a run found, by file and line, and what kept it from checking some files."""
 
@@ -57,6 +68,8 @@ class Report:
     checked: int
     _sources: dict[str, Source] = field(default_factory=dict, repr=False)
     _paths: dict[str, Path] = field(default_factory=dict, repr=False)
+    hidden: tuple[Hidden, ...] = ()
+    """What comments hide is listed only for formats that show it; what a baseline hides, always."""
 
     def source_of(self, name: str) -> Source | None:
         """The source that the findings of a file refer to."""
@@ -65,6 +78,11 @@ class Report:
             if isinstance(source, Source):
                 self._sources[name] = source
         return self._sources.get(name)
+
+    def text_of(self, name: str) -> str:
+        """The text that the findings of a file refer to; "" where it cannot be read."""
+        source = self.source_of(name)
+        return source.text if source is not None else ""
 
 
 @dataclass(frozen=True, slots=True)

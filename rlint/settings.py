@@ -73,6 +73,7 @@ class Settings:
     output_format: str
     jobs: int | None
     cache_dir: str | None
+    baseline: str | None
     origins: Mapping[str, tuple[Any, str]] = field(compare=False)
     """For each key that has a value: the value, and where it comes from."""
 
@@ -170,6 +171,7 @@ class Resolver:
             output_format=get["output-format"],
             jobs=get.get("jobs"),
             cache_dir=get.get("cache-dir"),
+            baseline=get.get("baseline"),
             origins=values,
         )
 

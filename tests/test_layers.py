@@ -64,6 +64,18 @@ LAYERS = (
         ("rlint.gitignore", "rlint.discovery"), may=(*PLAIN, *FILES, "rlint.settings"), packages=("pathspec",)
     ),
     Layer(SUPPRESSIONS, may=(*PLAIN, *SUPPRESSIONS, "rlint.syntax.positions")),
+    Layer(
+        ("rlint.fingerprints",),
+        may=(*PLAIN, "rlint.comments", "rlint.syntax.positions"),
+        for_types=("rlint.runs",),
+    ),
+    Layer(("rlint.baseline",), may=(*PLAIN, "rlint.files", "rlint.fingerprints")),
+    Layer(("rlint.git",), may=PLAIN),
+    Layer(
+        ("rlint.changed_lines",),
+        may=(*PLAIN, "rlint.files", "rlint.git", "rlint.output.line_diff", "rlint.syntax.positions"),
+        for_types=("rlint.runs",),
+    ),
     Layer(("rlint.fixes",), may=PLAIN, for_types=("rlint.files",)),
     Layer(SYNTAX, may=(*PLAIN, *SYNTAX), packages=("libcst",)),
     Layer(PROJECT, may=(*PLAIN, *SYNTAX, *PROJECT, "rlint.files")),
@@ -79,6 +91,7 @@ LAYERS = (
             *PLAIN,
             *OUTPUT,
             "rlint.syntax.positions",
+            "rlint.fingerprints",
             "rlint.harness.results",
             "rlint.harness.results_json",
         ),

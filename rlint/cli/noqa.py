@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 from rlint.cli.console import Console, count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from rlint.cli.scope import Scope
     from rlint.cli.work import Work
     from rlint.findings import Finding, Problem
-    from rlint.runs import Report, Target
+    from rlint.runs import Report
 
 
-def add_comments(work: Work, targets: Sequence[Target], console: Console) -> int:
+def add_comments(work: Work, scope: Scope, console: Console) -> int:
     """Suppress every finding by a comment of its own; tell the exit status."""
     from rlint import engine
 
-    report = engine.check(targets, jobs=work.settings.jobs)
+    report = scope.limited(engine.check(scope.targets, jobs=work.settings.jobs))
     problems = [*work.problems, *report.problems]
     added = left = 0
     for name, group in groupby(report.findings, key=lambda finding: finding.path):

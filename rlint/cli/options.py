@@ -74,7 +74,13 @@ OVERRIDES = (
     click.option(
         "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes (default: one a core)."
     ),
+    click.option("--baseline", metavar="FILE", help="Hide the findings that are listed there."),
     click.option("--cache-dir", metavar="FOLDER", envvar="RLINT_CACHE_DIR", help=_CACHE),
+)
+
+_SINCE = "Report and fix only what touches lines that changed since this revision of git."
+_WRITE_BASELINE = (
+    "List all findings in a file for `--baseline` (default: the configured one, or rlint-baseline.json)."
 )
 
 _CONFIG = "A configuration file, or one setting: --config 'select = [\"RL1\"]'."
@@ -95,6 +101,9 @@ RUN = (
     _flag("--exit-non-zero-on-fix", text="Exit with 1 if anything was fixed, even if nothing remains."),
     _flag("--show-files", text="List the files that would be checked."),
     _flag("--show-settings", text="Show the effective settings, as `rlint config` does."),
+    click.option("--since", metavar="REV", help=_SINCE),
+    _flag("--no-baseline", text="Hide nothing, whatever baseline is configured."),
+    click.option("--write-baseline", metavar="[FILE]", is_flag=False, flag_value="", help=_WRITE_BASELINE),
     _flag("--ignore-noqa", text="Report suppressed findings, too."),
     click.option("--stdin-filename", metavar="PATH", help="The name of what is read from standard input."),
     click.option(
@@ -107,6 +116,16 @@ RUN = (
 )
 
 
+def _refuse_contradictions(options: dict[str, Any]) -> None:
+    if options["write_baseline"] is None:
+        return
+    if options["write_baseline"].startswith("-"):
+        raise click.UsageError(f"`--write-baseline` needs a file, not {options['write_baseline']!r}")
+    for name in ("since", "diff", "statistics", "add_noqa", "ignore_noqa", "stdin_filename"):
+        if options.get(name):
+            raise click.UsageError(f"`--write-baseline` and `--{name.replace('_', '-')}` exclude each other")
+
+
 def shared_options(command: Callable[[Request], int]) -> Command:
     """Give `command` the paths and options of a run; call it with one Request, and exit with its status."""
 
@@ -117,6 +136,7 @@ def shared_options(command: Callable[[Request], int]) -> Command:
         overrides = {name.replace("_", "-"): options.pop(name) for name in keys}
         if options["exit_zero"] and options["exit_non_zero_on_fix"]:
             raise click.UsageError("`--exit-zero` and `--exit-non-zero-on-fix` exclude each other")
+        _refuse_contradictions(options)
         status = command(Request(paths=paths or (".",), overrides=overrides, **options))
         click.get_current_context().exit(status)
 

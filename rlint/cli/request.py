@@ -32,6 +32,10 @@ class Request:
     show_fixes: bool = False
     add_noqa: bool = False
     ignore_noqa: bool = False
+    since: str | None = None
+    no_baseline: bool = False
+    write_baseline: str | None = None
+    """The file, or "" for the configured one."""
     stdin_filename: str | None = None
     color: str = "auto"
     quiet: bool = False

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rlint.cli.console import Console, count
 from rlint.cli.report import CLEAN, FAILED, list_fixes, show, show_diff
+from rlint.cli.scope import Scope, write_baseline
 from rlint.cli.work import StandardInput, Work, find_work, read_stdin
 from rlint.errors import RlintError
 from rlint.findings import Problem
@@ -35,7 +36,8 @@ def run(request: Request) -> int:
         return CLEAN
     if request.show_files:
         console.problems(work.problems)
-        console.report("\n".join(str(path) for path in work.paths))
+        shown = [target.path for target in Scope(work, work.targets()).targets if target.codes is not None]
+        console.report("\n".join(str(path) for path in shown))
         return FAILED if work.problems and not work.paths else CLEAN
     console.detail(f"settings: {work.settings.config or 'defaults, no configuration file'}")
     if request.reads_stdin:
@@ -48,16 +50,16 @@ def run(request: Request) -> int:
     if request.add_noqa:
         from rlint.cli.noqa import add_comments
 
-        return add_comments(work, targets, console)
-    status = _run_files(work, targets, console)
+        return add_comments(work, Scope(work, targets), console)
+    status = _run_files(work, Scope(work, targets), console)
     console.detail(f"{count(len(targets), 'file')} in {time.perf_counter() - started:.2f} s")
     return status
 
 
-def _run_files(work: Work, targets: Sequence[Target], console: Console) -> int:
+def _run_files(work: Work, scope: Scope, console: Console) -> int:
     if not (work.settings.fix or work.request.diff):
-        return show(work, _check(work, targets), console)
-    fixed = _fix(work, targets)
+        return _show(work, scope, _check(work, scope.targets), console)
+    fixed = _fix(work, scope)
     if work.request.diff:
         return show_diff(work, fixed, console)
     from rlint.fixes import write
@@ -70,9 +72,21 @@ def _run_files(work: Work, targets: Sequence[Target], console: Console) -> int:
     applied = [finding for finding in fixed.applied if finding.path not in refused]
     list_fixes(work, applied, console)
     # Where a file could not be written, what it holds now is not what the report describes.
-    report = _check(work, targets) if refused else fixed.report
+    report = _check(work, scope.targets) if refused else fixed.report
     report = replace(report, problems=(*report.problems, *refused.values()))
-    return show(work, report, console, fixed=len(applied))
+    return _show(work, scope, report, console, fixed=len(applied))
+
+
+def _show(
+    work: Work, scope: Scope, report: Report, console: Console, *, fixed: int = 0, err: bool = False
+) -> int:
+    """Show what of a report is the run's business, or write it into the baseline; tell the exit status."""
+    if work.request.write_baseline is not None:
+        return write_baseline(work, scope.targets, report)
+    limited = scope.limited(report)
+    status = show(work, limited, console, fixed=fixed, err=err)
+    scope.remark(limited)
+    return status
 
 
 def _run_stdin(work: Work, console: Console) -> int:
@@ -81,15 +95,16 @@ def _run_stdin(work: Work, console: Console) -> int:
         raise RlintError("`--add-noqa` changes files; it cannot be used with standard input")
     if isinstance(given.source, Problem):
         work = replace(work, problems=(given.source,))
+    scope = Scope(work, given.targets)
     if not (work.settings.fix or work.request.diff):
-        return show(work, _check(work, given.targets), console)
-    fixed = _fix(work, given.targets)
+        return _show(work, scope, _check(work, scope.targets), console)
+    fixed = _fix(work, scope)
     if work.request.diff:
         return show_diff(work, fixed, console)
     sys.stdout.flush()
     sys.stdout.buffer.write(_fixed_bytes(given, fixed.changed))
     sys.stdout.buffer.flush()
-    return show(work, fixed.report, console, fixed=len(fixed.applied), err=True)
+    return _show(work, scope, fixed.report, console, fixed=len(fixed.applied), err=True)
 
 
 def _fixed_bytes(given: StandardInput, changed: Sequence[Changed]) -> bytes:
@@ -98,18 +113,21 @@ def _fixed_bytes(given: StandardInput, changed: Sequence[Changed]) -> bytes:
 
 def _check(work: Work, targets: Sequence[Target]) -> Report:
     from rlint import engine
+    from rlint.output import LISTS_HIDDEN
 
-    report = engine.check(
-        targets,
-        jobs=work.settings.jobs,
-        ignore_suppressions=work.request.ignore_noqa,
-        cache=None if work.request.reads_stdin else work.cache(),
-    )
+    jobs, cache = work.settings.jobs, None if work.request.reads_stdin else work.cache()
+    if work.settings.output_format in LISTS_HIDDEN and not work.request.ignore_noqa:
+        from rlint.cli.in_source import check
+
+        report = check(targets, jobs=jobs, cache=cache)
+    else:
+        report = engine.check(targets, jobs=jobs, ignore_suppressions=work.request.ignore_noqa, cache=cache)
     return replace(report, problems=(*work.problems, *report.problems))
 
 
-def _fix(work: Work, targets: Sequence[Target]) -> FixReport:
+def _fix(work: Work, scope: Scope) -> FixReport:
     from rlint import engine
 
-    fixed = engine.fix(targets, unsafe=work.settings.unsafe_fixes, jobs=work.settings.jobs)
+    settings = work.settings
+    fixed = engine.fix(scope.targets, unsafe=settings.unsafe_fixes, jobs=settings.jobs, wanted=scope.wanted)
     return replace(fixed, report=replace(fixed.report, problems=(*work.problems, *fixed.report.problems)))

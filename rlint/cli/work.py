@@ -47,6 +47,21 @@ class Work:
             beside = self.resolver.root
         return Cache(absolute(beside / (settings.cache_dir or FOLDER)))
 
+    def baseline_path(self, *, to_write: bool = False) -> Path | None:
+        """Return the file of the findings that are known, if there is to be one."""
+        from rlint.baseline import DEFAULT_NAME
+
+        root, settings = self.resolver.root, self.settings
+        if to_write and self.request.write_baseline:
+            return absolute(root / self.request.write_baseline)
+        if self.request.no_baseline or settings.baseline is None:
+            beside = settings.config.parent if settings.config is not None else root
+            return absolute(beside / DEFAULT_NAME) if to_write else None
+        here = settings.origins["baseline"][1] in ("command line", "--config") or settings.config is None
+        return absolute(
+            (root if here or settings.config is None else settings.config.parent) / settings.baseline
+        )
+
     def targets(self) -> list[Target]:
         """Return the files, each with the codes that it is checked for."""
         from rlint.files import display_name

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 _MODULES = {"full": "full", "concise": "concise", "json": "json_", "github": "github"}
 
+LISTS_HIDDEN = frozenset({"sarif"})
+"""Formats that list what comments hide, too."""
+
 FORMATS: tuple[str, ...] = tuple(_MODULES)
 """The names that `--output-format` takes, the default first."""
 

@@ -1,0 +1,174 @@
+"""What of a run's findings is its business: those in changed lines (`--since`), and none that the project has
+decided to live with (`--baseline`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rlint.cli.console import Console, count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rlint.baseline import Baseline, Checked
+    from rlint.changed_lines import ChangedLines
+    from rlint.cli.work import Work
+    from rlint.findings import Finding
+    from rlint.runs import Report, Target, Wanted
+
+_SHOWN = 20  # entries that are no longer needed, with `--verbose`
+
+
+class Scope:
+    """Which files and which findings in them a run is about."""
+
+    def __init__(self, work: Work, targets: Sequence[Target]) -> None:
+        self._console = Console(work.request)
+        self._reads_stdin = work.request.reads_stdin
+        self._since = _changed_lines(work, targets)
+        self._baseline = _baseline(work)
+        self.targets: Sequence[Target] = targets
+        """The files; of those that have not changed, only what they tell of others is wanted."""
+        if self._since is not None:
+            self.targets = [t if t.name in self._since else replace(t, codes=None) for t in targets]
+            if targets and all(target.codes is None for target in self.targets):
+                self._console.note(f"No Python file has changed since {work.request.since}.")
+        self._first: dict[str, Counter[tuple[str, str]]] = {}
+
+    @property
+    def wanted(self) -> Wanted | None:
+        """Chooses what is fixed; None where that is everything."""
+        return None if self._since is None and self._baseline is None else self._wanted
+
+    def limited(self, report: Report) -> Report:
+        """Return the report without what is none of the run's business."""
+        findings: Sequence[Finding] = report.findings
+        hidden: list[Finding] = []
+        if self._baseline is not None:
+            findings, hidden = self._baseline.split(
+                findings, report.text_of, checked_of(self.targets, report)
+            )
+        if self._since is not None:
+            findings = self._changed_only(findings, report)
+            hidden = self._changed_only(hidden, report)
+        from rlint.runs import Hidden
+
+        reason = f"listed in {self._baseline.name}" if self._baseline is not None else ""
+        known = [Hidden(finding, in_source=False, reason=reason) for finding in hidden]
+        return replace(report, findings=tuple(findings), hidden=(*report.hidden, *known))
+
+    def remark(self, report: Report) -> None:
+        """Say how much of a limited report the baseline hides, and what of it is no longer needed."""
+        if self._baseline is None:
+            return
+        hidden = [each.finding for each in report.hidden if not each.in_source]
+        name = self._baseline.name
+        if hidden:
+            self._console.note(f"{count(len(hidden), 'finding')} hidden by {name}.")
+        if self._reads_stdin or self._since is not None:
+            return
+        unneeded = self._baseline.unneeded(hidden, report.text_of, checked_of(self.targets, report))
+        if not unneeded:
+            return
+        number = sum(unneeded.values())
+        are, them = ("is", "it") if number == 1 else ("are", "them")
+        self._console.note(
+            f"{count(number, 'finding')} in {name} {are} gone; "
+            f"`rlint check --write-baseline` takes {them} out."
+        )
+        for trait in list(unneeded)[:_SHOWN]:
+            inside = f" in {trait.function}" if trait.function else ""
+            self._console.detail(f"  gone: {trait.path}: {trait.code}{inside}: {trait.line}")
+        if len(unneeded) > _SHOWN:
+            self._console.detail(f"  and {len(unneeded) - _SHOWN} more")
+
+    def _changed_only(self, findings: Sequence[Finding], report: Report) -> list[Finding]:
+        assert self._since is not None
+        kept = []
+        for name in dict.fromkeys(finding.path for finding in findings):
+            here = [finding for finding in findings if finding.path == name]
+            kept += self._since.kept(name, report.text_of(name), here)
+        return kept
+
+    def _wanted(self, name: str, text: str, findings: Sequence[Finding]) -> Sequence[Finding]:
+        if self._baseline is not None:
+            findings = self._new(name, text, findings)
+        return findings if self._since is None else self._since.kept(name, text, findings)
+
+    def _new(self, name: str, text: str, findings: Sequence[Finding]) -> Sequence[Finding]:
+        """The findings that the baseline does not hide, now or before earlier passes of fixing.
+
+        A fix may change the line of a known finding, which looks new then. So many as have disappeared from
+        the known ones of a rule and function are left alone.
+        """
+        assert self._baseline is not None
+        from rlint.fingerprints import traits
+
+        checked = checked_of(self.targets)
+        new, hidden = self._baseline.split(findings, lambda _: text, checked)
+        groups = [(trait.code, trait.function) for trait in traits(hidden, lambda _: text)]
+        first = self._first.setdefault(name, Counter(groups))
+        missing = first - Counter(groups)
+        if not missing:
+            return new
+        chosen = []
+        for finding, trait in zip(new, traits(new, lambda _: text), strict=True):
+            group = (trait.code, trait.function)
+            if missing[group] > 0:
+                missing[group] -= 1
+            else:
+                chosen.append(finding)
+        return chosen
+
+
+def write_baseline(work: Work, targets: Sequence[Target], report: Report) -> int:
+    """Put the findings of a report into the baseline; tell the exit status."""
+    from rlint.baseline import baseline_to_write
+
+    console = Console(work.request)
+    console.problems(report.problems)
+    if report.problems and not report.checked:
+        return 2
+    path = work.baseline_path(to_write=True)
+    assert path is not None
+    old = baseline_to_write(path)
+    new = old.updated(report.findings, report.text_of, checked_of(targets, report))
+    new.write()
+    number = sum(new.entries.values())
+    gone = sum((Counter(old.entries) - Counter(new.entries)).values())
+    more = f" ({count(gone, 'finding')} gone)" if gone else ""
+    console.note(f"Wrote {count(number, 'finding')} to {new.name}{more}.")
+    if number and work.baseline_path() != path:
+        console.note(f"`--baseline {new.name}` hides them, or `baseline` in the configuration.")
+    return 1 if report.problems else 0
+
+
+def checked_of(targets: Sequence[Target], report: Report | None = None) -> Checked:
+    """Return which files were checked, and for what."""
+    from rlint.baseline import Checked
+
+    failed = {problem.path for problem in report.problems} if report is not None else set()
+    return Checked(
+        {target.name: target.path for target in targets},
+        {t.path: t.codes for t in targets if t.codes is not None and t.name not in failed},
+    )
+
+
+def _changed_lines(work: Work, targets: Sequence[Target]) -> ChangedLines | None:
+    if work.request.since is None:
+        return None
+    from rlint.changed_lines import ChangedLines
+
+    return ChangedLines(work.request.since, targets, work.resolver.root)
+
+
+def _baseline(work: Work) -> Baseline | None:
+    path = work.baseline_path()
+    if path is None or (work.request.write_baseline is not None and not path.exists()):
+        return None
+    from rlint.baseline import read_baseline
+
+    return read_baseline(path)

@@ -1,0 +1,131 @@
+"""Questions to git about a repository. Nothing that a repository configures is run for them: git is asked for
+what it has stored, never to read working files itself, which could pass them through filters.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from rlint.errors import RlintError
+
+# Programs that a repository's configuration may name are left out, and so are locks.
+_OPTIONS = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "core.quotePath=false")
+_SETTINGS = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+# Hooks are started with these; the repository is found from the files instead.
+_MISLEADING = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE"})
+_SUBMODULE = b"160000"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a revision holds under a path."""
+
+    mode: bytes
+    identity: str
+
+    @property
+    def is_submodule(self) -> bool:
+        """Whether it is a commit of another repository."""
+        return self.mode == _SUBMODULE
+
+
+class Repository:
+    """A repository with a working tree, whose top folder is `top`."""
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+
+    def base(self, revision: str) -> str | None:
+        """Return the commit at which work left `revision`, or that itself where they have no common past.
+
+        None where there is no such revision.
+        """
+        if revision.startswith("-"):
+            return None
+        named = self._line("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        if named is None:
+            return None
+        return self._line("merge-base", named, "HEAD") or named
+
+    def has_commit(self, identity: str) -> bool:
+        """Whether the commit is there; in a submodule it may not have been fetched."""
+        return self._line("rev-parse", "--verify", "--quiet", f"{identity}^{{commit}}") is not None
+
+    def is_shallow(self) -> bool:
+        """Whether the past was cut off when the repository was cloned."""
+        return self._line("rev-parse", "--is-shallow-repository") == "true"
+
+    def tree(self, commit: str) -> dict[str, Entry]:
+        """Return all files of a commit by their paths below the top folder."""
+        entries = {}
+        for record in self._run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0"):
+            if record:
+                facts, _, path = record.partition(b"\t")
+                mode, _, identity = facts.split(b" ")
+                entries[os.fsdecode(path)] = Entry(mode, identity.decode())
+        return entries
+
+    def renamed(self, commit: str) -> dict[str, str]:
+        """Return what files that were renamed since, and are known to git, were called in the commit."""
+        output = self._run(
+            "diff-index", "--cached", "--no-ext-diff", "-z", "-M", "--name-status", "--diff-filter=R", commit
+        )
+        fields = iter(os.fsdecode(output).split("\0"))
+        return {new: old for _, old, new in zip(fields, fields, fields, strict=False)}
+
+    @cached_property
+    def submodules(self) -> frozenset[str]:
+        """The paths of the submodules that the index holds."""
+        records = self._run("ls-files", "--stage", "-z").split(b"\0")
+        return frozenset(
+            os.fsdecode(record.partition(b"\t")[2]) for record in records if record.startswith(_SUBMODULE)
+        )
+
+    def content(self, identity: str) -> bytes:
+        """Return the content of a file as it is stored."""
+        return self._run("cat-file", "blob", identity)
+
+    def _line(self, *arguments: str) -> str | None:
+        done = self._start(*arguments)
+        return os.fsdecode(done.stdout).strip() or None if done.returncode == 0 else None
+
+    def _run(self, *arguments: str) -> bytes:
+        done = self._start(*arguments)
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip() or f"status {done.returncode}"
+            raise RlintError(f"{self.top}: `git {arguments[0]}` failed: {said}")
+        return done.stdout
+
+    def _start(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        kept = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
+        try:
+            done = subprocess.run(  # noqa: S603 - a list, no shell
+                ["git", *_OPTIONS, *arguments],  # noqa: S607 - as it is installed
+                cwd=self.top,
+                env={**kept, **_SETTINGS},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                check=False,
+            )
+        except FileNotFoundError as error:
+            raise RlintError("this needs git, which is not on the PATH") from error
+        except OSError as error:
+            raise RlintError(f"git cannot be started: {error.strerror or error}") from error
+        if b"dubious ownership" in done.stderr:
+            raise RlintError(
+                f"{self.top}: belongs to another user, so git does not read it; "
+                f"`git config --global --add safe.directory {self.top}` allows that"
+            )
+        return done
+
+
+def top_of(folder: Path) -> Path | None:
+    """Return the top folder of the working tree that `folder` lies in; None outside of one."""
+    for candidate in (folder, *folder.parents):
+        if (candidate / ".git").exists():
+            return candidate
+    return None

@@ -1,0 +1,280 @@
+"""A project with old findings starts to use rlint today."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+PATTERNS = """\
+from torch import nn
+
+
+def first(a: nn.Module, b: nn.Module) -> None:
+    a.load_state_dict({k: v.clone() for k, v in b.state_dict().items()})
+
+
+def second(c: nn.Module, d: nn.Module, again: bool) -> None:
+    c.load_state_dict({k: v.clone() for k, v in d.state_dict().items()})
+    if again:
+        c.load_state_dict({k: v.clone() for k, v in d.state_dict().items()})
+"""
+NEW = """\
+
+
+def third(e: nn.Module, f: nn.Module) -> None:
+    e.load_state_dict({k: v.clone() for k, v in f.state_dict().items()})
+"""
+
+
+@pytest.fixture
+def project(folder: Path) -> Path:
+    """A project with three findings, none of them from the folder's other programs."""
+    for name in ("fixable.py", "unfixable.py", "clean.py"):
+        (folder / name).unlink()
+    (folder / "rlint.toml").write_text('select = ["RL305"]\n')
+    (folder / "nets.py").write_text(PATTERNS)
+    return folder
+
+
+def found(result: Result) -> list[tuple[str, int]]:
+    """The findings of a JSON report."""
+    return [(Path(one["filename"]).name, one["location"]["row"]) for one in json.loads(result.stdout)]
+
+
+def check(run: Run, *arguments: str) -> list[tuple[str, int]]:
+    """What is found."""
+    return found(run("check", "--output-format", "json", *arguments))
+
+
+def test_known_findings_are_hidden_and_new_ones_are_not(run: Run, project: Path) -> None:
+    """Write the baseline once; from then on only new findings count, wherever the old ones move."""
+    written = run("check", "--write-baseline", "known.json")
+    assert (written.exit_code, written.stdout) == (0, "")
+    assert "Wrote 3 findings to known.json." in written.stderr
+
+    hidden = run("check", "--baseline", "known.json")
+    assert (hidden.exit_code, hidden.stdout) == (0, "All checks passed!\n")
+    assert "3 findings hidden by known.json." in hidden.stderr
+
+    (project / "nets.py").write_text("# moved\n\n" + PATTERNS.replace("def second", "# a\ndef second") + NEW)
+    changed = run("check", "--baseline", "known.json", "--output-format", "json")
+    assert changed.exit_code == 1
+    assert found(changed) == [("nets.py", 18)]
+    assert check(run, "--baseline", "known.json", "--no-baseline") != check(run, "--baseline", "known.json")
+
+
+def test_more_of_the_same_is_new(run: Run, project: Path) -> None:
+    """A line that was known once, and is there twice now, is one finding more."""
+    (project / "nets.py").write_text(PATTERNS + NEW)
+    run("check", "--write-baseline", "known.json")
+    (project / "nets.py").write_text(PATTERNS + NEW + NEW.splitlines()[-1] + "\n")
+    assert check(run, "--baseline", "known.json") == [("nets.py", 16)]
+
+
+def test_the_file_is_made_for_small_diffs(run: Run, project: Path) -> None:
+    """Sorted, a line for each finding, relative paths; writing it again changes nothing."""
+    (project / "a").mkdir()
+    (project / "a" / "zeichen_ä.py").write_text(PATTERNS.replace("again", "nochmäl"))
+    run("check", "--write-baseline", "known.json")
+    text = (project / "known.json").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if "path" in line]
+    assert len(rows) == 4
+    assert rows == sorted(rows)
+    assert json.loads(text)["findings"][0] == {
+        "path": "a/zeichen_ä.py",
+        "code": "RL305",
+        "function": "first",
+        "line": "a.load_state_dict({k: v.clone() for k, v in b.state_dict().items()})",
+        "count": 1,
+    }
+    (project / "nets.py").write_text("\n\n" + PATTERNS)
+    run("check", "--write-baseline=known.json")
+    assert (project / "known.json").read_text(encoding="utf-8") == text
+    assert not list(project.glob(".rlint-*"))
+
+
+def test_entries_that_are_not_needed_are_named_and_taken_out(run: Run, project: Path) -> None:
+    """What was repaired must not come back unseen."""
+    run("check", "--write-baseline", "known.json")
+    (project / "nets.py").write_text(
+        PATTERNS.replace("v in b.", "v in a.").replace("v.clone() for k, v in a", "v for k, v in a")
+    )
+    said = run("check", "--baseline", "known.json", "-v").stderr
+    assert "1 finding in known.json is gone; `rlint check --write-baseline` takes it out." in said
+    assert "gone: nets.py: RL305 in first: a.load_state_dict" in said
+    assert "(1 finding gone)" in run("check", "--write-baseline", "known.json").stderr
+    assert "gone" not in run("check", "--baseline", "known.json").stderr
+    (project / "nets.py").unlink()
+    (project / "other.py").write_text("x = 1\n")
+    assert "2 findings in known.json are gone" in run("check", "--baseline", "known.json").stderr
+
+
+def test_what_was_not_checked_keeps_its_entries(run: Run, project: Path) -> None:
+    """A run over one file or one rule knows nothing of the others, whether it reads or writes."""
+    (project / "other.py").write_text(PATTERNS)
+    (project / "broken.py").write_text(PATTERNS)
+    run("check", "--write-baseline", "known.json")
+    before = (project / "known.json").read_text()
+    (project / "broken.py").write_text("def f(:\n")
+    for arguments in (["other.py"], ["--select", "RL101"], ["broken.py", "other.py"]):
+        assert "gone" not in run("check", "--baseline", "known.json", *arguments).stderr
+        run("check", "--write-baseline", "known.json", *arguments)
+        assert (project / "known.json").read_text() == before
+
+
+def test_the_configuration_names_it(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Relative to the configuration, whatever folder rlint is started in; also where it is written."""
+    (project / "rlint.toml").write_text('select = ["RL305"]\nbaseline = "ci/known.json"\n')
+    missing = run("check")
+    assert missing.exit_code == 2
+    assert "ci/known.json: there is no such baseline" in missing.stderr
+    assert "--write-baseline" in missing.stderr
+    (project / "src").mkdir()
+    (project / "src" / "more.py").write_text(PATTERNS)
+    assert run("check", "--write-baseline").exit_code == 0
+    assert len(json.loads((project / "ci" / "known.json").read_text())["findings"]) == 4
+    monkeypatch.chdir(project / "src")
+    assert run("check").exit_code == 0
+    assert run("check", "..").exit_code == 0
+    assert run("check", "--no-baseline").exit_code == 1
+
+
+def test_fix_leaves_known_findings_alone(run: Run, project: Path) -> None:
+    """What the report does not show, fixing does not touch."""
+    run("check", "--write-baseline", "known.json")
+    (project / "nets.py").write_text(PATTERNS + NEW)
+    diff = run("check", "--diff", "--baseline", "known.json").stdout
+    assert [line for line in diff.splitlines() if line.startswith("-  ")] == [
+        "-    e.load_state_dict({k: v.clone() for k, v in f.state_dict().items()})"
+    ]
+    fixed = run("fix", "--baseline", "known.json")
+    assert fixed.exit_code == 0
+    text = (project / "nets.py").read_text()
+    assert text == PATTERNS + NEW.replace("v.clone()", "v")
+    assert run("fix", "--no-baseline").exit_code == 0
+    assert "3 findings in known.json are gone" in run("check", "--baseline", "known.json").stderr
+
+
+def test_a_fix_in_the_line_of_a_known_finding_does_not_bring_it_back_at_once(run: Run, project: Path) -> None:
+    """A known finding whose line a fix changes is not fixed in the same run, but shown from then on."""
+    old = "a.load_state_dict({k: v.clone() for k, v in b.state_dict().items()})"
+    new = "c.load_state_dict({k: v.clone() for k, v in d.state_dict().items()})"
+    body = (
+        "from torch import nn\n\n\ndef f(a: nn.Module, b: nn.Module, c: nn.Module, d: nn.Module) -> None:\n"
+    )
+    (project / "nets.py").write_text(f"{body}    {old}\n")
+    run("check", "--write-baseline", "known.json")
+    (project / "nets.py").write_text(f"{body}    {old}\n    {new}; {new}\n    {old}; {new}\n")
+    assert run("fix", "--baseline", "known.json").exit_code == 0
+    fixed = new.replace("v.clone()", "v")
+    unknown = old.replace("v.clone()", "v")
+    assert (
+        project / "nets.py"
+    ).read_text() == f"{body}    {old}\n    {fixed}; {fixed}\n    {unknown}; {fixed}\n"
+
+    (project / "nets.py").write_text(f"{body}    {old}; {new}\n")
+    run("check", "--write-baseline", "known.json")
+    known = (project / "known.json").read_text()
+    (project / "known.json").write_text(known.replace('"count": 2', '"count": 1'))
+    shown = run("fix", "--baseline", "known.json", "--output-format", "json")
+    assert found(shown) == [("nets.py", 5)]
+    assert (project / "nets.py").read_text() == f"{body}    {old}; {fixed}\n"
+
+
+def test_fixing_and_writing(run: Run, project: Path) -> None:
+    """What remains after fixing is what the baseline gets."""
+    written = run("fix", "--write-baseline", "known.json")
+    assert "Wrote 0 findings" in written.stderr
+    assert ".clone()" not in (project / "nets.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "known.json:1: the baseline is damaged: it is no JSON"),
+        (b'{"version": 1, "findings": [\n{"path": ', "known.json:2: the baseline is damaged: it is no JSON"),
+        (
+            b"{\n<<<<<<< HEAD\n=======\n>>>>>>> x\n}",
+            "known.json:2: the baseline is damaged: it holds marks of a merge",
+        ),
+        (b"\xff\xfe", "it is not UTF-8"),
+        (b"[]", "is no baseline of rlint"),
+        (b'{"findings": []}', "is no baseline of rlint"),
+        (b'{"version": 2, "findings": []}', "version 2"),
+        (b'{"version": 1, "findings": [1]}', "finding 1 is not an object"),
+        (b'{"version": 1, "findings": [{"path": "a", "code": 3}]}', "finding 1 has no text as `code`"),
+        (
+            b'{"version": 1, "findings": [{"path":"a","code":"b","function":"","line":"","count":0}]}',
+            "finding 1 has a `count`",
+        ),
+    ],
+)
+def test_a_damaged_file_is_an_error_and_is_not_overwritten(
+    run: Run, project: Path, content: bytes, said: str
+) -> None:
+    """Nothing is hidden or lost by guessing; the message says what is wrong, where, and what to do."""
+    (project / "known.json").write_bytes(content)
+    for arguments in (["check"], ["fix"]):
+        result = run(*arguments, "--baseline", "known.json")
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert said in result.stderr
+    assert (project / "nets.py").read_text() == PATTERNS
+    if content:
+        assert run("check", "--write-baseline", "known.json").exit_code == 2
+        assert (project / "known.json").read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--write-baseline", "nets.py"], "It was left as it is"),
+        (["--write-baseline", "sub"], "is a folder"),
+        (["--write-baseline", "--diff"], "exclude each other"),
+        (["--write-baseline", "known.json", "--since", "HEAD"], "exclude each other"),
+        (["--write-baseline", "known.json", "--add-noqa"], "exclude each other"),
+        (["--write-baseline", "known.json", "--stdin-filename", "a.py"], "exclude each other"),
+        (["--baseline", "sub"], "cannot read the baseline"),
+        (["--baseline", "gone.json"], "there is no such baseline"),
+    ],
+)
+def test_mistakes_are_told(run: Run, project: Path, arguments: list[str], said: str) -> None:
+    """A forgotten file name never costs a program; what contradicts itself is refused."""
+    (project / "sub").mkdir()
+    result = run("check", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert (project / "nets.py").read_text() == PATTERNS
+
+
+def test_a_merge_may_leave_an_entry_twice(run: Run, project: Path) -> None:
+    """Two branches that wrote the same line hide what one of them would have hidden."""
+    run("check", "--write-baseline", "known.json")
+    data = json.loads((project / "known.json").read_text())
+    data["findings"] *= 2
+    (project / "known.json").write_text(json.dumps(data))
+    assert run("check", "--baseline", "known.json").exit_code == 0
+    (project / "nets.py").write_text(PATTERNS + PATTERNS.splitlines()[-1] + "\n")
+    assert run("check", "--baseline", "known.json").exit_code == 1
+
+
+def test_nothing_is_written_where_nothing_could_be_checked(run: Run, project: Path) -> None:
+    """A broken project does not lose its baseline."""
+    (project / "nets.py").write_text("def f(:\n")
+    assert run("check", "--write-baseline", "known.json").exit_code == 2
+    assert not (project / "known.json").exists()
+    (project / "good.py").write_text("x = 1\n")
+    assert run("check", "--write-baseline", "known.json").exit_code == 1
+
+
+def test_comments_are_added_to_new_findings_only(run: Run, project: Path) -> None:
+    """`--add-noqa` is about what the report shows."""
+    run("check", "--write-baseline", "known.json")
+    (project / "nets.py").write_text(PATTERNS + NEW)
+    run("check", "--add-noqa", "--baseline", "known.json")
+    assert (project / "nets.py").read_text() == PATTERNS + NEW.rstrip("\n") + "  # noqa: RL305\n"
