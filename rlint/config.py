@@ -118,11 +118,13 @@ def inline_layer(texts: tuple[str, ...], root: Path) -> Layer:
     return Layer("--config", root, values)
 
 
-def option_layer(values: Mapping[str, Any], root: Path) -> Layer:
-    """Return the layer of the command line's own options; keys without a value (None) are not in it."""
+def option_layer(values: Mapping[str, Any], root: Path, *, origin: str = "command line") -> Layer:
+    """Return the layer of the command line's own options, or an editor's; keys without a value (None) are not
+    in it.
+    """
     given = {key: value for key, value in values.items() if value is not None}
-    _check(given, "command line", "")
-    return Layer("command line", root, given)
+    _check(given, origin, "")
+    return Layer(origin, root, given)
 
 
 def _section(path: Path, *, required: bool) -> dict[str, Any] | None:

@@ -64,7 +64,12 @@ def parse(text: str) -> Suppressions:
 
 
 def add_noqa(text: str, findings: Sequence[Finding]) -> str:
-    """Add `# noqa: CODE` to the statement of each finding that is not hidden yet.
+    """Add `# noqa: CODE` to the statement of each finding that is not hidden yet."""
+    return add_comments(text, findings, Kind.NOQA)
+
+
+def add_comments(text: str, findings: Sequence[Finding], kind: Kind) -> str:
+    """Add a comment of one kind to the statement of each finding that is not hidden yet.
 
     The comment goes on the finding's `noqa_line`, or, where none can stand there (the line ends
     in a string or a backslash), on another line of the same statement. Codes join an existing list.
@@ -80,9 +85,7 @@ def add_noqa(text: str, findings: Sequence[Finding]) -> str:
             if line is not None:
                 wanted[line].add(finding.code)
     requests = existing._directives.requests
-    lists = {
-        request.comment.line: request for request in requests if request.kind is Kind.NOQA and request.items
-    }
+    lists = {request.comment.line: request for request in requests if request.kind is kind and request.items}
     positions = layout.positions
     for line in sorted(wanted, reverse=True):
         codes = ", ".join(sorted(wanted[line]))
@@ -92,7 +95,7 @@ def add_noqa(text: str, findings: Sequence[Finding]) -> str:
         else:
             start = positions.line_start(line) + len(positions.line_text(line).rstrip())
             end = positions.line_end(line)
-            addition = f"  # noqa: {codes}"
+            addition = f"  # noqa: {codes}" if kind is Kind.NOQA else f"  # rlint: ignore[{codes}]"
         text = text[:start] + addition + text[end:]
     return text
 

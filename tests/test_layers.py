@@ -26,6 +26,7 @@ PROJECT = ("rlint.project", "rlint.project.*")
 OUTPUT = ("rlint.output", "rlint.output.*")
 TRIAL = ("rlint.trial", "rlint.trial.*")
 HARNESS = ("rlint.harness", "rlint.harness.*")
+EDITOR = ("rlint.lsp", "rlint.lsp.*")
 COMMANDS = ("rlint.cli", "rlint.cli.*", "rlint.__main__")
 RUNNING = ("rlint.engine", "rlint.origins", "rlint.plan", "rlint.worker", "rlint.workers")
 ENGINE = (*RUNNING, "rlint.cache", "rlint.fixes", "rlint.runs", "rlint.suppress", "rlint.registry")
@@ -110,6 +111,25 @@ LAYERS = (
             *HARNESS,
         ),
         packages=("numpy", "torch", "psutil"),
+    ),
+    Layer(
+        EDITOR,
+        may=(
+            *PLAIN,
+            *SETTINGS,
+            *SUPPRESSIONS,
+            *RUNNING,
+            *OUTPUT,
+            *EDITOR,
+            "rlint.files",
+            "rlint.fixes",
+            "rlint.runs",
+            "rlint.registry",
+            "rlint.project.*",
+            "rlint.evidence.*",
+            "rlint.syntax.positions",
+        ),
+        packages=("pygls", "lsprotocol", "attrs"),
     ),
     Layer(COMMANDS, may=("rlint", "rlint.*"), packages=("click", "rich", "psutil")),
     Layer(("rlint.rules", "rlint.fixtures")),

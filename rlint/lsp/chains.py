@@ -1,0 +1,45 @@
+"""Where the links of a heat chain stand: lines of loops, and the functions that they reach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rlint.project.index import Index
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file, counted from 1, and what it says about why something is hot."""
+
+    path: Path
+    line: int
+    text: str
+
+
+def places_of(chain: tuple[str, ...], index: Index, paths: Mapping[str, Path]) -> tuple[Place, ...]:
+    """The places of a chain's links, as far as they have one: a link is `file:line header` or the name of a
+    function. `paths` are the files, by the names that links use.
+    """
+    found: list[Place] = []
+    for link in chain:
+        place, _, header = link.partition(" ")
+        name, _, line = place.rpartition(":")
+        if header and line.isdigit() and name in paths:
+            found.append(Place(paths[name], int(line), header))
+        elif (function := _function(link, index, paths)) is not None:
+            found.append(function)
+    return tuple(found)
+
+
+def _function(qualname: str, index: Index, paths: Mapping[str, Path]) -> Place | None:
+    """Where the only function of this name stands."""
+    named = [
+        Place(paths[module.path], module.functions[qualname].line, qualname)
+        for module in index.modules.values()
+        if qualname in module.functions and module.path in paths and qualname
+    ]
+    return named[0] if len(named) == 1 else None

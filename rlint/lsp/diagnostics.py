@@ -1,0 +1,132 @@
+"""From findings to what an editor underlines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+from lsprotocol import types
+
+from rlint import registry
+from rlint.engine_codes import UNUSED_SUPPRESSION
+from rlint.findings import Finding, Heat, Position, Problem
+from rlint.lsp.documents import Document
+from rlint.lsp.text import Text
+
+if TYPE_CHECKING:
+    from rlint.lsp.chains import Place
+
+SOURCE = "rlint"
+_SEVERITIES = {
+    Heat.HOT: types.DiagnosticSeverity.Warning,
+    Heat.WARM: types.DiagnosticSeverity.Information,
+    Heat.COLD: types.DiagnosticSeverity.Information,
+}
+
+
+class Wording:
+    """How findings are told to one client: what it cannot show by other means is put into the message."""
+
+    def __init__(self, capabilities: types.ClientCapabilities) -> None:
+        text = capabilities.text_document
+        # A client that asks for its diagnostics says under `diagnostic` what it can show.
+        kinds = [text.publish_diagnostics, text.diagnostic] if text else []
+        self._related = any(kind and kind.related_information for kind in kinds)
+        self._linked = any(kind and kind.code_description_support for kind in kinds)
+        tags = [kind.tag_support.value_set for kind in kinds if kind and kind.tag_support]
+        self._tags = {tag for each in tags for tag in each}
+
+    def finding(self, document: Document, finding: Finding, places: Sequence[Place]) -> types.Diagnostic:
+        """The diagnostic of a finding; `places` are those of its heat chain."""
+        tags = [types.DiagnosticTag.Unnecessary] if finding.code == UNUSED_SUPPRESSION.code else []
+        related = [_related(document, place) for place in places] if self._related else []
+        lines = [finding.message]
+        if finding.chain and not related:
+            lines.append(f"why hot: {' → '.join(finding.chain)}")
+        if finding.advice:
+            lines.append(f"help: {finding.advice}")
+        page = _page(finding.code) if self._linked else None
+        return types.Diagnostic(
+            range=range_of(document, finding),
+            message="\n".join(lines),
+            severity=types.DiagnosticSeverity.Hint if tags else _SEVERITIES[finding.heat],
+            code=finding.code,
+            code_description=types.CodeDescription(page) if page else None,
+            source=SOURCE,
+            tags=[tag for tag in tags if tag in self._tags] or None,
+            related_information=related or None,
+        )
+
+    def problem(self, document: Document, problem: Problem) -> types.Diagnostic:
+        """The diagnostic of something that kept rlint from reading the text, such as a syntax error."""
+        start = document.text.place_of(Position(problem.line or 1, problem.column or 1))
+        line = document.text.line(problem.line or 1)
+        end = (
+            line.end
+            if line.end.character > start.character
+            else types.Position(start.line, start.character + 1)
+        )
+        message = problem.message + (f"\nhelp: {problem.hint}" if problem.hint else "")
+        return types.Diagnostic(
+            types.Range(start, end), message, severity=types.DiagnosticSeverity.Error, source=SOURCE
+        )
+
+
+def range_of(document: Document, finding: Finding) -> types.Range:
+    """Where a finding stands in the document it was found in."""
+    mark = int(document.begins_with_mark)
+    start, end = (
+        replace(place, column=place.column + mark) if mark and place.line == 1 else place
+        for place in (finding.start, finding.end)
+    )
+    return types.Range(document.text.place_of(start), document.text.place_of(end))
+
+
+def moved(diagnostics: Iterable[types.Diagnostic], before: Text, after: Text) -> list[types.Diagnostic]:
+    """Diagnostics of a text where they stand in a later one that nothing can be said of: those on lines
+    before and behind what was changed.
+    """
+    old, new = before.lines, after.lines
+    same = _common(old, new)
+    tail = _common(old[same:][::-1], new[same:][::-1])
+    found = []
+    for diagnostic in diagnostics:
+        first, last = diagnostic.range.start.line, diagnostic.range.end.line
+        by = 0 if last < same else len(new) - len(old)
+        if last >= same and first < len(old) - tail:
+            continue
+        place = types.Range(
+            types.Position(first + by, diagnostic.range.start.character),
+            types.Position(last + by, diagnostic.range.end.character),
+        )
+        found.append(attrs.evolve(diagnostic, range=place))
+    return found
+
+
+def _common(first: Sequence[str], second: Sequence[str]) -> int:
+    number = 0
+    for one, other in zip(first, second, strict=False):
+        if one != other:
+            break
+        number += 1
+    return number
+
+
+def _related(document: Document, place: Place) -> types.DiagnosticRelatedInformation:
+    if place.path == document.path:
+        return types.DiagnosticRelatedInformation(
+            types.Location(document.uri, document.text.line(place.line)), place.text
+        )
+    start = types.Position(place.line - 1, 0)
+    return types.DiagnosticRelatedInformation(
+        types.Location(place.path.as_uri(), types.Range(start, start)), place.text
+    )
+
+
+def _page(code: str) -> str | None:
+    """Where a rule's page can be read: it stands in the rule's own file."""
+    path: Path | None = next((entry.path for entry in registry.catalogue() if entry.code == code), None)
+    return path.absolute().as_uri() if path else None

@@ -1,0 +1,57 @@
+"""Messages about documents: opened, changed, saved and closed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from rlint.lsp.documents import Document
+
+if TYPE_CHECKING:
+    from rlint.lsp.server import Server
+
+_SOON = 0.05
+"""Seconds; several things are often closed at once."""
+
+
+def register(server: Server) -> None:
+    """Let the server understand these messages."""
+    session, publisher = server.session, server.publisher
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def did_open(params: types.DidOpenTextDocumentParams) -> None:
+        item = params.text_document
+        encoding = types.PositionEncodingKind(server.workspace.position_encoding or "utf-16")
+        document = Document(item.uri, item.language_id, item.version, item.text, encoding.value)
+        if document.is_python:
+            session.documents.put(document)
+            if not server.watches:
+                session.forget_plans()  # there may be new files
+            publisher.saved(document)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def did_change(params: types.DidChangeTextDocumentParams) -> None:
+        before = session.documents.get(params.text_document.uri)
+        if before is not None:
+            document = before.changed(params.text_document.version, params.content_changes)
+            session.documents.put(document)
+            publisher.typed(document)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def did_save(params: types.DidSaveTextDocumentParams) -> None:
+        document = session.documents.get(params.text_document.uri)
+        if document is not None:
+            if not server.watches:
+                session.forget_plans()
+            publisher.saved(document)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def did_close(params: types.DidCloseTextDocumentParams) -> None:
+        document = session.documents.get(params.text_document.uri)
+        if document is not None:
+            others = session.depending_on(document)
+            session.close(document)
+            publisher.clear(document)
+            for other in others:
+                publisher.schedule(other, _SOON)

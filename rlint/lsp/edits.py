@@ -1,0 +1,57 @@
+"""From rlint's edits, which count characters, to those of the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from itertools import accumulate
+
+from lsprotocol import types
+
+from rlint.findings import Edit
+from rlint.lsp.documents import Document
+
+
+def text_edits(document: Document, edits: Iterable[Edit]) -> list[types.TextEdit]:
+    """The edits of a fix, in the order in which insertions at one place must stand."""
+    shift = int(document.begins_with_mark)
+    ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
+    return [
+        types.TextEdit(document.text.range(edit.start + shift, edit.end + shift), edit.text)
+        for edit in ordered
+    ]
+
+
+def differences(before: str, after: str) -> list[Edit]:
+    """The edits, line by line, that make `after` of `before`."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    starts = [0, *accumulate(map(len, old))]
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    return [
+        Edit(starts[first], starts[last], "".join(new[begin:end]))
+        for what, first, last, begin, end in matcher.get_opcodes()
+        if what != "equal"
+    ]
+
+
+def difference(before: str, after: str) -> Edit:
+    """The one edit that makes `after` of `before`, without what both begin and end with."""
+    start = 0
+    shorter = min(len(before), len(after))
+    while start < shorter and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    return Edit(start, len(before) - end, after[start : len(after) - end])
+
+
+def workspace_edit(
+    document: Document, edits: list[types.TextEdit], capabilities: types.ClientCapabilities
+) -> types.WorkspaceEdit:
+    """An edit of one document; where the client can tell, of the version at hand and no other."""
+    workspace = capabilities.workspace.workspace_edit if capabilities.workspace else None
+    if workspace is None or not workspace.document_changes:
+        return types.WorkspaceEdit(changes={document.uri: edits})
+    versioned = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=document.version)
+    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(versioned, [*edits])])

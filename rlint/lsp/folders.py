@@ -1,0 +1,114 @@
+"""The settings that apply to a document: of its folder in the workspace, and of the files beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rlint.config import FILE_NAMES, read_config
+from rlint.errors import RlintError
+from rlint.lsp.options import Options
+from rlint.project.context import project_root
+from rlint.settings import Resolver, Settings
+
+_INSTALLED = "site-packages"
+
+Stamps = tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What applies to one file. `root` is the folder that its name is shown relative to."""
+
+    root: Path
+    options: Options
+    settings: Settings
+    included: bool
+    """False for a file that the settings pass over."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    stamps: Stamps
+    applied: Settings
+
+
+class Folders:
+    """The folders of the workspace, each with the editor's options for it. `report` is told of mistakes in
+    the settings; the last settings that were right go on to apply, or else the defaults.
+    """
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
+        self._options: dict[Path, Options] = {}
+        self._default = Options()
+        self._read: dict[tuple[Path, Path], _Read] = {}
+
+    @property
+    def roots(self) -> list[Path]:
+        """The folders of the workspace."""
+        return list(self._options)
+
+    def set(self, roots: Iterable[Path], options: Callable[[Path | None], Options]) -> None:
+        """Replace folders and options; `options` are asked for each folder, and for what lies in none."""
+        self._options = {root: options(root) for root in roots}
+        self._default = options(None)
+        self._read.clear()
+
+    def applied(self, path: Path) -> Applied:
+        """What applies to a file as its settings are now; configuration files that changed are read again."""
+        inside = [root for root in self._options if root == path.parent or root in path.parents]
+        root = max(inside, key=lambda root: len(root.parts), default=None)
+        options = self._default if root is None else self._options[root]
+        root = root or project_root(path) or path.parent
+        settings = self._settings(root, path.parent, options)
+        foreign = not inside and _INSTALLED in path.parts  # somebody looks into a library
+        included = options.enable and not foreign and not _excluded(settings, path, root)
+        return Applied(root, options, settings, included)
+
+    def _settings(self, root: Path, folder: Path, options: Options) -> Settings:
+        named = options.configuration_file(root)
+        files = (
+            [named] if named else [above / name for above in (folder, *folder.parents) for name in FILE_NAMES]
+        )
+        known = self._read.get((root, folder))
+        if known is not None and known.stamps == _stamps([Path(name) for name, _, _ in known.stamps]):
+            return known.applied
+        try:
+            resolver = Resolver(root, config=named, overrides=[options.layer(root)])
+            settings = resolver.for_folder(folder)
+            extended = read_config(settings.config, root) if settings.config else []
+            files += [layer.path for layer in extended if layer.path is not None]
+        except RlintError as error:
+            self._report(str(error))
+            settings = known.applied if known else _without_files(root, options)
+        self._read[root, folder] = _Read(_stamps(files), settings)
+        return settings
+
+
+def _without_files(root: Path, options: Options) -> Settings:
+    """The settings where configuration files are of no use; without the editor's, if those are to blame."""
+    try:
+        return Resolver(root, isolated=True, overrides=[options.layer(root)]).main
+    except RlintError:
+        return Resolver(root, isolated=True).main
+
+
+def _excluded(settings: Settings, path: Path, root: Path) -> bool:
+    """Whether the settings pass over a file, itself or by a folder below the root that it lies in."""
+    between = [each for each in (path, *path.parents) if root in each.parents]
+    return any(settings.excludes_entry(str(each)) for each in between)
+
+
+def _stamps(files: Iterable[Path]) -> Stamps:
+    """Times and sizes of files, of those that are not there, too: they may come."""
+    return tuple((str(path), *_stamp(path)) for path in dict.fromkeys(files))
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return 0, 0
+    return status.st_mtime_ns, status.st_size

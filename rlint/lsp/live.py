@@ -1,0 +1,194 @@
+"""An engine that stays: what is known of the files of a project is kept from one check to the next.
+
+Plans, summaries and what follows from them are those of `rlint.plan` and `rlint.worker`; this only remembers
+them, and knows when they are out of date.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlint import worker
+from rlint.findings import Finding, Problem
+from rlint.lsp.chains import Place, places_of
+from rlint.plan import Plan
+from rlint.project.related import import_statements
+from rlint.runs import Job, Target
+
+if TYPE_CHECKING:
+    from rlint.project.heat import HeatMap
+    from rlint.project.summary import ModuleSummary
+
+_MOST_SUMMARIES = 10_000
+_MOST_LINKED = 3
+"""Of so many groups of files, the knowledge is kept. It is the largest thing that is kept."""
+
+Stamp = str | tuple[int, int, int]
+"""What a file's summary was made of: the text in the editor, or time, size and inode of the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found in a text. `problems` are what kept rlint from its work, a syntax error among them."""
+
+    text: str
+    findings: tuple[Finding, ...]
+    problems: tuple[Problem, ...]
+    parsed: bool
+    """False where the text is no Python, so that nothing can be said of it."""
+    chains: Mapping[tuple[str, ...], tuple[Place, ...]]
+    """Where the links of the findings' chains stand."""
+    tells_more: bool
+    """Is there something new in it for other files?"""
+
+    @classmethod
+    def nothing(cls, text: str) -> Checked:
+        """What is found where nothing is looked for."""
+        return cls(text, (), (), parsed=True, chains={}, tells_more=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    key: tuple[object, ...]
+    group: tuple[Job, ...]
+    stamps: dict[Path, Stamp | None]
+
+
+class Live:
+    """Checks texts one at a time. Not for several threads at once."""
+
+    def __init__(self) -> None:
+        self._plans: dict[Path, _Planned] = {}
+        self._summaries: dict[tuple[Path, str, str, str], tuple[Stamp | None, ModuleSummary | None]] = {}
+        self._linked: OrderedDict[tuple[int, ...], tuple[Mapping[str, ModuleSummary], HeatMap]]
+        self._linked = OrderedDict()
+        self._generation = 0
+
+    def forget_plans(self) -> None:
+        """Look anew for the files around each text: some were made, renamed or deleted."""
+        self._generation += 1
+
+    def forget(self, path: Path) -> None:
+        """Forget a text that is no longer checked."""
+        self._plans.pop(path, None)
+
+    def knows(self, path: Path, other: Path) -> bool:
+        """Do the findings in the text at `path` hang on what stands in another file?"""
+        planned = self._plans.get(path)
+        return planned is not None and other in planned.stamps
+
+    def check(
+        self, target: Target, texts: Mapping[Path, str], *, stopped: Callable[[], bool]
+    ) -> Checked | None:
+        """Check a target, whose source is given. `texts` are those of files that are open in the editor; they
+        count instead of what is on disk. None if `stopped` said yes meanwhile.
+        """
+        assert target.source is not None
+        text = target.source.text
+        texts = {**texts, target.path: text}
+        planned = self._plan(target, texts)
+        paths = {job.name: job.path for job in planned.group}
+        own = next(job for job in planned.group if job.name == target.name)
+        checker = worker.Worker()
+        made = checker.summarise([own])
+        known: dict[str, ModuleSummary] = {}
+        news = False
+        if made:
+            for job in planned.group:
+                if stopped():
+                    return None
+                if job is own:
+                    known[job.name], news = self._kept(job, text, made[job.name])
+                elif (summary := self._summary(job, texts)) is not None:
+                    known[job.name] = summary
+        results = checker.check([known] if made else [], ignore_suppressions=False, link=self._link)
+        findings = tuple(finding for result in results for finding in result.findings)
+        problems = tuple(problem for result in results for problem in result.problems)
+        chains = {finding.chain for finding in findings if finding.chain}
+        index = self._link(known).index if chains else None
+        places = {chain: places_of(chain, index, paths) for chain in chains} if index else {}
+        return Checked(text, findings, problems, parsed=bool(made), chains=places, tells_more=news)
+
+    def _plan(self, target: Target, texts: Mapping[Path, str]) -> _Planned:
+        """The files that can know of a target; found anew where imports or files have changed."""
+        imports = tuple(sorted((str(path), _imports(text)) for path, text in texts.items()))
+        key = (target.name, self._generation, imports)
+        known = self._plans.get(target.path)
+        if known is None or known.key != key or known.stamps != _stamps(known.group, texts):
+            plan = Plan([target], texts)
+            known = _Planned(key, tuple(plan.groups[0]), _stamps(plan.groups[0], texts))
+            self._forget_summaries()
+        group = tuple(
+            replace(job, text=texts.get(job.path), codes=target.codes if job.name == target.name else None)
+            for job in known.group
+        )
+        planned = _Planned(key, group, known.stamps)
+        self._plans[target.path] = planned
+        return planned
+
+    def _summary(self, job: Job, texts: Mapping[Path, str]) -> ModuleSummary | None:
+        """What another file tells, if it can be read."""
+        stamp = texts.get(job.path) or _stamp(job.path)
+        known = self._summaries.get(_key(job))
+        if known is not None and known[0] == stamp:
+            return known[1]
+        found = worker.Worker().summarise([job]).get(job.name)
+        if found is None:
+            # A file that cannot be read right now, say since somebody types in it, tells what it told before.
+            found = known[1] if known is not None and job.path in texts else None
+            self._summaries[_key(job)] = (stamp, found)
+            return found
+        return self._kept(job, stamp, found)[0]
+
+    def _kept(self, job: Job, stamp: Stamp | None, made: ModuleSummary) -> tuple[ModuleSummary, bool]:
+        """Keep a summary, and tell whether it differs from the one before. One that does not is not new: what
+        follows from it need not be worked out again.
+        """
+        known = self._summaries.get(_key(job))
+        news = known is None or known[1] != made
+        kept = made if news or known is None or known[1] is None else known[1]
+        self._summaries[_key(job)] = (stamp, kept)
+        return kept, news and known is not None
+
+    def _link(self, group: Mapping[str, ModuleSummary]) -> HeatMap:
+        key = tuple(map(id, group.values()))
+        known = self._linked.get(key)
+        if known is None:
+            known = self._linked[key] = (dict(group), worker.linked(group))  # so that no id is used again
+            if len(self._linked) > _MOST_LINKED:
+                self._linked.popitem(last=False)
+        self._linked.move_to_end(key)
+        return known[1]
+
+    def _forget_summaries(self) -> None:
+        if len(self._summaries) > _MOST_SUMMARIES:
+            used = {_key(job) for planned in self._plans.values() for job in planned.group}
+            self._summaries = {key: kept for key, kept in self._summaries.items() if key in used}
+
+
+@lru_cache(maxsize=256)
+def _imports(text: str) -> tuple[bytes, ...]:
+    """The import statements of a text: as long as they stay, so do the files around it."""
+    return tuple(match.group() for match in import_statements(text.encode("utf-8", "surrogatepass")))
+
+
+def _key(job: Job) -> tuple[Path, str, str, str]:
+    return job.path, job.name, job.module, job.package
+
+
+def _stamps(group: Iterable[Job], texts: Mapping[Path, str]) -> dict[Path, Stamp | None]:
+    """Of which state the files are, apart from those in the editor."""
+    return {job.path: None if job.path in texts else _stamp(job.path) for job in group}
+
+
+def _stamp(path: Path) -> Stamp | None:
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

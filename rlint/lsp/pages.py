@@ -1,0 +1,41 @@
+"""The pages of rules as an editor shows them, with what was measured."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rlint.evidence import recorded
+from rlint.findings import Safety
+from rlint.output import measured_page
+
+if TYPE_CHECKING:
+    from rlint.findings import Finding
+    from rlint.registry import RuleEntry
+
+
+@lru_cache(maxsize=256)
+def page(entry: RuleEntry) -> str:
+    """A rule's page as Markdown."""
+    text = entry.page
+    if entry.is_builtin:
+        evidence = recorded.of(entry)
+        stale = {one.device: recorded.changed_since(entry, one) for one in evidence.recordings}
+        text = measured_page.with_measured(text, measured_page.section(evidence, stale))
+    return f"# {entry.name} ({entry.code})\n\n{text.rstrip()}\n"
+
+
+def about(finding: Finding) -> str:
+    """What is to be said of one finding, as Markdown."""
+    lines = [f"**{finding.code}** {finding.name}: {finding.message}"]
+    if finding.chain:
+        lines.append(f"Why hot: {' → '.join(f'`{link}`' for link in finding.chain)}")
+    if finding.advice:
+        lines.append(f"Help: {finding.advice}")
+    if finding.fix is not None:
+        safe = finding.fix.safety is Safety.SAFE
+        reason = f": {finding.fix.reason}" if finding.fix.reason else ""
+        lines.append(f"Fix: {finding.fix.title} ({'safe' if safe else f'unsafe{reason}'})")
+    else:
+        lines.append("There is no automatic fix.")
+    return "\n\n".join(lines) + "\n"

@@ -1,0 +1,36 @@
+"""How messages about documents are handled: rlint keeps the texts itself."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from lsprotocol import types
+from pygls.protocol import LanguageServerProtocol, lsp_method
+
+
+class Protocol(LanguageServerProtocol):
+    """Leaves the texts to `rlint.lsp.documents`: pygls takes form feeds and other characters for line ends,
+    which neither the protocol nor Python does, and would apply changes on the wrong line.
+    """
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(
+        self, params: types.DidOpenTextDocumentParams
+    ) -> Generator[Any, Any, None]:
+        """A document is open."""
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_OPEN], (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(
+        self, params: types.DidChangeTextDocumentParams
+    ) -> Generator[Any, Any, None]:
+        """Something was typed."""
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(
+        self, params: types.DidCloseTextDocumentParams
+    ) -> Generator[Any, Any, None]:
+        """A document is closed."""
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None

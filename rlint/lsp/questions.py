@@ -1,0 +1,75 @@
+"""What an editor asks: diagnostics, actions, and what to show where the pointer rests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from rlint.findings import Safety
+from rlint.lsp import actions
+from rlint.lsp.edits import differences, text_edits, workspace_edit
+from rlint.lsp.hover import hover
+
+if TYPE_CHECKING:
+    from rlint.lsp.documents import Document
+    from rlint.lsp.server import Server
+
+
+def register(server: Server) -> None:
+    """Let the server understand these questions, but for diagnostics: see `answer_diagnostics`."""
+    session = server.session
+    options = types.CodeActionOptions(code_action_kinds=list(actions.KINDS), resolve_provider=True)
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)
+    async def code_action(params: types.CodeActionParams) -> list[types.CodeAction] | None:
+        document = session.documents.get(params.text_document.uri)
+        found = await session.checked(document, newest=False) if document else None
+        if document is None or found is None or not found.parsed:
+            return None
+        asked = actions.Asked(document, params.range, params.context, server.client_capabilities)
+        offered = actions.quick_fixes(asked, found.findings)
+        unsafe = session.applied(document).settings.unsafe_fixes
+        fixable = [finding.fix.safety is Safety.SAFE or unsafe for finding in found.findings if finding.fix]
+        if asked.wants(actions.FIX_ALL) and any(fixable):
+            edit = None if asked.resolves else await _fix_all(document)
+            if asked.resolves or edit:
+                offered.append(actions.fix_all(asked, edit, unsafe=unsafe))
+        return offered
+
+    @server.feature(types.CODE_ACTION_RESOLVE)
+    async def resolve(action: types.CodeAction) -> types.CodeAction:
+        data = action.data if isinstance(action.data, dict) else {}
+        document = session.documents.get(str(data.get("uri", "")))
+        if document is not None and action.kind == actions.FIX_ALL:
+            action.edit = await _fix_all(document)
+        return action
+
+    async def _fix_all(document: Document) -> types.WorkspaceEdit | None:
+        after = await session.fixed(document)
+        if after is None or not session.is_current(document):
+            return None
+        edits = text_edits(document, differences(document.source, after))
+        return workspace_edit(document, edits, server.client_capabilities)
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    async def show(params: types.HoverParams) -> types.Hover | None:
+        document = session.documents.get(params.text_document.uri)
+        found = await session.checked(document, newest=False) if document else None
+        if document is None or found is None:
+            return None
+        text = server.client_capabilities.text_document
+        formats = (text.hover.content_format if text and text.hover else None) or [types.MarkupKind.Markdown]
+        markdown = types.MarkupKind.Markdown in formats
+        return hover(document, found.findings, params.position, markdown=markdown)
+
+
+def answer_diagnostics(server: Server) -> None:
+    """Let the server understand questions for diagnostics: for clients that ask. To others they are sent."""
+    options = types.DiagnosticOptions(
+        inter_file_dependencies=True, workspace_diagnostics=False, identifier="rlint"
+    )
+
+    @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)
+    async def diagnostic(params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+        return await server.publisher.report(params.text_document.uri, params.previous_result_id)

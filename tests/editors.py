@@ -1,0 +1,242 @@
+"""An editor for the tests: a real client that talks to a real `rlint server`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pygls.protocol import default_converter
+from pytest_lsp.client import (
+    DEFAULT_CLIENT_FEATURES,
+    LanguageClient,
+    client_capabilities,
+    register_lsp_features,
+)
+
+import rlint
+
+ROOT = Path(rlint.__file__).resolve().parents[1]
+COMMAND = (sys.executable, "-m", "rlint", "server")
+PATIENCE = 60.0
+"""Seconds after which what does not come is missing. Busy machines take long."""
+
+Capabilities = types.ClientCapabilities
+
+
+class Editor:
+    """What a person sees and does. Documents are named by their paths below the folder."""
+
+    def __init__(self, client: LanguageClient, folder: Path) -> None:
+        self.client = client
+        self.folder = folder
+        self.published: dict[str, list[types.PublishDiagnosticsParams]] = {}
+        self.registered: list[types.Registration] = []
+        self.started: types.InitializeResult | None = None
+        self._news = asyncio.Condition()
+        self._versions: dict[str, int] = {}
+
+    def uri(self, name: str) -> str:
+        """The URI of a file, or a URI itself."""
+        return name if ":" in name else (self.folder / name).as_uri()
+
+    def item(self, name: str) -> types.TextDocumentIdentifier:
+        """A document as requests name it."""
+        return types.TextDocumentIdentifier(self.uri(name))
+
+    def open(self, name: str, text: str | None = None, language: str = "python") -> None:
+        """Open a file, or a buffer that is none yet."""
+        shown = (self.folder / name).read_bytes().decode() if text is None else text
+        self._versions[name] = 1
+        item = types.TextDocumentItem(self.uri(name), language, 1, shown)
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+
+    def type(self, name: str, *changes: types.TextDocumentContentChangeEvent | str) -> int:
+        """Change a document, in parts or as a whole; give its new version."""
+        self._versions[name] += 1
+        document = types.VersionedTextDocumentIdentifier(self._versions[name], self.uri(name))
+        whole = types.TextDocumentContentChangeWholeDocument
+        parts = [whole(each) if isinstance(each, str) else each for each in changes]
+        self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, parts))
+        return self._versions[name]
+
+    def save(self, name: str) -> None:
+        """Tell that a document was saved."""
+        self.client.text_document_did_save(types.DidSaveTextDocumentParams(self.item(name)))
+
+    def close(self, name: str) -> None:
+        """Close a document."""
+        self.client.text_document_did_close(types.DidCloseTextDocumentParams(self.item(name)))
+
+    async def note(self, params: types.PublishDiagnosticsParams) -> None:
+        """Take diagnostics that the server sends."""
+        async with self._news:
+            self.published.setdefault(params.uri, []).append(params)
+            self._news.notify_all()
+
+    async def diagnostics(
+        self, name: str, wanted: Callable[[list[str]], bool] | None = None
+    ) -> list[types.Diagnostic]:
+        """The diagnostics of a document's newest version, as soon as their codes are as wanted."""
+        uri, version = self.uri(name), self._versions[name]
+
+        def current() -> list[types.Diagnostic] | None:
+            for params in reversed(self.published.get(uri, [])):
+                if params.version == version and (wanted is None or wanted(codes(params.diagnostics))):
+                    return list(params.diagnostics)
+            return None
+
+        async def wait() -> list[types.Diagnostic]:
+            async with self._news:
+                while (found := current()) is None:
+                    await self._news.wait()
+                return found
+
+        return await asyncio.wait_for(wait(), PATIENCE)
+
+    async def pull(self, name: str, previous: str | None = None) -> types.DocumentDiagnosticReport:
+        """Ask for diagnostics."""
+        params = types.DocumentDiagnosticParams(self.item(name), previous_result_id=previous)
+        return await asyncio.wait_for(self.client.text_document_diagnostic_async(params), PATIENCE)
+
+    async def actions(
+        self, name: str, where: types.Range, only: Sequence[str] | None = None
+    ) -> list[types.CodeAction]:
+        """What is offered at a place."""
+        shown = self.published.get(self.uri(name), [])
+        context = types.CodeActionContext(list(shown[-1].diagnostics) if shown else [], only)
+        params = types.CodeActionParams(self.item(name), where, context)
+        found = await asyncio.wait_for(self.client.text_document_code_action_async(params), PATIENCE)
+        return [action for action in found or () if isinstance(action, types.CodeAction)]
+
+    async def resolve(self, action: types.CodeAction) -> types.CodeAction:
+        """Ask for what an action does."""
+        return await asyncio.wait_for(self.client.code_action_resolve_async(action), PATIENCE)
+
+    async def hover(self, name: str, line: int, character: int) -> str | None:
+        """What is shown at a place."""
+        params = types.HoverParams(self.item(name), types.Position(line, character))
+        found = await asyncio.wait_for(self.client.text_document_hover_async(params), PATIENCE)
+        return found.contents.value if found and isinstance(found.contents, types.MarkupContent) else None
+
+    async def told(self, part: str) -> str:
+        """A message with this in it, as soon as it is shown to the user."""
+
+        async def wait() -> str:
+            while not (found := [m.message for m in self.client.messages if part in m.message]):
+                await asyncio.sleep(0.02)
+            return found[0]
+
+        return await asyncio.wait_for(wait(), PATIENCE)
+
+    def configure(self, settings: dict[str, Any]) -> None:
+        """Change the settings, as the user does."""
+        self.client.set_configuration(settings, section="rlint")
+        self.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
+
+
+def codes(diagnostics: Sequence[types.Diagnostic]) -> list[str]:
+    """The codes of diagnostics, in order; "error" for what has none."""
+    return [str(each.code) if each.code else "error" for each in diagnostics]
+
+
+def applied(text: str, edit: types.WorkspaceEdit | None, encoding: str = "utf-16") -> str:
+    """A text after the edits of one document, as the protocol says that they are applied."""
+    assert edit is not None
+    edits: list[Any] = []
+    for each in edit.document_changes or ():
+        assert isinstance(each, types.TextDocumentEdit)
+        edits += each.edits
+    for several in (edit.changes or {}).values():
+        edits += several
+    places = [
+        (offset(text, e.range.start, encoding), offset(text, e.range.end, encoding), e.new_text)
+        for e in edits
+    ]
+    parts, done = [], 0
+    for start, end, new in sorted(places, key=lambda place: place[:2]):
+        assert start >= done, "edits overlap"
+        parts += [text[done:start], new]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def offset(text: str, place: types.Position, encoding: str = "utf-16") -> int:
+    """The characters before a place, reckoned apart from what the server does."""
+    start = 0
+    for _ in range(place.line):
+        start = min(end for end in (text.find("\n", start) + 1, text.find("\r", start) + 1) if end)
+        if text[start - 1 : start + 1] == "\r\n":
+            start += 1
+    units = {
+        "utf-8": lambda c: len(c.encode()),
+        "utf-16": lambda c: 1 + (c > "\uffff"),
+        "utf-32": lambda _: 1,
+    }
+    left = place.character
+    while left > 0:
+        left -= units[encoding](text[start])
+        start += 1
+    assert left == 0, "a place within a character"
+    return start
+
+
+@asynccontextmanager
+async def editor(
+    folder: Path,
+    *,
+    like: str = "visual-studio-code",
+    options: object = None,
+    settings: dict[str, Any] | None = None,
+    folders: Sequence[Path] | None = None,
+    change: Callable[[Capabilities], None] = lambda _: None,
+    command: Sequence[str] = COMMAND,
+) -> AsyncIterator[Editor]:
+    """An editor with the abilities of one that exists, changed as wanted; closed in good order."""
+    client = LanguageClient(converter_factory=default_converter, configuration={"": {"rlint": settings}})
+    opened = Editor(client, folder)
+    register_lsp_features(client, {**DEFAULT_CLIENT_FEATURES, **_features(opened)})
+    await client.start_io(*command, env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"})
+    capabilities = client_capabilities(like)
+    change(capabilities)
+    opened.started = await asyncio.wait_for(
+        client.initialize_session(
+            types.InitializeParams(
+                capabilities=capabilities,
+                root_uri=folder.as_uri(),
+                workspace_folders=[types.WorkspaceFolder(p.as_uri(), p.name) for p in folders or [folder]],
+                initialization_options=options,
+            )
+        ),
+        PATIENCE,
+    )
+    server = client._server
+    assert server is not None
+    try:
+        yield opened
+        await asyncio.wait_for(client.shutdown_session(), PATIENCE)
+        assert server.returncode == 0
+    finally:
+        if server.returncode is None:
+            server.kill()
+        await client.stop()
+
+
+def _features(opened: Editor) -> dict[str, Any]:
+    async def publish(params: types.PublishDiagnosticsParams) -> None:
+        await opened.note(params)
+
+    def register(params: types.RegistrationParams) -> None:
+        opened.registered += params.registrations
+
+    return {types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: publish, types.CLIENT_REGISTER_CAPABILITY: register}
+
+
+def run(scenario: Awaitable[None]) -> None:
+    """Play a scenario to its end."""
+    asyncio.run(scenario)  # type: ignore[arg-type]
