@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rlint.files import Source, read_source
 from rlint.findings import Finding, Problem, Safety
 from rlint.plan import Plan
-from rlint.runs import Changed, FixId, FixReport, Report, Result, Target, Wanted
+from rlint.runs import Changed, FixId, FixReport, Hidden, Report, Result, Target, Wanted
 
 if TYPE_CHECKING:
     from rlint.cache import Cache
@@ -100,14 +100,28 @@ class Fixer:
                 break
             results.update(run.check_again(changed))
         report = run.report(results, texts)
-        report = replace(report, problems=(*report.problems, *broken))
+        hidden = sorted((f for each in results.values() for f in each.hidden), key=lambda f: f.sort_key)
+        report = replace(
+            report,
+            problems=(*report.problems, *broken),
+            hidden=tuple(Hidden(finding, in_source=True, reason="hidden by a comment") for finding in hidden),
+        )
         new = []
         for name in sorted(texts):
             source = run.source(name)
             if source is not None and texts[name] != source.text:
                 new.append(Changed(source, texts[name], tuple(finding for _, finding in applied[name])))
         pairs = [pair for name in sorted(applied) for pair in applied[name]]
-        return FixReport(report, tuple(f for _, f in pairs), tuple(new), tuple(name for name, _ in pairs))
+        left: dict[Finding, FixId] = {}
+        for name, origin in origins.items():
+            left.update((finding, each) for each, finding in origin.names(results[name].findings).items())
+        return FixReport(
+            report,
+            tuple(finding for _, finding in pairs),
+            tuple(new),
+            tuple(name for name, _ in pairs),
+            tuple(left.get(finding) for finding in report.findings),
+        )
 
 
 def _fixable(finding: Finding, *, unsafe: bool) -> bool:

@@ -5,7 +5,9 @@ what it has stored, never to read working files itself, which could pass them th
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,10 +16,18 @@ from rlint.errors import RlintError
 
 # Programs that a repository's configuration may name are left out, and so are locks.
 _OPTIONS = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "core.quotePath=false")
-_SETTINGS = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+# Nothing is fetched that a partial clone lacks: the repository says by which program.
+_SETTINGS = {
+    "LC_ALL": "C",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+}
 # Hooks are started with these; the repository is found from the files instead.
 _MISLEADING = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE"})
 _SUBMODULE = b"160000"
+_STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=normal", "--ignore-submodules=all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +95,39 @@ class Repository:
             os.fsdecode(record.partition(b"\t")[2]) for record in records if record.startswith(_SUBMODULE)
         )
 
+    def changed_paths(self) -> list[str]:
+        """Return the files that differ from the last commit, in the index or on disk, and those that are not
+        known and not ignored, by their paths below the top folder. Submodules are not looked into.
+        """
+        done = self._start(*_STATUS, settings=self._no_filters())
+        records = iter(self._output(done).split(b"\0"))
+        found = []
+        for record in records:
+            if record:
+                found.append(os.fsdecode(record[3:]))
+                if b"R" in record[:2] or b"C" in record[:2]:
+                    next(records, None)  # what it was called
+        return found
+
+    def _no_filters(self) -> dict[str, str]:
+        """Settings that take back the filters which the repository itself defines: they are programs, and a
+        comparison with files on disk runs them. Those of the user, for large files say, stay.
+        """
+        own: dict[str, str] = {}
+        users: dict[str, str] = {}
+        records = os.fsdecode(self._run("config", "--list", "--show-scope", "-z", "--includes")).split("\0")
+        for scope, entry in zip(records[::2], records[1::2], strict=False):
+            key, _, value = entry.partition("\n")
+            if key.startswith("filter."):
+                (own if scope in ("local", "worktree") else users)[key] = value
+        # In the environment, because an option ends a key at its first `=`.
+        settings = {"GIT_CONFIG_COUNT": str(len(own))}
+        for number, key in enumerate(own):
+            off = "false" if key.endswith(".required") else ""
+            settings[f"GIT_CONFIG_KEY_{number}"] = key
+            settings[f"GIT_CONFIG_VALUE_{number}"] = users.get(key, off)
+        return settings
+
     def content(self, identity: str) -> bytes:
         """Return the content of a file as it is stored."""
         return self._run("cat-file", "blob", identity)
@@ -94,25 +137,27 @@ class Repository:
         return os.fsdecode(done.stdout).strip() or None if done.returncode == 0 else None
 
     def _run(self, *arguments: str) -> bytes:
-        done = self._start(*arguments)
+        return self._output(self._start(*arguments))
+
+    def _output(self, done: subprocess.CompletedProcess[bytes]) -> bytes:
         if done.returncode:
             said = done.stderr.decode(errors="replace").strip() or f"status {done.returncode}"
-            raise RlintError(f"{self.top}: `git {arguments[0]}` failed: {said}")
+            raise RlintError(f"{self.top}: `git {done.args[len(_OPTIONS) + 1]}` failed: {said}")
         return done.stdout
 
-    def _start(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    def _start(
+        self, *arguments: str, settings: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
         kept = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
         try:
             done = subprocess.run(  # noqa: S603 - a list, no shell
-                ["git", *_OPTIONS, *arguments],  # noqa: S607 - as it is installed
+                [_program(), *_OPTIONS, *arguments],
                 cwd=self.top,
-                env={**kept, **_SETTINGS},
+                env={**kept, **_SETTINGS, **(settings or {})},
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 check=False,
             )
-        except FileNotFoundError as error:
-            raise RlintError("this needs git, which is not on the PATH") from error
         except OSError as error:
             raise RlintError(f"git cannot be started: {error.strerror or error}") from error
         if b"dubious ownership" in done.stderr:
@@ -121,6 +166,15 @@ class Repository:
                 f"`git config --global --add safe.directory {self.top}` allows that"
             )
         return done
+
+
+def _program() -> str:
+    """Where git is installed; never in the working folder, to which a PATH may lead that is not absolute."""
+    folders = [folder for folder in os.get_exec_path() if os.path.isabs(folder)]
+    found = shutil.which("git", path=os.pathsep.join(folders))
+    if found is None or not os.path.isabs(found):
+        raise RlintError("this needs git, which is not on the PATH")
+    return found
 
 
 def top_of(folder: Path) -> Path | None:

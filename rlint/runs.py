@@ -47,6 +47,8 @@ class Result:
     findings: tuple[Finding, ...] = ()
     problems: tuple[Problem, ...] = ()
     checked: bool = True
+    hidden: tuple[Finding, ...] = ()
+    """What comments hide; not kept from one run to the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +119,5 @@ class FixReport:
     changed: tuple[Changed, ...]
     ids: tuple[FixId, ...] = ()
     """Of `applied`, in its order."""
+    left: tuple[FixId | None, ...] = ()
+    """Of the findings of `report`, in its order; None in files without fixes."""

@@ -103,6 +103,7 @@ class Worker:
         wanted = [rule for rule in rules if rule.code in job.codes and _triggered(rule, text)]
         found: list[Finding] = []
         problems: list[Problem] = []
+        hidden: tuple[Finding, ...] = ()
         if wanted:
             knowledge = kept.linked(index) if kept is not None else _known(job, text, index)
             if isinstance(knowledge, Problem):
@@ -115,11 +116,12 @@ class Worker:
                 else:
                     found += seen
         if not ignore_suppressions:
-            found = [finding for finding in found if not comments.hides(finding)]
+            hidden = tuple(finding for finding in found if comments.hides(finding))
+            found = [finding for finding in found if finding not in hidden]
             known = {entry.code: entry.name for entry in registry.catalogue()}
             found += comments.report(job.name, known, job.codes)
         found.sort(key=lambda finding: finding.sort_key)
-        return Result(job.name, tuple(found), tuple(problems))
+        return Result(job.name, tuple(found), tuple(problems), hidden=hidden)
 
 
 def linked(group: Mapping[str, ModuleSummary]) -> HeatMap:

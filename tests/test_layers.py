@@ -91,13 +91,16 @@ LAYERS = (
         may=(
             *PLAIN,
             *OUTPUT,
+            "rlint.outcome",
             "rlint.syntax.positions",
             "rlint.fingerprints",
             "rlint.harness.results",
             "rlint.harness.results_json",
         ),
-        for_types=("rlint.files", "rlint.runs", "rlint.evidence.recorded"),
+        for_types=("rlint.files", "rlint.trial.*", "rlint.runs", "rlint.evidence.recorded"),
     ),
+    Layer(("rlint.uncommitted",), may=(*PLAIN, "rlint.git")),
+    Layer(("rlint.outcome",), may=(*PLAIN, "rlint.runs"), for_types=("rlint.trial.trial",)),
     Layer(TRIAL, may=(*PLAIN, *TRIAL, "rlint.engine", "rlint.runs")),
     Layer(
         HARNESS,

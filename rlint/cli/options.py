@@ -95,6 +95,7 @@ RUN = (
         "-o", "--output-file", type=click.Path(dir_okay=False, path_type=Path), help="Write the report there."
     ),
     _flag("--diff", text="Print what fixing would change, and change nothing."),
+    _flag("--allow-dirty", text="Apply unsafe fixes to a tree with uncommitted changes, too."),
     _flag("--show-fixes", text="List what was fixed."),
     _flag("--statistics", text="Count the findings of each rule instead of showing them."),
     _flag("--exit-zero", text="Exit with 0 even if there are findings."),

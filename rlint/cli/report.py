@@ -13,17 +13,21 @@ if TYPE_CHECKING:
     from rlint.cli.request import Request
     from rlint.cli.work import Work
     from rlint.findings import Finding
+    from rlint.outcome import Outcome
     from rlint.runs import FixReport, Report
 
 CLEAN, FINDINGS, FAILED = 0, 1, 2
 
 
-def show(work: Work, report: Report, console: Console, *, fixed: int = 0, err: bool = False) -> int:
-    """Print a report and its summary, and tell the exit status."""
+def show(
+    work: Work, report: Report, console: Console, *, outcome: Outcome | None = None, err: bool = False
+) -> int:
+    """Print a report and its summary, and tell the exit status. `outcome` is what fixing came to before."""
     from rlint.output import ReportOptions, reporter, statistics
     from rlint.output.counts import summary
 
     request, settings = work.request, work.settings
+    fixed = len(outcome.fixed) if outcome is not None else 0
     options = ReportOptions(
         unsafe_fixes=settings.unsafe_fixes,
         color=request.colored and not err,
@@ -38,10 +42,20 @@ def show(work: Work, report: Report, console: Console, *, fixed: int = 0, err: b
     shown = replace(report, problems=()) if for_people else report
     if request.statistics:
         text = statistics(shown, settings.output_format, options)
+    elif outcome is not None and request.command == "fix" and settings.output_format == "json":
+        from rlint.output.fix_json import render
+        from rlint.registry import catalogue
+
+        not_selected = [entry.code for entry in catalogue() if entry.opt_in]
+        text = render(outcome, shown, options, [code for code in not_selected if code not in settings.codes])
     else:
         text = reporter(settings.output_format)(shown, options)
     if for_people and not request.quiet:
-        text += summary(report, options)
+        text += summary(report, options, fixable=outcome is None)
+        if outcome is not None:
+            from rlint.output.fix_summary import render as fix_summary
+
+            text += fix_summary(outcome)
     console.report(text, err=err)
     return _status(request, report, fixed)
 

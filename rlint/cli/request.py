@@ -32,6 +32,12 @@ class Request:
     show_fixes: bool = False
     add_noqa: bool = False
     ignore_noqa: bool = False
+    command: str = "check"
+    allow_dirty: bool = False
+    verify_with: str | None = None
+    verify_timeout: float | None = None
+    """Seconds."""
+    require_faster: bool = False
     since: str | None = None
     no_baseline: bool = False
     write_baseline: str | None = None

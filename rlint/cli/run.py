@@ -18,8 +18,9 @@ from rlint.findings import Problem
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rlint.cli.fixing import Done
     from rlint.cli.request import Request
-    from rlint.runs import Changed, FixReport, Report, Target
+    from rlint.runs import Changed, Report, Target
 
 
 def run(request: Request) -> int:
@@ -59,32 +60,36 @@ def run(request: Request) -> int:
 def _run_files(work: Work, scope: Scope, console: Console) -> int:
     if not (work.settings.fix or work.request.diff):
         return _show(work, scope, _check(work, scope.targets), console)
-    fixed = _fix(work, scope)
+    from rlint.cli.fixing import chosen_fixes, write_fixes
+
+    done = chosen_fixes(work, scope.targets, console, scope.wanted)
+    fixed = done.fixed
     if work.request.diff:
         return show_diff(work, fixed, console)
-    from rlint.fixes import write
-
-    refused = {
-        changed.source.name: problem
-        for changed in fixed.changed
-        if (problem := write(changed.source, changed.text)) is not None
-    }
-    applied = [finding for finding in fixed.applied if finding.path not in refused]
-    list_fixes(work, applied, console)
+    done = write_fixes(done)
+    list_fixes(work, [finding for finding in fixed.applied if finding.path not in done.refused], console)
     # Where a file could not be written, what it holds now is not what the report describes.
-    report = _check(work, scope.targets) if refused else fixed.report
-    report = replace(report, problems=(*report.problems, *refused.values()))
-    return _show(work, scope, report, console, fixed=len(applied))
+    report = _check(work, scope.targets) if done.refused else fixed.report
+    problems = (*report.problems, *done.refused.values())
+    report = replace(report, problems=problems, hidden=fixed.report.hidden)
+    return _show(work, scope, report, console, done=done)
 
 
 def _show(
-    work: Work, scope: Scope, report: Report, console: Console, *, fixed: int = 0, err: bool = False
+    work: Work,
+    scope: Scope,
+    report: Report,
+    console: Console,
+    *,
+    done: Done | None = None,
+    err: bool = False,
 ) -> int:
     """Show what of a report is the run's business, or write it into the baseline; tell the exit status."""
     if work.request.write_baseline is not None:
         return write_baseline(work, scope.targets, report)
     limited = scope.limited(report)
-    status = show(work, limited, console, fixed=fixed, err=err)
+    outcome = done.outcome(limited) if done is not None else None
+    status = show(work, limited, console, outcome=outcome, err=err)
     scope.remark(limited)
     return status
 
@@ -98,13 +103,16 @@ def _run_stdin(work: Work, console: Console) -> int:
     scope = Scope(work, given.targets)
     if not (work.settings.fix or work.request.diff):
         return _show(work, scope, _check(work, scope.targets), console)
-    fixed = _fix(work, scope)
+    from rlint.cli.fixing import chosen_fixes
+
+    done = chosen_fixes(work, scope.targets, console, scope.wanted)
+    fixed = done.fixed
     if work.request.diff:
         return show_diff(work, fixed, console)
     sys.stdout.flush()
     sys.stdout.buffer.write(_fixed_bytes(given, fixed.changed))
     sys.stdout.buffer.flush()
-    return _show(work, scope, fixed.report, console, fixed=len(fixed.applied), err=True)
+    return _show(work, scope, fixed.report, console, done=done, err=True)
 
 
 def _fixed_bytes(given: StandardInput, changed: Sequence[Changed]) -> bytes:
@@ -123,11 +131,3 @@ def _check(work: Work, targets: Sequence[Target]) -> Report:
     else:
         report = engine.check(targets, jobs=jobs, ignore_suppressions=work.request.ignore_noqa, cache=cache)
     return replace(report, problems=(*work.problems, *report.problems))
-
-
-def _fix(work: Work, scope: Scope) -> FixReport:
-    from rlint import engine
-
-    settings = work.settings
-    fixed = engine.fix(scope.targets, unsafe=settings.unsafe_fixes, jobs=settings.jobs, wanted=scope.wanted)
-    return replace(fixed, report=replace(fixed.report, problems=(*work.problems, *fixed.report.problems)))

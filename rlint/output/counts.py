@@ -17,8 +17,8 @@ def is_fixable(finding: Finding, options: ReportOptions) -> bool:
     return finding.fix is not None and (options.unsafe_fixes or finding.fix.safety is Safety.SAFE)
 
 
-def summary(report: Report, options: ReportOptions) -> str:
-    """Return how much was found and how much of it can be fixed, in one or two lines."""
+def summary(report: Report, options: ReportOptions, *, fixable: bool = True) -> str:
+    """Return how much was found and, with `fixable`, how much of it can be fixed, in one or two lines."""
     remaining = len(report.findings)
     lines: list[str] = []
     if options.fixed:
@@ -30,15 +30,19 @@ def summary(report: Report, options: ReportOptions) -> str:
         lines.append("All checks passed!" if report.checked else "There were no Python files to check.")
     if report.problems:
         lines.append(f"Met {_count(len(report.problems), 'error')}.")
+    if fixable:
+        lines += _fixable(report, options)
+    return "".join(line + "\n" for line in lines)
+
+
+def _fixable(report: Report, options: ReportOptions) -> list[str]:
     fixable = sum(is_fixable(finding, options) for finding in report.findings)
     unsafe = sum(finding.fix is not None for finding in report.findings) - fixable
     command = "rlint fix --unsafe-fixes" if options.unsafe_fixes else "rlint fix"
     if fixable:
         more = f" ({unsafe} more with `--unsafe-fixes`)" if unsafe else ""
-        lines.append(f"[*] {fixable} fixable with `{command}`{more}.")
-    elif unsafe:
-        lines.append(f"{unsafe} fixable with `rlint fix --unsafe-fixes`.")
-    return "".join(line + "\n" for line in lines)
+        return [f"[*] {fixable} fixable with `{command}`{more}."]
+    return [f"{unsafe} fixable with `rlint fix --unsafe-fixes`."] if unsafe else []
 
 
 def _count(number: int, noun: str) -> str:

@@ -25,7 +25,7 @@ def render(report: Report, options: ReportOptions) -> str:
         _finding(finding, positions.get(finding.path), options.measured.get(finding.code))
         for finding in report.findings
     ]
-    entries += [_problem(problem) for problem in report.problems]
+    entries += [problem_entry(problem) for problem in report.problems]
     return json.dumps(entries, indent=2) + "\n"
 
 
@@ -36,7 +36,7 @@ def _finding(finding: Finding, positions: Positions | None, measured: str | None
         "name": finding.name,
         "message": finding.message,
         "advice": finding.advice,
-        "filename": _absolute(finding.path),
+        "filename": absolute_name(finding.path),
         "location": _place(finding.start),
         "end_location": _place(finding.end),
         "fix": _fix(finding.fix, positions) if finding.fix and positions else None,
@@ -47,6 +47,12 @@ def _finding(finding: Finding, positions: Positions | None, measured: str | None
         "severity": "warning",
         "url": None,
     }
+
+
+def finding_entry(finding: Finding, report: Report, options: ReportOptions) -> dict[str, Any]:
+    """Return a finding as `render` shows it."""
+    source = report.source_of(finding.path) if finding.fix else None
+    return _finding(finding, Positions(source.text) if source else None, options.measured.get(finding.code))
 
 
 def _fix(fix: Fix, positions: Positions) -> dict[str, Any]:
@@ -65,7 +71,8 @@ def _fix(fix: Fix, positions: Positions) -> dict[str, Any]:
     }
 
 
-def _problem(problem: Problem) -> dict[str, Any]:
+def problem_entry(problem: Problem) -> dict[str, Any]:
+    """Return what could not be done as an entry like a finding's."""
     place = _place(Position(problem.line or 1, problem.column or 1))
     return {
         "cell": None,
@@ -73,7 +80,7 @@ def _problem(problem: Problem) -> dict[str, Any]:
         "name": "invalid-file",
         "message": problem.message,
         "advice": problem.hint,
-        "filename": _absolute(problem.path),
+        "filename": absolute_name(problem.path),
         "location": place,
         "end_location": place,
         "fix": None,
@@ -90,5 +97,6 @@ def _place(position: Position) -> dict[str, int]:
     return {"row": position.line, "column": position.column}
 
 
-def _absolute(path: str) -> str:
+def absolute_name(path: str) -> str:
+    """Return the name of a file as machines take it."""
     return path if path == "-" else str(Path(path).absolute())

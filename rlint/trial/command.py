@@ -38,6 +38,10 @@ class Ran:
         """Whether it ended by itself, and said that all is well."""
         return self.exit_code == 0 and not self.timed_out
 
+    def tail(self, lines: int) -> list[str]:
+        """The last lines of its output."""
+        return [line.rstrip() for line in self.output.rstrip().splitlines()[-lines:]]
+
     @property
     def ending(self) -> str:
         """How it ended, in words."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +50,7 @@ class LeftOut:
 class Tried:
     """What became of the fixes. `fixes` are those that stay."""
 
+    command: str
     fixes: FixReport
     before: tuple[Ran, ...] = ()
     after: Ran | None = None
@@ -65,16 +65,21 @@ class Tried:
 
 
 def try_fixes(
-    fixer: Fixer, order: Order, place: Place, *, unsafe: bool, tell: Callable[[str], None]
+    fixer: Fixer,
+    everything: FixReport,
+    order: Order,
+    place: Place,
+    *,
+    unsafe: bool,
+    tell: Callable[[str], None],
 ) -> Tried:
-    """Find the fixes that the command bears. Nothing outside of a copy of the tree is changed.
+    """Find those of the fixes in `everything` that the command bears. Only a copy of the tree is changed.
 
     Raises RlintError where the command fails before any fix, takes too long then, or ends now this way, now
     that on the same files.
     """
-    everything = fixer.fix(unsafe=unsafe)
     if not everything.changed:
-        return Tried(everything)
+        return Tried(order.command, everything)
     files = {changed.source.path: place.inside(changed.source.path) for changed in everything.changed}
     with Scratch(place.root, set(files.values())) as scratch:
         return _Trial(fixer, order, place, scratch, everything, unsafe=unsafe, tell=tell).result()
@@ -129,6 +134,7 @@ class _Trial:
         fixes = self._fixed(allowed)
         contents = self._contents(allowed)
         return Tried(
+            self._order.command,
             fixes,
             before,
             self._ran(contents) if contents else None,
@@ -148,7 +154,7 @@ class _Trial:
         before = (self._run({}), self._run({}))
         if any(ran.timed_out for ran in before):
             raise RlintError(
-                f"`{command}` did not end within {self._limit:.0f} s before any fix; nothing was changed"
+                f"`{command}` did not end within {self._limit:g} s before any fix; nothing was changed"
                 " (`--verify-timeout SECONDS` allows more)" + _quoted(before[0])
             )
         if len({ran.passed for ran in before}) > 1:
@@ -168,7 +174,7 @@ class _Trial:
     def _check_all(self, names: Sequence[FixId]) -> None:
         ran = self._ran(self._contents(names))
         files = len(self._everything.changed)
-        what = f"{len(names)} fixes in {files} files" if len(names) > 1 else "1 fix"
+        what = f"{_count(len(names), 'fix')} in {_count(files, 'file')}"
         if ran.passed:
             self._tell(f"verify: passes with {what} ({ran.seconds:.1f} s)")
             return
@@ -222,7 +228,7 @@ class _Trial:
         contents = self._contents(names)
         key = frozenset(contents.items())
         if key not in self._compared:
-            self._tell(f"verify: timing {len(names)} fixes" if len(names) > 1 else "verify: timing 1 fix")
+            self._tell(f"verify: timing {_count(len(names), 'fix')}")
             self._compared[key] = compare(lambda: self._timed({}), lambda: self._timed(contents))
         return self._compared[key]
 
@@ -247,6 +253,11 @@ class _Trial:
             self._scratch.note(0)
 
 
+def _count(number: int, noun: str) -> str:
+    plural = f"{noun}es" if noun.endswith("x") else f"{noun}s"
+    return f"{number} {noun if number == 1 else plural}"
+
+
 def _encoded(changed: Changed) -> bytes:
     try:
         return changed.source.encode(changed.text)
@@ -256,10 +267,4 @@ def _encoded(changed: Changed) -> bytes:
 
 def _quoted(ran: Ran) -> str:
     """The end of what a run wrote, as part of a message."""
-    lines = tail(ran.output)
-    return "".join(f"{os.linesep}  | {line}" for line in lines) if lines else ""
-
-
-def tail(output: str, lines: int = 20) -> list[str]:
-    """The last lines of an output."""
-    return [line.rstrip() for line in output.rstrip().splitlines()[-lines:]]
+    return "".join(f"\n  | {line}" for line in ran.tail(20))

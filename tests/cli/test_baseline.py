@@ -182,7 +182,7 @@ def test_a_fix_in_the_line_of_a_known_finding_does_not_bring_it_back_at_once(run
     run("check", "--write-baseline", "known.json")
     known = (project / "known.json").read_text()
     (project / "known.json").write_text(known.replace('"count": 2', '"count": 1'))
-    shown = run("fix", "--baseline", "known.json", "--output-format", "json")
+    shown = run("check", "--fix", "--baseline", "known.json", "--output-format", "json")
     assert found(shown) == [("nets.py", 5)]
     assert (project / "nets.py").read_text() == f"{body}    {old}; {fixed}\n"
 

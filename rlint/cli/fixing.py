@@ -1,0 +1,106 @@
+"""`rlint fix` on files: which fixes are chosen, whether they may be applied, and what is written."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rlint.cli.console import Console, count
+from rlint.errors import RlintError
+from rlint.findings import Problem, Safety
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rlint.cli.request import Request
+    from rlint.cli.work import Work
+    from rlint.engine import Fixer
+    from rlint.outcome import Outcome
+    from rlint.runs import FixReport, Report, Target, Wanted
+    from rlint.trial.trial import Tried
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Fixes as they were chosen, and what became of them."""
+
+    fixed: FixReport
+    unsafe: bool
+    tried: Tried | None = None
+    refused: Mapping[str, Problem] = field(default_factory=dict)
+    """By name, what kept files from being written."""
+
+    def outcome(self, report: Report) -> Outcome:
+        """Say what was done and what was left, given what the files hold now."""
+        from rlint.outcome import outcome_of
+
+        return outcome_of(self.fixed, report, self.refused, unsafe=self.unsafe, tried=self.tried)
+
+
+def chosen_fixes(work: Work, targets: Sequence[Target], console: Console, wanted: Wanted | None) -> Done:
+    """Find the fixes of a run, in memory: all that were asked for, or those of them that a command bears.
+
+    Raises RlintError where unsafe ones would change a tree with changes that are not committed.
+    """
+    from rlint.engine import Fixer
+
+    request, unsafe = work.request, work.settings.unsafe_fixes
+    fixer = Fixer(targets, jobs=work.settings.jobs, wanted=wanted)
+    fixed = fixer.fix(unsafe=unsafe)
+    if not (request.diff or request.allow_dirty or request.reads_stdin):
+        _mind_uncommitted(fixed)
+    tried = _tried(fixer, fixed, request, console, unsafe=unsafe) if request.verify_with else None
+    if tried is not None:
+        fixed = tried.fixes
+    fixed = replace(fixed, report=replace(fixed.report, problems=(*work.problems, *fixed.report.problems)))
+    return Done(fixed, unsafe, tried)
+
+
+def write_fixes(done: Done) -> Done:
+    """Write the fixed files, as far as that can be done."""
+    from rlint.fixes import write
+
+    problems = {changed.source.name: write(changed.source, changed.text) for changed in done.fixed.changed}
+    return replace(done, refused={name: problem for name, problem in problems.items() if problem is not None})
+
+
+def _mind_uncommitted(fixed: FixReport) -> None:
+    """Ask about, or refuse, unsafe fixes in a tree whose changes are not committed: the difference that a
+    reader has to look at would be mixed with others, and could not be taken back alone.
+    """
+    unsafe = [f for f in fixed.applied if f.fix is not None and f.fix.safety is Safety.UNSAFE]
+    if not unsafe:
+        return
+    from rlint.uncommitted import uncommitted
+
+    found = uncommitted(changed.source.path for changed in fixed.changed)
+    if found is None:
+        return
+    what = count(len(unsafe), "unsafe fix").replace("fixs", "fixes")
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        click.echo(f"{found}", err=True)
+        if click.confirm(f"Apply {what} nevertheless?", err=True):
+            return
+        raise RlintError("nothing was changed")
+    raise RlintError(
+        f"{what} would be applied, but {found}\n"
+        "Commit or stash that first, so that the fixes can be looked at and taken back by themselves; or say"
+        " `--allow-dirty`. Nothing was changed."
+    )
+
+
+def _tried(fixer: Fixer, fixed: FixReport, request: Request, console: Console, *, unsafe: bool) -> Tried:
+    from rlint.trial.place import Place
+    from rlint.trial.trial import Order, try_fixes
+
+    assert request.verify_with is not None
+    order = Order(request.verify_with, request.verify_timeout, request.require_faster)
+    tried = try_fixes(fixer, fixed, order, Place.around(Path.cwd()), unsafe=unsafe, tell=console.note)
+    for left in tried.not_copied:
+        how = "linked" if left.linked else "left out"
+        console.detail(f"verify: {how} in the copy: {left.path} ({left.reason})")
+    return tried

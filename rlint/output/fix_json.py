@@ -1,0 +1,107 @@
+"""What fixing has done and what it left, as a JSON object for machines."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from rlint.output.json_ import absolute_name, finding_entry, problem_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rlint.findings import Finding
+    from rlint.outcome import Outcome
+    from rlint.output import ReportOptions
+    from rlint.runs import FixId, Report
+    from rlint.trial.command import Ran
+    from rlint.trial.speed import Speed
+    from rlint.trial.trial import LeftOut, Tried
+
+
+def render(outcome: Outcome, report: Report, options: ReportOptions, not_selected: Sequence[str]) -> str:
+    """Return an object: `fixed`, `left`, `files`, `errors`, `not_selected`, and `verification` or null.
+
+    The places of what was fixed are those before fixing, those of what was left are as the files are now.
+    `not_selected` are the codes of rules that are off unless selected.
+    """
+    data = {
+        "version": 1,
+        "fixed": [_fix(name, finding) for name, finding in outcome.fixed],
+        "left": [
+            {**finding_entry(left.finding, report, options), "why": left.why.value, "detail": left.detail}
+            for left in outcome.left
+        ],
+        "files": [
+            {
+                "filename": absolute_name(file.name),
+                "fixes": file.fixes,
+                "written": file.problem is None,
+                "problem": file.problem and file.problem.message,
+            }
+            for file in outcome.files
+        ],
+        "errors": [problem_entry(problem) for problem in report.problems],
+        "not_selected": list(not_selected),
+        "verification": outcome.tried and _trial(outcome.tried),
+    }
+    return json.dumps(data, indent=2) + "\n"
+
+
+def _fix(name: FixId, finding: Finding) -> dict[str, Any]:
+    assert finding.fix is not None
+    return {
+        "code": name.code,
+        "name": finding.name,
+        "message": finding.message,
+        "filename": absolute_name(name.path),
+        "location": {"row": name.line, "column": name.column},
+        "fix": {
+            "applicability": finding.fix.safety.value,
+            "message": finding.fix.title,
+            "reason": finding.fix.reason,
+        },
+    }
+
+
+def _trial(tried: Tried) -> dict[str, Any]:
+    return {
+        "command": tried.command,
+        "runs": tried.runs,
+        "before": [_ran(ran) for ran in tried.before],
+        "after": tried.after and _ran(tried.after),
+        "left_out": [_left_out(guilty) for guilty in tried.left_out],
+        "speed": tried.speed and _speed(tried.speed),
+        "notices_broken_files": tried.noticed,
+        "not_copied": [
+            {"path": left.path, "linked": left.linked, "reason": left.reason} for left in tried.not_copied
+        ],
+    }
+
+
+def _left_out(guilty: LeftOut) -> dict[str, Any]:
+    return {
+        "why": "fails" if guilty.speed is None else "slower",
+        "fixes": [_fix(*pair) for pair in zip(guilty.ids, guilty.findings, strict=True)],
+        "run": _ran(guilty.ran),
+        "speed": guilty.speed and _speed(guilty.speed),
+    }
+
+
+def _ran(ran: Ran) -> dict[str, Any]:
+    return {
+        "exit_code": ran.exit_code,
+        "seconds": round(ran.seconds, 3),
+        "timed_out": ran.timed_out,
+        "output": "\n".join(ran.tail(50)),
+    }
+
+
+def _speed(speed: Speed) -> dict[str, Any]:
+    return {
+        "before_seconds": [round(seconds, 3) for seconds in speed.before],
+        "after_seconds": [round(seconds, 3) for seconds in speed.after],
+        "ratio": round(speed.ratio, 4),
+        "noise": round(speed.floor, 4),
+        "slower": speed.is_slower,
+    }

@@ -1,0 +1,69 @@
+"""What fixing has done and what it left, for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from rlint.outcome import SAID, Why
+from rlint.output.terminal import printable
+
+if TYPE_CHECKING:
+    from rlint.outcome import Outcome
+    from rlint.trial.trial import LeftOut, Tried
+
+_FILES = 10
+_LINES = 12  # of a command's output, for each group of fixes that was left out
+
+
+def render(outcome: Outcome) -> str:
+    """Return which files were fixed, which fixes were left out by the command, and why the rest was left."""
+    lines = [*_files(outcome)]
+    if outcome.tried is not None:
+        lines += _trial(outcome.tried)
+    reasons = Counter(each.why for each in outcome.left)
+    if reasons:
+        parts = [f"{reasons[why]} {SAID[why]}" for why in Why if reasons[why]]
+        lines.append(f"Left {_count(len(outcome.left), 'finding')}: {', '.join(parts)}.")
+    return "".join(line + "\n" for line in lines)
+
+
+def _files(outcome: Outcome) -> list[str]:
+    written = [file for file in outcome.files if file.problem is None]
+    if not written:
+        return []
+    named = [f"{printable(file.name)} ({file.fixes})" for file in written[:_FILES]]
+    more = f" and {len(written) - _FILES} more" if len(written) > _FILES else ""
+    return [f"Fixed {_count(len(outcome.fixed), 'finding')} in {', '.join(named)}{more}."]
+
+
+def _trial(tried: Tried) -> list[str]:
+    lines = []
+    for guilty in tried.left_out:
+        lines += _left_out(guilty)
+    if tried.speed is not None:
+        lines.append(f"Speed of the command: {tried.speed}.")
+    if not tried.noticed:
+        lines.append(
+            "warning: the command passes even where the fixed files are broken: it tells nothing about them"
+        )
+    return lines
+
+
+def _left_out(guilty: LeftOut) -> list[str]:
+    what = "is slower" if guilty.speed is not None else "fails"
+    them = "it" if len(guilty.ids) == 1 else "them together"
+    lines = [f"Left out, because the command {what} with {them}:"]
+    for name, finding in zip(guilty.ids, guilty.findings, strict=True):
+        lines.append(
+            f"  {printable(name.path)}:{name.line}:{name.column}: {name.code} {finding.name}:"
+            f" {printable(finding.message)}"
+        )
+    if guilty.speed is not None:
+        return [*lines, f"  {guilty.speed}"]
+    shown = guilty.ran.tail(_LINES)
+    return [*lines, f"  {guilty.ran.ending}", *(f"  | {printable(line)}" for line in shown)]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

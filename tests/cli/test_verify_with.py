@@ -1,0 +1,274 @@
+"""`rlint fix --verify-with`: what a command of the user's decides about fixes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the commands are those of a POSIX shell")
+
+FIXABLE = "".join(f"x{number} = {number}  # rlint: ignore[RL101]\n" for number in range(6))
+FIXED = "".join(f"x{number} = {number}\n" for number in range(6))
+
+
+@pytest.fixture
+def tree(folder: Path) -> Path:
+    """A folder with one file that has six fixable findings, one of them in each line."""
+    for name in ("fixable.py", "unfixable.py", "clean.py"):
+        (folder / name).unlink()
+    (folder / "a.py").write_text(FIXABLE)
+    return folder
+
+
+@pytest.fixture
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder beside the tree."""
+    return tmp_path_factory.mktemp("outside")
+
+
+def fixes_are_refused(*numbers: int, file: str = "a.py") -> str:
+    """A command that fails once all of these lines have been fixed."""
+    tests = [f"! grep -q 'x{number} .*ignore' {file}" for number in numbers]
+    return f"if {' && '.join(tests)}; then echo 'AssertionError: {list(numbers)}'; exit 3; fi"
+
+
+def test_fixes_that_the_command_bears_are_applied(run: Run, tree: Path) -> None:
+    """The command ran before and after, and says so."""
+    done = run("fix", "--verify-with", "grep -q x5 a.py")
+    assert done.exit_code == 0
+    assert (tree / "a.py").read_text() == FIXED
+    assert "`grep -q x5 a.py` passes before any fix" in done.stderr
+    assert "passes with 6 fixes in 1 file" in done.stderr
+    assert "Fixed 6 findings in a.py (6)." in done.stdout
+    assert "tells nothing" not in done.stdout
+
+
+def test_the_fix_at_fault_is_left_out_and_shown(run: Run, tree: Path) -> None:
+    """Its place before fixing, the exit code and the output; the rest is applied."""
+    done = run("fix", "--verify-with", fixes_are_refused(3))
+    assert done.exit_code == 1
+    assert (tree / "a.py").read_text() == FIXED.replace("x3 = 3\n", "x3 = 3  # rlint: ignore[RL101]\n")
+    left = done.stdout[done.stdout.index("Left out") :].splitlines()
+    assert left[0] == "Left out, because the command fails with it:"
+    assert left[1].startswith("  a.py:4:9: RL900 unused-suppression: ")
+    assert left[2:4] == ["  exit code 3", "  | AssertionError: [3]"]
+    assert "Left 1 finding: 1 with which the command fails." in done.stdout
+
+
+def test_fixes_that_fail_only_together_are_found(run: Run, tree: Path) -> None:
+    """Two independent faults, one of them of two fixes in two files."""
+    (tree / "b.py").write_text(FIXABLE.replace("x", "y"))
+    pair = "if ! grep -q 'x1 .*ignore' a.py && ! grep -q 'y4 .*ignore' b.py; then echo pair; exit 1; fi"
+    done = run("fix", "--verify-with", f"{pair}; {fixes_are_refused(5)}")
+    assert "a.py:2:9" in done.stdout.split("with them together:")[1]
+    assert "b.py:5:9" in done.stdout.split("with them together:")[1]
+    assert (tree / "a.py").read_text().count("ignore") == 2
+    assert (tree / "b.py").read_text().count("ignore") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("echo broken >&2; exit 4", "fails before any fix (exit code 4); nothing was changed"),
+        ("sleep 20", "did not end within 0.4 s before any fix; nothing was changed"),
+        ("no-such-program-at-all", "fails before any fix (exit code 127)"),
+        (
+            'n=$(cat "$COUNTER"); echo $((n + 1)) > "$COUNTER"; test $((n % 2)) = 0',
+            "is flaky: before any fix it passed once and failed once (exit code 1); nothing was changed",
+        ),
+    ],
+)
+def test_a_command_that_says_nothing_about_fixes_is_an_error(
+    run: Run, tree: Path, outside: Path, command: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Failing, endless and flaky commands: status 2, nothing is touched, the output is shown."""
+    counter = outside / "counter"
+    counter.write_text("0")
+    monkeypatch.setenv("COUNTER", str(counter))
+    done = run("fix", "--verify-with", command, "--verify-timeout", "0.4")
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert "broken" in done.stderr or "echo" not in command[:4]
+    assert (tree / "a.py").read_text() == FIXABLE
+
+
+def test_a_command_that_fails_at_times_is_noticed_after_fixing(
+    run: Run, tree: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No fix is blamed for a failure that does not come again."""
+    counter = outside / "counter"
+    counter.write_text("0")
+    monkeypatch.setenv("COUNTER", str(counter))
+    command = 'n=$(cat "$COUNTER"); echo $((n + 1)) > "$COUNTER"; test $n != 2'
+    done = run("fix", "--verify-with", command)
+    assert done.exit_code == 2
+    assert "is flaky: with the same fixes it passed once and failed once" in done.stderr
+    assert (tree / "a.py").read_text() == FIXABLE
+
+
+def test_a_fix_that_makes_the_command_hang_is_left_out(run: Run, tree: Path) -> None:
+    """The time limit counts as a failure."""
+    (tree / "a.py").write_text("x0 = 0  # rlint: ignore[RL101]\n")
+    done = run("fix", "--verify-with", "grep -q ignore a.py || sleep 20", "--verify-timeout", "0.5")
+    assert "did not end within" in done.stdout
+    assert "ignore" in (tree / "a.py").read_text()
+
+
+def test_the_tree_is_not_touched_before_the_end(
+    run: Run, tree: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the command writes stays in the copy; while it runs, the user's files are as they were."""
+    log = outside / "log"
+    monkeypatch.setenv("TREE", str(tree))
+    monkeypatch.setenv("LOG", str(log))
+    done = run("fix", "--verify-with", 'cat "$TREE/a.py" >> "$LOG"; test ! -e made; touch made; echo >> a.py')
+    assert done.exit_code == 0
+    assert set(log.read_text().splitlines()) == set(FIXABLE.splitlines())
+    assert sorted(path.name for path in tree.iterdir()) == ["a.py", "rlint.toml"]
+    assert (tree / "a.py").read_text() == FIXED
+
+
+def test_a_file_that_was_edited_meanwhile_is_not_overwritten(
+    run: Run, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editor is faster than a test suite; its text stays, and the others are fixed."""
+    (tree / "b.py").write_text(FIXABLE)
+    monkeypatch.setenv("TREE", str(tree))
+    done = run("fix", "--verify-with", 'echo "# edited" >> "$TREE/a.py"')
+    assert done.exit_code == 1
+    assert "a.py: not written: the file changed on disk since it was read" in done.stderr
+    assert "edited" in (tree / "a.py").read_text()
+    assert "6 in files that could not be written" in done.stdout
+    assert (tree / "b.py").read_text() == FIXED
+
+
+def test_fixes_that_slow_the_command_down_are_left_out(run: Run, tree: Path) -> None:
+    """--require-faster times the command with and without; a slower one keeps its fix out."""
+    (tree / "a.py").write_text("x0 = 0  # rlint: ignore[RL101]\nx1 = 1  # rlint: ignore[RL101]\n")
+    slower = "if ! grep -q 'x1 .*ignore' a.py; then sleep 0.3; fi"
+    done = run("fix", "--verify-with", slower, "--require-faster", "--output-format", "json")
+    report = json.loads(done.stdout)
+    (left,) = report["verification"]["left_out"]
+    assert left["why"] == "slower"
+    assert [fix["location"]["row"] for fix in left["fixes"]] == [2]
+    assert left["speed"]["ratio"] > 1.5
+    assert report["left"][0]["why"] == "verification-slower"
+    assert report["verification"]["speed"]["slower"] is False
+    assert (tree / "a.py").read_text() == "x0 = 0\nx1 = 1  # rlint: ignore[RL101]\n"
+
+
+def test_machines_read_what_was_left_out(run: Run, tree: Path) -> None:
+    """JSON has the command, its runs, and for each group of fixes what shows that it was at fault."""
+    done = run("fix", "--verify-with", fixes_are_refused(2), "--output-format", "json")
+    report = json.loads(done.stdout)
+    verification = report["verification"]
+    assert [ran["exit_code"] for ran in verification["before"]] == [0, 0]
+    assert verification["after"]["exit_code"] == 0
+    assert verification["left_out"][0]["run"]["output"] == "AssertionError: [2]"
+    assert verification["left_out"][0]["run"]["exit_code"] == 3
+    assert len(report["fixed"]) == 5
+    assert [(each["why"], each["detail"]) for each in report["left"]] == [
+        ("verification-failed", "exit code 3")
+    ]
+    assert report["files"] == [{"filename": str(tree / "a.py"), "fixes": 5, "written": True, "problem": None}]
+
+
+def test_a_command_that_does_not_look_at_the_files_is_told_so(run: Run, tree: Path) -> None:
+    """`true` passes whatever a fix does; nobody is to think that this proves anything."""
+    done = run("fix", "--verify-with", "true")
+    assert "it tells nothing about them" in done.stdout
+    assert (tree / "a.py").read_text() == FIXED
+
+
+def test_diff_shows_what_the_command_bears(run: Run, tree: Path) -> None:
+    """With --diff, nothing is written."""
+    done = run("fix", "--diff", "--verify-with", fixes_are_refused(3))
+    assert done.stdout.count("\n+x") == 5
+    assert "\n-x3" not in done.stdout
+    assert (tree / "a.py").read_text() == FIXABLE
+
+
+def test_the_output_of_the_command_cannot_take_over_the_terminal(run: Run, tree: Path) -> None:
+    """Escape sequences in it are spelled out."""
+    done = run("fix", "--verify-with", r"printf '\033]0;owned\007'; grep -q ignore a.py")
+    assert r"  | \x1b]0;owned\x07" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--require-faster",),
+        ("--verify-timeout", "3"),
+        ("--verify-with", " "),
+        ("--verify-with", "true", "-"),
+        ("--verify-with", "true", "--verify-timeout", "0"),
+    ],
+)
+def test_options_that_make_no_sense(run: Run, tree: Path, arguments: tuple[str, ...]) -> None:
+    """Usage errors, before anything is done."""
+    assert run("fix", *arguments, stdin=b"").exit_code == 2
+    assert (tree / "a.py").read_text() == FIXABLE
+
+
+def test_configuration_cannot_name_a_command(run: Run, tree: Path) -> None:
+    """Code in a checked-out repository's configuration is never run."""
+    (tree / "rlint.toml").write_text('verify-with = "touch owned"\n')
+    done = run("fix")
+    assert done.exit_code == 2
+    assert "unknown key `verify-with`" in done.stderr
+    assert not (tree / "owned").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_interrupt_leaves_everything_as_it_was(tree: Path, outside: Path, number: signal.Signals) -> None:
+    """Ctrl-C and kill end the command, delete the copy, and change no file."""
+    temporary = outside / "temporary"
+    temporary.mkdir()
+    beat = outside / "beat"
+    script = (
+        "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from rlint.cli import main\nmain()\n"
+    )
+    command = f"while :; do echo >> {beat}; sleep 0.05; done"
+    with subprocess.Popen(
+        [sys.executable, "-c", script, "fix", "--verify-with", command],
+        cwd=tree,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert soon(beat.exists)
+        process.send_signal(number)
+        code = process.wait(30)
+    assert code == (130 if number is signal.SIGINT else -number)
+    assert soon(lambda: not list(temporary.iterdir()))
+    assert soon(lambda: beats(beat) == 0)
+    assert (tree / "a.py").read_text() == FIXABLE
+    assert tempfile.gettempdir() != str(temporary)
+
+
+def soon(happened: Callable[[], bool]) -> bool:
+    """Whether something happens within some seconds."""
+    for _ in range(400):
+        if happened():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def beats(file: Path) -> int:
+    """How often the command writes within half a second."""
+    before = file.stat().st_size
+    time.sleep(0.5)
+    return file.stat().st_size - before
