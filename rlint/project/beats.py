@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from rlint.findings import Heat
 from rlint.project.conditions import Guard
 from rlint.project.heat import HeatMap
+from rlint.project.loops import ENVIRONMENT_STEP
 from rlint.project.summary import FunctionSummary
 
 _CALLERS = 8
@@ -23,7 +24,9 @@ class Beat:
     `guards` stand between the loop and the line, on the way with the fewest of them, innermost first; the
     conditions `around` stand outside of the loop, in the function that holds it. `calls` are the functions
     entered between the loop and the line, the line's own last; without them, `loop` is the index of the
-    loop in the line's function (-1 where there is none).
+    loop in the line's function (-1 where there is none). `header` is the loop as text, where there is one. It
+    `resets` where each pass calls `reset` itself, outside of the loops inside of it, and is `layered` where
+    one of these holds the loop over environment steps in turn (epochs of episodes of steps).
     """
 
     drivers: frozenset[str]
@@ -32,6 +35,9 @@ class Beat:
     around: tuple[Guard, ...] = ()
     calls: tuple[str, ...] = ()
     loop: int = -1
+    header: str = ""
+    resets: bool = False
+    layered: bool = False
 
 
 class Beats:
@@ -56,7 +62,19 @@ class Beats:
             if index < len(driven) and any(driven[index]):
                 inside = [guard for guard in guards if _is_in(guard.loop, index, function)]
                 around = [guard for guard in guards if guard not in inside]
-                return Beat(*driven[index], tuple(inside), tuple(around), loop=index)
+                return Beat(
+                    *driven[index],
+                    tuple(inside),
+                    tuple(around),
+                    loop=index,
+                    header=function.loops[index].header,
+                    resets=any(call.method == "reset" and call.loop == index for call in function.calls),
+                    layered=any(
+                        ENVIRONMENT_STEP in driven[inner][1]
+                        for inner, loop in enumerate(function.loops)
+                        if loop.parent == index and inner < len(driven)
+                    ),
+                )
         once, many = self._heat.driven_by(function)
         seen |= {function.path}
         if once:

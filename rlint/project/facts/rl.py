@@ -39,6 +39,9 @@ _LOADS = Effect(Level.EFFECTS, "loads a model")
 _NETWORK = Effect(Level.EFFECTS, "uses the network")
 _TALKS = Effect(Level.EFFECTS, "talks to other processes")
 _WINDOW = Effect(Level.EFFECTS, "draws on the screen")
+_FIGURE = Kind(Tag.INSTANCE, of="matplotlib.figure.Figure")
+_AXES = Kind(Tag.INSTANCE, of="matplotlib.axes.Axes")
+_FIGURE_AND_AXES = Kind(Tag.TUPLE, parts=(_FIGURE, ANYTHING), fresh=True)  # one pair of axes, or an array
 _RUNS_TEXT = Effect(Level.UNKNOWN, "runs text as code")
 _WEIGHTS = Effect(Level.EFFECTS, "changes weights")
 
@@ -195,13 +198,11 @@ _AROUND: Table = table(
     facts("PIL.Image", FILE_IO, NEW, "open"),
     facts("PIL.Image", READS, NEW, "fromarray new"),
     facts("imageio", FILE_IO, ANYTHING, "get_writer imread imwrite mimsave"),
-    facts("matplotlib.pyplot", _WINDOW, ANYTHING, "axis bar clf close draw figure fill_between grid hist"),
-    facts(
-        "matplotlib.pyplot",
-        _WINDOW,
-        ANYTHING,
-        "imshow legend pause plot savefig scatter show subplot subplots",
-    ),
+    facts("matplotlib.pyplot", _WINDOW, ANYTHING, "axis bar clf close draw fill_between grid hist"),
+    facts("matplotlib.pyplot", _WINDOW, ANYTHING, "imshow legend pause plot savefig scatter show"),
+    facts("matplotlib.pyplot", _WINDOW, _FIGURE, "figure gcf"),
+    facts("matplotlib.pyplot", _WINDOW, _FIGURE_AND_AXES, "subplots"),
+    facts("matplotlib.pyplot", _WINDOW, _AXES, "axes gca subplot subplot2grid"),
     facts("matplotlib.pyplot", _WINDOW, ANYTHING, "tight_layout title xlabel xlim ylabel ylim"),
     facts("scipy.signal", PURE, NEW_ARRAY, "convolve lfilter"),
     facts("scipy.special", PURE, NEW, "expit log_softmax logsumexp softmax"),
