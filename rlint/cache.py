@@ -1,9 +1,9 @@
 """Results of earlier runs, kept in files: data only, each readable on its own.
 
 A file holds what was found in one group of files that can know of one another. Its name is a digest of
-all that the result hangs on: the texts, the names, the selected codes, rlint itself and the Python that
-runs it. So nothing is ever out of date, two runs at once write the same, and what is damaged, cut off or
-gone counts as not there.
+all that the result hangs on: the texts, the names, the selected codes, rlint itself, the plugins in use and
+the Python that runs it. So nothing is ever out of date, two runs at once write the same, and what is
+damaged, cut off or gone counts as not there.
 """
 
 from __future__ import annotations
@@ -91,6 +91,8 @@ def _empty(paths: Iterable[Path]) -> None:
 def key_of(group: Iterable[tuple[Job, bytes]], *, ignore_suppressions: bool) -> str:
     """The digest of all that the results of a group hang on: its jobs, each with the digest of its text."""
     digest = hashlib.sha256(own_digest())
+    if registry.added():
+        digest.update(_plugins_digest(tuple(registry.added())))
     digest.update(b"1" if ignore_suppressions else b"0")
     for job, content in group:
         codes = "-" if job.codes is None else ",".join(sorted(job.codes))
@@ -107,6 +109,13 @@ def own_digest() -> bytes:
     for path, status in sorted(_own_files()):
         digest.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
     return digest.digest()
+
+
+@functools.cache
+def _plugins_digest(names: tuple[str, ...]) -> bytes:  # noqa: ARG001 - it stands for what is in use
+    from rlint.plugins import digest
+
+    return digest()
 
 
 def _own_files() -> Iterator[tuple[str, os.stat_result]]:

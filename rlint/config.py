@@ -28,9 +28,10 @@ FILE_NAMES = (".rlint.toml", "rlint.toml", "pyproject.toml")
 
 OUTPUT_FORMATS = ("full", "concise", "json", "github")
 
-_SELECTORS, _PATTERNS, _TABLE = (
+_SELECTORS, _PATTERNS, _PLUGINS, _TABLE = (
     "a list of rules",
     "a list of patterns",
+    "a list of installed packages",
     "a table from patterns to lists of rules",
 )
 _FLAG, _TEXT, _COUNT = "true or false", "a string", "a whole number above 0"
@@ -43,6 +44,7 @@ KEYS: Mapping[str, str] = {
     "extend-ignore": _SELECTORS,
     "per-file-ignores": _TABLE,
     "extend-per-file-ignores": _TABLE,
+    "plugins": _PLUGINS,
     "exclude": _PATTERNS,
     "extend-exclude": _PATTERNS,
     "respect-gitignore": _FLAG,
@@ -186,7 +188,7 @@ def _check(values: Mapping[str, Any], shown: str, text: str) -> None:
 
 
 def _fits(value: Any, expected: str) -> bool:
-    if expected in (_SELECTORS, _PATTERNS):
+    if expected in (_SELECTORS, _PATTERNS, _PLUGINS):
         return isinstance(value, list) and all(isinstance(each, str) for each in value)
     if expected == _TABLE:
         return isinstance(value, dict) and all(_fits(each, _SELECTORS) for each in value.values())

@@ -42,7 +42,14 @@ class Item:
     def means(self, code: str, name: str) -> bool:
         """Whether the rule with this code and name is meant."""
         wanted = self.text.upper()
-        return wanted in (name.upper(), "ALL") or (wanted.startswith("RL") and code.startswith(wanted))
+        return wanted in (name.upper(), "ALL") or (
+            _letters(wanted) == _letters(code) and code.startswith(wanted)
+        )
+
+
+def _letters(code: str) -> str:
+    """What stands before the number: an item "R" does not mean the codes that begin with RL."""
+    return code.rstrip("0123456789")
 
 
 @dataclass(slots=True)

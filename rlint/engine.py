@@ -208,9 +208,8 @@ class _Run:
     def report(self, results: dict[str, Result], texts: dict[str, str] | None = None) -> Report:
         """Put the results of all files together, by file and line."""
         findings = sorted((f for r in results.values() for f in r.findings), key=lambda f: f.sort_key)
-        problems = sorted(
-            (p for r in results.values() for p in r.problems), key=lambda p: (p.path, p.line or 0, p.message)
-        )
+        met = dict.fromkeys(p for r in results.values() for p in r.problems)  # some are about the whole run
+        problems = sorted(met, key=lambda p: (p.path, p.line or 0, p.message))
         checked = sum(1 for result in results.values() if result.checked)
         sources = dict(self._sources)
         for name, text in (texts or {}).items():

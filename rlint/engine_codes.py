@@ -54,8 +54,9 @@ UNKNOWN_SUPPRESSION_CODE = EngineCode(
 A suppression comment that names a rule which does not exist.
 
 ## What it does
-Flags codes of the form `RL` and digits in `# noqa: ...`, and any code or name in
-`# rlint: ignore[...]`, that no rule has, and says which one is nearest.
+Flags codes of the form `RL` and digits in `# noqa: ...`, those that begin like the codes of a
+plugin in use, and any code or name in `# rlint: ignore[...]`, that no rule has, and says which one
+is nearest.
 
 ## Why is it a problem
 The comment looks as if it hid a finding, and hides none.

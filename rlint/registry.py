@@ -6,7 +6,6 @@ and name: `buffers/rl101_concat_grown_buffer.py`. Listing the rules imports none
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import functools
 import importlib
@@ -14,22 +13,43 @@ import importlib.util
 import itertools
 import os
 import re
+import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlint import rule_files
 from rlint.engine_codes import ENGINE_CODES, FAMILY
 from rlint.errors import RlintError, did_you_mean
-from rlint.evidence.gain import Gain, recorded_gain
+from rlint.evidence.gain import Gain, fixtures_folder, recorded_gain
 from rlint.rule import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Iterator
+
+    from rlint.engine_codes import EngineCode
 
 BUILTIN = "rlint.rules"
 """The package of the rules that come with rlint."""
 
-_FILE_NAME = re.compile(r"([a-z]+\d{3})_([a-z0-9_]+)\.py")
+_FILE_NAME = re.compile(r"([a-z]{2,}\d{3})_([a-z0-9_]+)\.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A package of rules that does not come with rlint, as it is installed."""
+
+    name: str
+    """Of the distribution: what `pip` calls it."""
+    version: str
+    package: str
+    """The package of the rules, by its dotted name."""
+    folder: Path
+    fixtures: Path | None
+    """The folder of its rules' fixtures; None if there is none."""
+    path: tuple[str, ...]
+    """What `sys.path` is while its modules are imported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +62,7 @@ class RuleEntry:
     module: str
     """The module to import, or "" for a code of the engine, which has no rule file."""
     path: Path | None
+    plugin: Plugin | None = None
 
     @property
     def opt_in(self) -> bool:
@@ -50,33 +71,45 @@ class RuleEntry:
         """
         if self.declares_opt_in:
             return True
-        return self.is_builtin and recorded_gain(self.name) is Gain.NONE
+        return self.fixtures is not None and recorded_gain(self.name, self.fixtures) is Gain.NONE
 
     @property
     def declares_opt_in(self) -> bool:
         """Whether the rule itself says that it is off unless selected."""
-        return self.path is None or _declared(self.path, "opt_in") is True
+        return self.path is None or rule_files.declared(self.path, "opt_in") is True
 
     @property
     def is_builtin(self) -> bool:
-        """Whether the rule has a file and comes with rlint, which has a fixture for it then."""
+        """Whether the rule has a file and comes with rlint."""
         return self.module.startswith(f"{BUILTIN}.")
+
+    @property
+    def fixtures(self) -> Path | None:
+        """The folder of all fixtures that this rule's is one of; None where rules come without."""
+        if self.plugin is not None:
+            return self.plugin.fixtures
+        return fixtures_folder() if self.is_builtin else None
+
+    @property
+    def origin(self) -> str:
+        """What the rule comes with: "rlint", or a plugin with its version."""
+        return f"{self.plugin.name} {self.plugin.version}" if self.plugin is not None else "rlint"
 
     @property
     def claims(self) -> tuple[str, ...]:
         """What the rule says that its fix improves: "time", "sync:cuda"."""
-        found = None if self.path is None else _declared(self.path, "claims")
+        found = None if self.path is None else rule_files.declared(self.path, "claims")
         return found if isinstance(found, tuple) else ()
 
     @property
     def sources(self) -> tuple[Path, ...]:
         """The rule's file and the private modules beside it that it is made of."""
-        return () if self.path is None else tuple(_with_helpers(self.path))
+        return () if self.path is None else tuple(rule_files.with_helpers(self.path))
 
     @property
     def page(self) -> str:
         """The rule's documentation: the docstring of its file."""
-        return _page(self)
+        return self._own().page if self.path is None else rule_files.page(self.path)
 
     @property
     def summary(self) -> str:
@@ -86,18 +119,35 @@ class RuleEntry:
     @property
     def fixes(self) -> str:
         """How safe the fixes of the rule can be: "safe", "unsafe", "safe, unsafe" or "none"."""
-        return _fixes(self)
+        return self._own().fixes if self.path is None else rule_files.fixes(self.path)
+
+    def _own(self) -> EngineCode:
+        return next(own for own in ENGINE_CODES if own.code == self.code)
+
+
+_added: dict[str, tuple[RuleEntry, ...]] = {}
+"""The rules of plugins that are in use in this process, by the name of the plugin."""
+
+
+def add(name: str, entries: Iterable[RuleEntry]) -> None:
+    """Take the rules of a plugin in. `rlint.plugins` has seen to it that no code or name is there twice."""
+    _added[name] = tuple(entries)
+    catalogue.cache_clear()
+
+
+def added() -> dict[str, tuple[RuleEntry, ...]]:
+    """The rules of all plugins in use, by the name of the plugin."""
+    return dict(_added)
 
 
 @functools.lru_cache
 def catalogue(package: str = BUILTIN) -> tuple[RuleEntry, ...]:
-    """All rules of `package` and the engine's own codes, by code."""
+    """All rules of `package` and the engine's own codes, by code; with rlint's own, those of plugins."""
     entries = [RuleEntry(own.code, own.name, FAMILY, "", None) for own in ENGINE_CODES]
     for folder in folders(package):
-        with os.scandir(folder) as families:
-            names = sorted(found.name for found in families if found.is_dir() and found.name.isidentifier())
-        for family in names:
-            entries += _entries(package, family, folder / family)
+        entries += entries_in(package, folder)
+    if package == BUILTIN:
+        entries += [entry for plugin in _added.values() for entry in plugin]
     entries.sort(key=lambda entry: (entry.code, entry.name))
     for one, other in itertools.pairwise(entries):
         if one.code == other.code:
@@ -106,13 +156,36 @@ def catalogue(package: str = BUILTIN) -> tuple[RuleEntry, ...]:
 
 
 def load(codes: Collection[str], package: str = BUILTIN) -> list[Rule]:
-    """Import the rules with these codes and make one of each, by code. Codes of the engine have none."""
+    """Import the rules with these codes and make one of each, by code. Codes of the engine have none.
+
+    Raises RlintError for a rule that cannot be used.
+    """
     return [_make(entry) for entry in catalogue(package) if entry.code in codes and entry.module]
 
 
-def resolve(selector: str, package: str = BUILTIN) -> tuple[RuleEntry, ...]:
-    """Return the rules that `selector` means: a code, a name, the first characters of codes, or ALL."""
+def load_usable(codes: Collection[str]) -> tuple[list[Rule], list[tuple[RuleEntry, str]]]:
+    """Do as `load` does, but leave out the rules of plugins that cannot be used, and tell which, and why."""
+    rules = load([entry.code for entry in catalogue() if entry.code in codes and entry.plugin is None])
+    broken = []
+    for entry in catalogue():
+        if entry.plugin is not None and entry.code in codes:
+            try:
+                rules.append(_make(entry))
+            except RlintError as error:
+                broken.append((entry, str(error)))
+    return sorted(rules, key=lambda rule: rule.code), broken
+
+
+def resolve(
+    selector: str, package: str = BUILTIN, *, plugins: Collection[str] | None = None
+) -> tuple[RuleEntry, ...]:
+    """Return the rules that `selector` means: a code, a name, the first characters of codes, or ALL.
+
+    `plugins` are those whose rules may be meant; all that are in use, if not given.
+    """
     entries = catalogue(package)
+    if plugins is not None:
+        entries = tuple(entry for entry in entries if entry.plugin is None or entry.plugin.name in plugins)
     wanted = selector.strip()
     code, name = wanted.upper(), wanted.lower()
     if code == "ALL":
@@ -146,20 +219,47 @@ def folders(package: str = BUILTIN) -> list[Path]:
     return [Path(location) for location in spec.submodule_search_locations]
 
 
-def _entries(package: str, family: str, folder: Path) -> list[RuleEntry]:
+def entries_in(package: str, folder: Path, plugin: Plugin | None = None) -> list[RuleEntry]:
+    """The rules in the folder of a package: the files in its folders that are named after a rule."""
+    with os.scandir(folder) as families:
+        names = sorted(found.name for found in families if found.is_dir() and found.name.isidentifier())
     entries = []
-    for path in sorted(folder.iterdir()):
-        if match := _FILE_NAME.fullmatch(path.name):
-            code, name = match[1].upper(), match[2].replace("_", "-")
-            entries.append(RuleEntry(code, name, family, f"{package}.{family}.{path.stem}", path))
+    for family in names:
+        for path in sorted((folder / family).iterdir()):
+            if match := _FILE_NAME.fullmatch(path.name):
+                code, name = match[1].upper(), match[2].replace("_", "-")
+                module = f"{package}.{family}.{path.stem}"
+                entries.append(RuleEntry(code, name, family, module, path, plugin))
     return entries
+
+
+_importing = threading.Lock()
+
+
+@contextlib.contextmanager
+def _path_of(plugin: Plugin | None) -> Iterator[None]:
+    """Within, imports find what is installed, and nothing beside the code that is checked."""
+    if plugin is None:
+        yield
+        return
+    with _importing:
+        before = list(sys.path)
+        sys.path[:] = plugin.path
+        try:
+            yield
+        finally:
+            sys.path[:] = before
 
 
 def _make(entry: RuleEntry) -> Rule:
     try:
-        module = importlib.import_module(entry.module)
-    except Exception as error:
+        with _path_of(entry.plugin):
+            module = importlib.import_module(entry.module)
+    except (Exception, SystemExit) as error:
         raise RlintError(f"{entry.path}: cannot be imported: {type(error).__name__}: {error}") from error
+    file = getattr(module, "__file__", None)
+    if file is None or entry.path is None or not os.path.samefile(file, entry.path):
+        raise RlintError(f"{entry.path}: cannot be imported: `{entry.module}` is {file}, another file")
     rules = [
         value
         for value in vars(module).values()
@@ -174,68 +274,7 @@ def _make(entry: RuleEntry) -> Rule:
             f"{entry.path}: {rule.__name__} says it is {declared[0]} {declared[1]}, "
             f"but its file's name says {entry.code} {entry.name}"
         )
-    return rule()
-
-
-def _source(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RlintError(f"{path}: cannot be read: {error}") from error
-
-
-def _tree(path: Path) -> ast.Module:
-    try:
-        return ast.parse(_source(path))
-    except (SyntaxError, ValueError) as error:
-        raise RlintError(f"{path}: is not valid Python: {error}") from error
-
-
-@functools.cache
-def _declared(path: Path, name: str) -> object:
-    """The literal that a class in the file binds to `name`, or None."""
-    if name not in _source(path):  # usual for `opt_in`: parsing is much slower than reading
-        return None
-    for statement in (
-        inner for node in _tree(path).body if isinstance(node, ast.ClassDef) for inner in node.body
-    ):
-        match statement:
-            case (
-                ast.Assign(targets=[ast.Name(id=bound)], value=ast.expr() as value)
-                | ast.AnnAssign(target=ast.Name(id=bound), value=ast.expr() as value)
-            ) if bound == name:
-                with contextlib.suppress(ValueError):
-                    return ast.literal_eval(value)
-    return None
-
-
-def _page(entry: RuleEntry) -> str:
-    if entry.path is None:
-        return next(own.page for own in ENGINE_CODES if own.code == entry.code)
-    return ast.get_docstring(_tree(entry.path)) or ""
-
-
-def _fixes(entry: RuleEntry) -> str:
-    if entry.path is None:
-        return next(own.fixes for own in ENGINE_CODES if own.code == entry.code)
-    named = {
-        node.attr.lower()
-        for path in _with_helpers(entry.path)
-        for node in ast.walk(_tree(path))
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Safety"
-    }
-    return ", ".join(sorted(named & {"safe", "unsafe"})) or "none"
-
-
-def _with_helpers(path: Path) -> list[Path]:
-    """The file of a rule and the private modules beside it that it imports, however indirectly."""
-    found = [path]
-    for known in found:
-        for node in ast.walk(_tree(known)):
-            if not isinstance(node, ast.ImportFrom) or not node.module:
-                continue
-            for name in (node.module.rpartition(".")[2], *(alias.name for alias in node.names)):
-                helper = path.with_name(f"{name}.py")
-                if name.startswith("_") and helper not in found and helper.is_file():
-                    found.append(helper)
-    return found
+        return rule()
+    except Exception as error:
+        raise RlintError(f"{entry.path}: {rule.__name__} cannot be made: {error}") from error

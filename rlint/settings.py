@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from rlint import __version__
 from rlint.config import KEYS, Layer, find_config, read_config
 from rlint.errors import RlintError
+from rlint.findings import Problem
 from rlint.patterns import PathPatterns
-from rlint.selection import codes_of, selected_codes
+from rlint.selection import Rules, codes_of, selected_codes
 from rlint.versions import satisfies
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ DEFAULTS: Mapping[str, Any] = {
 _SELECTION = ("select", "extend-select", "ignore", "extend-ignore")
 _EXCLUSION = ("exclude", "extend-exclude")
 _FILE_IGNORES = ("per-file-ignores", "extend-per-file-ignores")
-_PLAIN = KEYS.keys() - {*_SELECTION, *_EXCLUSION, *_FILE_IGNORES, "extend"}
+_PLAIN = KEYS.keys() - {*_SELECTION, *_EXCLUSION, *_FILE_IGNORES, "extend", "plugins"}
 """Keys of which a stronger layer's value simply replaces a weaker one's."""
 
 
@@ -76,6 +77,8 @@ class Settings:
     baseline: str | None
     origins: Mapping[str, tuple[Any, str]] = field(compare=False)
     """For each key that has a value: the value, and where it comes from."""
+    problems: tuple[Problem, ...] = ()
+    """What is wrong with the plugins that are named, whose rules are left out."""
 
     def codes_for(self, path: Path) -> frozenset[str]:
         """Return the codes that the file `path` is checked for."""
@@ -112,7 +115,9 @@ class Resolver:
         self.root = root
         self._overrides = tuple(overrides)
         self._searches = config is None and not isolated
-        self._fixed = self._joined(read_config(config, root) if config else [])
+        self._fixed: Settings | None = None
+        if config is not None:
+            self._fixed = self._joined(read_config(config, root))
         self._by_folder: dict[str, Settings] = {}
         self._by_config: dict[Path, Settings] = {}
         self.main = self.for_folder(root)
@@ -121,12 +126,18 @@ class Resolver:
     def for_folder(self, folder: Path) -> Settings:
         """Return the settings of the files directly in `folder`."""
         if not self._searches:
-            return self._fixed
+            return self._without_search()
         key = str(folder)
         found = self._by_folder.get(key)
         if found is None:
             found = self._by_folder[key] = self._search(folder)
         return found
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with plugins, in all settings that were asked for until now."""
+        seen = [*([self._fixed] if self._fixed else []), *self._by_config.values()]
+        return tuple(dict.fromkeys(problem for settings in seen for problem in settings.problems))
 
     def for_file(self, path: Path) -> Settings:
         """Return the settings of the file `path`."""
@@ -135,16 +146,23 @@ class Resolver:
     def _search(self, folder: Path) -> Settings:
         config = find_config(folder)
         if config is None:
-            return self._fixed if folder.parent == folder else self.for_folder(folder.parent)
+            return self._without_search() if folder.parent == folder else self.for_folder(folder.parent)
         if config not in self._by_config:
             self._by_config[config] = self._joined(read_config(config))
         return self._by_config[config]
 
+    def _without_search(self) -> Settings:
+        """What applies where no configuration is found; only then, for options may name a plugin's rules."""
+        if self._fixed is None:
+            self._fixed = self._joined([])
+        return self._fixed
+
     def _joined(self, file_layers: list[Layer]) -> Settings:
         layers = [*file_layers, *self._overrides]
         _check_version(file_layers)
-        codes = selected_codes(layers)
-        ignores, excludes = _file_ignores(layers), _excludes(layers, self.root)
+        rules, broken = _rules(layers, self.root)
+        codes = selected_codes(layers, rules)
+        ignores, excludes = _file_ignores(layers, rules), _excludes(layers, self.root)
         values: dict[str, tuple[Any, str]] = {key: (value, "default") for key, value in DEFAULTS.items()}
         for layer in layers:
             values.update(
@@ -155,6 +173,8 @@ class Resolver:
             [each for group in excludes for each in group.patterns],
             _origins(layers, _EXCLUSION),
         )
+        if plugins := list(dict.fromkeys(n for layer in layers for n in layer.values.get("plugins", ()))):
+            values["plugins"] = (plugins, _origins(layers, ("plugins",)))
         if ignores:
             table = {ignore.pattern: sorted(ignore.codes) for ignore in ignores}
             values["per-file-ignores"] = (table, _origins(layers, _FILE_IGNORES))
@@ -173,7 +193,28 @@ class Resolver:
             cache_dir=get.get("cache-dir"),
             baseline=get.get("baseline"),
             origins=values,
+            problems=_with_left_out(broken, rules),
         )
+
+
+def _rules(layers: Sequence[Layer], root: Path) -> tuple[Rules, tuple[Problem, ...]]:
+    """Put the plugins of all layers into use: what a file extends brings its own. Say which are broken."""
+    named = [(layer, name) for layer in layers for name in layer.values.get("plugins", ())]
+    if not named:
+        return Rules(), ()
+    from rlint.plugins import enable
+
+    enabled = enable([name for _, name in named], [root, *(layer.root for layer in layers)])
+    origin = named[-1][0].origin
+    problems = tuple(Problem(origin, message) for message in enabled.broken)
+    return Rules(enabled.names, complete=not problems), problems
+
+
+def _with_left_out(problems: tuple[Problem, ...], rules: Rules) -> tuple[Problem, ...]:
+    if not (problems and rules.left_out):
+        return problems
+    listed = ", ".join(f"`{selector}`" for selector in dict.fromkeys(rules.left_out))
+    return (*problems, Problem(problems[0].path, f"no rule in use is meant by {listed}, which is left out"))
 
 
 def _origins(layers: Sequence[Layer], keys: tuple[str, ...]) -> str:
@@ -183,7 +224,7 @@ def _origins(layers: Sequence[Layer], keys: tuple[str, ...]) -> str:
     return ", ".join(dict.fromkeys(named if replaced else ["default", *named]))
 
 
-def _file_ignores(layers: Sequence[Layer]) -> tuple[FileIgnore, ...]:
+def _file_ignores(layers: Sequence[Layer], rules: Rules) -> tuple[FileIgnore, ...]:
     found: list[FileIgnore] = []
     for layer in layers:
         if "per-file-ignores" in layer.values:
@@ -191,7 +232,9 @@ def _file_ignores(layers: Sequence[Layer]) -> tuple[FileIgnore, ...]:
         for key in ("per-file-ignores", "extend-per-file-ignores"):
             for pattern, selectors in layer.values.get(key, {}).items():
                 patterns = PathPatterns((pattern.removeprefix("!"),), str(layer.root))
-                found.append(FileIgnore(patterns, pattern.startswith("!"), codes_of(selectors, layer, key)))
+                found.append(
+                    FileIgnore(patterns, pattern.startswith("!"), codes_of(selectors, layer, key, rules))
+                )
     return tuple(found)
 
 

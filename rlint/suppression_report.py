@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rlint.engine_codes import EngineCode
     from rlint.syntax.positions import Positions
 
-_RLINT_CODE = re.compile(r"RL[0-9]*", re.IGNORECASE)
+_CODE = re.compile(r"([A-Z]+)[0-9]*", re.IGNORECASE)
 _OWN_CODES = {own.code: own.name for own in ENGINE_CODES}
 
 
@@ -43,6 +43,7 @@ class _Reporter:
         self._path = path
         self._positions = positions
         self._known = known
+        self._prefixes = {code.rstrip("0123456789") for code in known}
         self._active = active
 
     def check(self, directive: Directive) -> Iterator[Finding]:
@@ -54,7 +55,8 @@ class _Reporter:
             return
         unused: list[Item] = []
         for item in directive.items:
-            ours = directive.kind is Kind.IGNORE or _RLINT_CODE.fullmatch(item.text) is not None
+            code = _CODE.fullmatch(item.text)
+            ours = directive.kind is Kind.IGNORE or bool(code and code[1].upper() in self._prefixes)
             meant = {code for code, name in self._known.items() if item.means(code, name)}
             if ours and not meant:
                 rules = {code: name for code, name in self._known.items() if code not in _OWN_CODES}

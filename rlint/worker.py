@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rlint import registry, suppress
@@ -20,6 +21,7 @@ from rlint.runs import Job, Result
 from rlint.syntax.parse import parse
 
 if TYPE_CHECKING:
+    from rlint.registry import RuleEntry
     from rlint.rule import Rule
 
 KEPT_BYTES = 1_500_000
@@ -73,7 +75,7 @@ class Worker:
         Files that are in none could not be read. `link` is given by who keeps what follows from a group.
         """
         codes = frozenset[str]().union(*(job.codes for job in self._jobs if job.codes))
-        rules = registry.load(codes)
+        rules, unusable = registry.load_usable(codes)
         jobs = {job.name: job for job in self._jobs if job.codes is not None}
         results = [
             Result(name, problems=(self._problems[name],), checked=False)
@@ -87,6 +89,9 @@ class Worker:
                 for name in group
                 if name in jobs
             ]
+        if unusable:
+            problems = _unusable(unusable)
+            results = [replace(result, problems=(*result.problems, *problems)) for result in results]
         return results
 
     def _check(
@@ -154,13 +159,31 @@ def _triggered(rule: Rule, text: str) -> bool:
     return not rule.triggers or any(word in text for word in rule.triggers)
 
 
+def _unusable(broken: Sequence[tuple[RuleEntry, str]]) -> list[Problem]:
+    """One problem for each plugin, however many of its rules are broken. No result with it is kept."""
+    problems = {}
+    for entry, reason in broken:
+        if entry.plugin is not None and entry.plugin.name not in problems:
+            codes = [
+                other.code for other, _ in broken if other.plugin and other.plugin.name == entry.plugin.name
+            ]
+            what = f"{entry.code} of plugin `{entry.plugin.name}` cannot be used, and is left out: {reason}"
+            more = f"; the same goes for {', '.join(codes[1:])}" if len(codes) > 1 else ""
+            hint = f"mend it, install another version of {entry.plugin.name}, or ignore {entry.code}"
+            problems[entry.plugin.name] = Problem(entry.plugin.name, what + more, hint=hint, is_bug=True)
+    return list(problems.values())
+
+
 def _run_rule(rule: Rule, site: Site) -> list[Finding] | Problem:
     try:
         return _findings(rule, site)
     except RecursionError:
         return Problem(site.path, f"{rule.code}: expressions are nested too deeply to be checked")
     except Exception:  # noqa: BLE001 - one rule's bug must not silence the others
-        return _bug(site.path, f"checking {rule.code}")
+        plugin = registry.find(rule.code).plugin
+        return _bug(
+            site.path, f"checking {rule.code}", whose=f"{plugin.name} {plugin.version}" if plugin else "rlint"
+        )
 
 
 def _findings(rule: Rule, site: Site) -> list[Finding]:
@@ -173,12 +196,12 @@ def _findings(rule: Rule, site: Site) -> list[Finding]:
     return list(found.values())
 
 
-def _bug(name: str, doing: str) -> Problem:
+def _bug(name: str, doing: str, whose: str = "rlint") -> Problem:
     last = traceback.format_exc().strip().splitlines()
     where = next((line.strip() for line in reversed(last) if line.strip().startswith("File ")), "")
     return Problem(
         name,
         f"rlint failed {doing}: {last[-1]}",
-        hint=f"this is a bug in rlint, please report it; {where}",
+        hint=f"this is a bug in {whose}, please report it; {where}",
         is_bug=True,
     )

@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Protocol
 
+from rlint import registry
 from rlint.errors import RlintError
 from rlint.project.summary import ModuleSummary
 from rlint.runs import Job, Result
@@ -69,7 +70,7 @@ class _Processes:
         for _ in range(count):
             ours, theirs = context.Pipe()
             process = context.Process(  # type: ignore[attr-defined]
-                target=_serve, args=(theirs, list(self._connections)), daemon=True
+                target=_serve, args=(theirs, list(self._connections), registry.added()), daemon=True
             )
             process.start()
             theirs.close()
@@ -154,10 +155,14 @@ def _check_each(groups: Iterable[Sequence[Job]], *, ignore_suppressions: bool, k
     return results, kept
 
 
-def _serve(connection: Connection, others: list[Connection]) -> None:
+def _serve(
+    connection: Connection, others: list[Connection], plugins: Mapping[str, tuple[registry.RuleEntry, ...]]
+) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it ends us
     for other in others:
         other.close()
+    for name, entries in plugins.items():  # a process that was not forked knows of none
+        registry.add(name, entries)
     gc.set_threshold(_THRESHOLD, 50, 50)
     try:
         whole, shared, ignore_suppressions, keep_summaries = connection.recv()

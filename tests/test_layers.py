@@ -18,6 +18,7 @@ PLAIN = (
     "rlint", "rlint.findings", "rlint.errors", "rlint.engine_codes", "rlint.patterns", "rlint.atomic",
     "rlint.evidence", "rlint.evidence.gain",
 )  # fmt: skip
+REGISTRY = ("rlint.registry", "rlint.rule_files", "rlint.plugins", "rlint.installed")
 SETTINGS = ("rlint.config", "rlint.versions", "rlint.selection", "rlint.settings")
 FILES = ("rlint.files", "rlint.gitignore", "rlint.discovery")
 SUPPRESSIONS = ("rlint.comments", "rlint.directives", "rlint.suppression_report", "rlint.suppress")
@@ -46,7 +47,8 @@ class Layer:
 
 LAYERS = (
     Layer(PLAIN, may=PLAIN),
-    Layer(("rlint.registry",), may=(*PLAIN, "rlint.rule")),
+    Layer(("rlint.registry", "rlint.rule_files"), may=(*PLAIN, "rlint.rule", "rlint.rule_files")),
+    Layer(("rlint.plugins", "rlint.installed"), may=(*PLAIN, *REGISTRY)),
     Layer(
         ("rlint.evidence.*",),
         may=(
@@ -57,10 +59,12 @@ LAYERS = (
             "rlint.harness.results_json",
         ),
     ),
-    Layer(SETTINGS, may=(*PLAIN, *SETTINGS, "rlint.registry"), packages=("tomllib", "tomli")),
+    Layer(
+        SETTINGS, may=(*PLAIN, *SETTINGS, "rlint.registry", "rlint.plugins"), packages=("tomllib", "tomli")
+    ),
     Layer(("rlint.files",), may=PLAIN),
     Layer(("rlint.runs",), may=(*PLAIN, "rlint.files")),
-    Layer(("rlint.cache",), may=(*PLAIN, "rlint.runs", "rlint.registry")),
+    Layer(("rlint.cache",), may=(*PLAIN, "rlint.runs", "rlint.registry", "rlint.plugins")),
     Layer(
         ("rlint.gitignore", "rlint.discovery"), may=(*PLAIN, *FILES, "rlint.settings"), packages=("pathspec",)
     ),

@@ -30,8 +30,10 @@ def command(paths: tuple[str, ...], output_format: str, config: tuple[str, ...],
     resolver = build_resolver({}, config, isolated=isolated)
     if output_format == "json":
         click.echo(json.dumps([_data(resolver, path) for path in _existing(paths)], indent=2))
-        return
-    click.echo(rendered(resolver, paths), nl=False)
+    else:
+        click.echo(rendered(resolver, paths), nl=False)
+    for problem in resolver.problems:
+        click.echo(f"error: {problem}", err=True)
 
 
 def rendered(resolver: Resolver, paths: Iterable[str]) -> str:

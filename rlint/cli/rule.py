@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rlint.cli.plugins import configuration, use_plugins
 from rlint.errors import RlintError
 
 if TYPE_CHECKING:
@@ -18,10 +19,14 @@ if TYPE_CHECKING:
 @click.argument("rule", metavar="[CODE|NAME]", required=False)
 @click.option("--all", "everything", is_flag=True, help="Show the pages of all rules.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="Page or data.")
-def command(rule: str | None, everything: bool, output_format: str) -> None:
+@configuration
+def command(
+    rule: str | None, everything: bool, output_format: str, config: tuple[str, ...], isolated: bool
+) -> None:
     """Explain a rule: what it looks for, why that is slow, and when its fix is safe."""
     from rlint import registry
 
+    use_plugins(config, isolated=isolated)
     if everything:
         entries = list(registry.catalogue())
     elif rule is not None:
@@ -47,6 +52,7 @@ def facts(entry: RuleEntry) -> dict[str, object]:
         "code": entry.code,
         "name": entry.name,
         "family": entry.family,
+        "origin": entry.origin,
         "fix": entry.fixes,
         "opt_in": entry.opt_in,
         "summary": entry.summary,
@@ -60,18 +66,21 @@ def _page(entry: RuleEntry) -> str:
     from rlint.evidence import recorded
     from rlint.output import measured_page
 
-    if not entry.is_builtin:
-        return entry.page
+    from_plugin = f"\n\n(A rule of the plugin {entry.origin}.)" if entry.plugin is not None else ""
+    summary, line_end, rest = entry.page.partition("\n")
+    page = f"{summary}{from_plugin}{line_end}{rest}"
+    if entry.fixtures is None:
+        return page
     evidence = recorded.of(entry)
     stale = {one.device: recorded.changed_since(entry, one) for one in evidence.recordings}
-    return measured_page.with_measured(entry.page, measured_page.section(evidence, stale))
+    return measured_page.with_measured(page, measured_page.section(evidence, stale))
 
 
 def _evidence(entry: RuleEntry) -> dict[str, object] | None:
     """Return everything that was measured of a rule; None for what has no fixture to measure."""
     from rlint.evidence import recorded
 
-    if not entry.is_builtin:
+    if entry.fixtures is None:
         return None
     evidence = recorded.of(entry)
     return {

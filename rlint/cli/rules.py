@@ -6,29 +6,37 @@ import json
 
 import click
 
+from rlint.cli.plugins import configuration, use_plugins
 from rlint.cli.rule import facts
 
 
 @click.command("rules", short_help="List the rules.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="Table or data.")
-def command(output_format: str) -> None:
+@configuration
+def command(output_format: str, config: tuple[str, ...], isolated: bool) -> None:
     """List the rules: code, name, family, how safe the fix can be, what it was measured to gain, and what is
-    flagged.
+    flagged. With those of the plugins that the configuration of this folder names.
     """
     from rlint import registry
     from rlint.evidence import recorded
     from rlint.output import measured
 
+    use_plugins(config, isolated=isolated)
     entries = registry.catalogue()
     if output_format == "json":
         click.echo(json.dumps([facts(entry) for entry in entries], indent=2, ensure_ascii=False))
         return
-    rows = [("code", "name", "family", "fix", "default", "measured", "summary")]
+    origins = any(entry.plugin for entry in entries)
+    rows = [
+        ("code", "name", *(["origin"] if origins else []), "family", "fix", "default", "measured", "summary")
+    ]
     for entry in entries:
         default = "opt-in" if entry.opt_in else "on"
         gained = measured.cell(recorded.of(entry))
-        rows.append((entry.code, entry.name, entry.family, entry.fixes, default, gained, entry.summary))
-    widths = [max(len(row[column]) for row in rows) for column in range(6)]
+        origin = [entry.origin] if origins else []
+        told = (entry.family, entry.fixes, default, gained, entry.summary)
+        rows.append((entry.code, entry.name, *origin, *told))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         click.echo("  ".join([*cells, row[-1]]).rstrip())

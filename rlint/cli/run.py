@@ -99,7 +99,7 @@ def _run_stdin(work: Work, console: Console) -> int:
     if work.request.add_noqa:
         raise RlintError("`--add-noqa` changes files; it cannot be used with standard input")
     if isinstance(given.source, Problem):
-        work = replace(work, problems=(given.source,))
+        work = replace(work, problems=(*work.problems, given.source))
     scope = Scope(work, given.targets)
     if not (work.settings.fix or work.request.diff):
         return _show(work, scope, _check(work, scope.targets), console)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rlint.cli.options import CONFIGURATION
+from rlint.cli.plugins import configuration, use_plugins
 from rlint.errors import RlintError
 
 if TYPE_CHECKING:
@@ -24,12 +23,6 @@ _LOOK = 0.3  # seconds for which the machine's load is looked at
 _BUSY = 20  # per cent of all cores that others may take without a warning
 _UNSAFE = "With --workload: apply fixes that a reader must agree to, too."
 _FILE = click.Path(dir_okay=False, path_type=Path)
-
-
-def _configuration(decorated: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed(CONFIGURATION):
-        decorated = option(decorated)
-    return decorated
 
 
 @click.command("verify", short_help="Run code before and after its fixes, and compare.")
@@ -80,7 +73,7 @@ def _configuration(decorated: Callable[..., Any]) -> Callable[..., Any]:
     "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Use of colours."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
-@_configuration
+@configuration
 def command(what: tuple[str, ...], workload: Path | None, **options: Any) -> None:
     """Run each rule's fixture before and after the rule's fixes: same behaviour? faster? by how much?
 
@@ -94,6 +87,8 @@ def command(what: tuple[str, ...], workload: Path | None, **options: Any) -> Non
 
 
 def _run(what: tuple[str, ...], workload: Path | None, options: dict[str, Any]) -> int:
+    if workload is None:
+        use_plugins(options["config"], isolated=options["isolated"])
     if options["check_evidence"]:
         return _check_evidence(_rules(what))
     _require_psutil()

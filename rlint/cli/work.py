@@ -28,7 +28,7 @@ class Work:
     resolver: Resolver
     paths: tuple[Path, ...]
     problems: tuple[Problem, ...]
-    """What was named and is not there."""
+    """What was named and is not there: files, and plugins."""
 
     @property
     def settings(self) -> Settings:
@@ -90,9 +90,12 @@ def find_work(request: Request) -> Work:
 
     resolver = build_resolver(request.overrides, request.config, isolated=request.isolated)
     if request.reads_stdin:
-        return Work(request, resolver, (), ())
+        resolver.for_file(absolute(request.stdin_filename or "-"))
+        return Work(request, resolver, (), resolver.problems)
     found = discover(request.paths, resolver)
-    return Work(request, resolver, found.files, found.problems)
+    for path in found.files:
+        resolver.for_file(path)
+    return Work(request, resolver, found.files, (*resolver.problems, *found.problems))
 
 
 def read_stdin(work: Work) -> StandardInput:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlint.evidence.gain import DEVICES, Gain, evidence_file, fixtures_folder
+from rlint.evidence.gain import DEVICES, Gain, evidence_file
 from rlint.evidence.hashes import Hashes, hash_of_fixture, hash_of_rule
 from rlint.harness import results_json
 from rlint.harness.results import Machine, Outcome, Session, Verdict
@@ -80,10 +80,10 @@ class Evidence:
 def of(entry: RuleEntry, fixtures: Path | None = None) -> Evidence:
     """Read what was measured of a rule. Broken files are told of, and raise nothing.
 
-    `fixtures` is the folder of all fixtures; that of the checkout or the installed package, if not given.
+    `fixtures` is the folder of all fixtures; that of what the rule comes with, if not given.
     """
-    place = fixtures or fixtures_folder()
-    if place is None or not entry.is_builtin:
+    place = entry.fixtures and (fixtures or entry.fixtures)
+    if place is None:
         return Evidence(entry, ())
     recordings, unreadable = [], []
     for device in DEVICES:
@@ -109,7 +109,7 @@ def changed_since(entry: RuleEntry, recording: Recording, fixtures: Path | None 
 
     Raises RlintError for a rule that cannot be read.
     """
-    place = fixtures or fixtures_folder()
+    place = fixtures or entry.fixtures
     assert place is not None, "there is evidence"
     return recording.hashes.changes(rule=hash_of_rule(entry), fixture=hash_of_fixture(place / entry.name))
 

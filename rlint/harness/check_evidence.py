@@ -10,7 +10,7 @@ from rlint import registry
 from rlint.errors import RlintError
 from rlint.evidence import recorded
 from rlint.evidence.declared import devices_of
-from rlint.evidence.gain import DEVICES, evidence_file, fixtures_folder
+from rlint.evidence.gain import DEVICES, evidence_file
 from rlint.harness.record import hashes_of
 from rlint.harness.results import Verdict
 from rlint.harness.subjects import WORKLOAD, fixture_folder, fixtures_of
@@ -25,19 +25,26 @@ def check(entries: Sequence[RuleEntry], fixtures: Path | None = None) -> list[st
     """Return what is wrong with the evidence of rules, each as a sentence with what to do about it.
 
     Evidence is wanted for the cpu, and for every other kind of device for which any rule has some and on
-    which a workload of the rule claims a gain. It is read from below `fixtures`, the folder of all fixtures
-    unless given.
+    which a workload of the rule claims a gain. It is read from below `fixtures`, the folder of the fixtures
+    that come with a rule unless given.
     """
-    place = fixtures or fixtures_folder()
-    if place is None:
-        return ["the package rlint.fixtures is missing: rlint is not installed completely"]
-    kinds = {device for device in DEVICES if any(_all_of(place, device))} | {"cpu"}
-    return [problem for entry in entries if entry.is_builtin for problem in _problems(entry, place, kinds)]
+    found: list[str] = []
+    kinds: dict[Path, set[str]] = {}
+    for entry in entries:
+        place = entry.fixtures and (fixtures or entry.fixtures)
+        if place is not None:
+            kinds[place] = kinds.get(place) or _kinds(place) | {"cpu"}
+            found += _problems(entry, place, kinds[place])
+        elif entry.module:
+            found.append(f"{entry.code} {entry.name}: {entry.origin} comes without fixtures")
+    return found
 
 
-def _all_of(place: Path, device: str) -> list[Path]:
-    files = (evidence_file(place, entry.name, device) for entry in registry.catalogue() if entry.is_builtin)
-    return [path for path in files if path.exists()]
+def _kinds(place: Path) -> set[str]:
+    """The kinds of devices for which some rule has evidence below a folder of fixtures."""
+    names = [entry.name for entry in registry.catalogue() if entry.module]
+    found = ((device, evidence_file(place, name, device)) for device in DEVICES for name in names)
+    return {device for device, path in found if path.exists()}
 
 
 def _problems(entry: RuleEntry, place: Path, kinds: set[str]) -> list[str]:

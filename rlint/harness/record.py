@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from rlint import registry
 from rlint.atomic import replace_file
 from rlint.errors import RlintError
-from rlint.evidence.gain import DEVICES, evidence_file, fixtures_folder
+from rlint.evidence.gain import DEVICES, evidence_file
 from rlint.evidence.hashes import Hashes, hash_of_fixture, hash_of_rule, hash_of_texts
 from rlint.evidence.recorded import Recording, to_text
 from rlint.harness.program import AFTER, SAFE
 from rlint.harness.results import Outcome, Session, Verdict
-from rlint.harness.subjects import Experiment, fixtures_of
+from rlint.harness.subjects import Experiment, fixture_folder, fixtures_of
 
 if TYPE_CHECKING:
     from rlint.registry import RuleEntry
@@ -44,9 +44,6 @@ def record(
     if session.quick or session.interrupted:
         how = "quick" if session.quick else "interrupted"
         raise RlintError(f"nothing was recorded: the run was {how}, and evidence takes a whole one")
-    fixtures = directory or fixtures_folder()
-    if fixtures is None:
-        raise RlintError("the package rlint.fixtures is missing: rlint is not installed completely")
     groups = _groups(session)
     entries = {code: registry.find(code) for code, _, _ in groups}
     with fixtures_of(list(entries.values())) as experiments:
@@ -58,7 +55,7 @@ def record(
             problems.append(f"{code} {entry.name} on {device} was not recorded: {reason}")
             continue
         recording = Recording(code, entry.name, device, session.date, session.machine, now[code], outcomes)
-        path = evidence_file(fixtures, entry.name, device)
+        path = evidence_file(directory or fixture_folder(entry).parent, entry.name, device)
         _write(path, to_text(recording))
         written.append(path)
     if problems:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from rlint import engine
 from rlint.errors import RlintError
-from rlint.evidence.gain import fixtures_folder
 from rlint.files import Source, display_name, read_source
 from rlint.harness.program import AFTER, BEFORE, SAFE, Subject
 from rlint.runs import Target
@@ -39,10 +38,12 @@ class Experiment:
 
 def fixture_folder(entry: RuleEntry) -> Path:
     """The folder with the evidence of a rule, in the checkout or in the installed package."""
-    place = fixtures_folder()
-    if place is None:
-        raise RlintError("the package rlint.fixtures is missing: rlint is not installed completely")
-    return place / entry.name
+    if entry.fixtures is None:
+        what = entry.plugin.package if entry.plugin is not None else "rlint"
+        raise RlintError(
+            f"the package {what}.fixtures is missing: {entry.origin} is not installed completely"
+        )
+    return entry.fixtures / entry.name
 
 
 @contextmanager

@@ -39,7 +39,7 @@ def line(evidence: Evidence) -> str | None:
 
     None for what comes without a fixture, so that nothing can be measured.
     """
-    if not evidence.entry.is_builtin:
+    if evidence.entry.fixtures is None:
         return None
     said = [_on_device(recording) for recording in evidence.recordings]
     known = [clause for clause in said if clause]

@@ -1,0 +1,132 @@
+"""What is installed for the Python that runs rlint: distributions, and where their packages lie.
+
+Left out is what lies beside the code that is checked, even where `sys.path` leads there: `python -m rlint`
+puts the working folder first, and `PYTHONPATH` may name a checkout.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import site
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from importlib import metadata
+from importlib.machinery import PathFinder
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+
+def normalised(name: str) -> str:
+    """Return a distribution's name as package indexes compare it: "Acme_RLint" is "acme-rlint"."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+class Installed:
+    """The distributions outside some folders. Those of this Python's own environment always count, wherever
+    that lies.
+    """
+
+    def __init__(self, near: Iterable[Path]) -> None:
+        self._own = _own_folders()
+        self._near = {_checkout_of(os.path.realpath(folder)) for folder in near}
+        self._path: list[str] = []
+        self._left_out: list[str] = []
+        for entry in dict.fromkeys(sys.path):
+            (self._path if self._is_apart(entry or ".") else self._left_out).append(entry)
+
+    def find(self, name: str) -> metadata.Distribution | None:
+        """Return the distribution that is called `name`; None where there is none."""
+        return next(_called(name, self._path), None)
+
+    def elsewhere(self, name: str) -> str | None:
+        """Return the folder of `sys.path` that would have it if it were not left out."""
+        found = ((entry, next(_called(name, [entry]), None)) for entry in self._left_out)
+        return next((os.path.realpath(entry or ".") for entry, one in found if one is not None), None)
+
+    def with_group(self, group: str) -> list[metadata.Distribution]:
+        """Return the distributions that have entry points in a group."""
+        found = metadata.distributions(path=self._path)
+        return [one for one in found if _has_group(one, group)]
+
+    def path_for(self, distribution: metadata.Distribution) -> list[str]:
+        """Return what `sys.path` may be while modules of a distribution are imported."""
+        source = _editable_source(distribution)
+        if source is None:
+            return self._path
+        inside = [entry for entry in self._left_out if _is_in(os.path.realpath(entry or "."), source)]
+        return [*self._path, *(entry for entry in inside if entry)]
+
+    def folder_of(self, package: str, distribution: metadata.Distribution) -> Path | None:
+        """Return the folder of a package, which is not imported for that."""
+        top, *inner = package.split(".")
+        path = self.path_for(distribution)
+        source = _editable_source(distribution)
+        for finder in sys.meta_path:
+            if not hasattr(finder, "find_spec"):
+                continue
+            # an editable installation may come with a finder of its own
+            spec = finder.find_spec(top, path if finder is PathFinder else None)
+            for place in (spec.submodule_search_locations or ()) if spec is not None else ():
+                folder = Path(place, *inner)
+                mine = source is not None and _is_in(os.path.realpath(folder), source)
+                if folder.is_dir() and (mine or self._is_apart(str(folder))):
+                    return folder
+        return None
+
+    def _is_apart(self, folder: str) -> bool:
+        """Whether a folder belongs to this Python, or has nothing to do with the code that is checked."""
+        real = os.path.realpath(folder)
+        if any(_is_in(real, own) for own in self._own):
+            return True
+        return not any(_is_in(real, near) or _is_in(near, real) for near in self._near)
+
+
+def _called(name: str, path: list[str]) -> Iterator[metadata.Distribution]:
+    if re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", name):
+        yield from metadata.distributions(name=normalised(name), path=path)
+
+
+def _has_group(distribution: metadata.Distribution, group: str) -> bool:
+    try:
+        return any(point.group == group for point in distribution.entry_points)
+    except Exception:  # noqa: BLE001 - what others have installed may be broken in any way
+        return False
+
+
+def _own_folders() -> set[str]:
+    """Where installers put packages for this Python, and Python's own library."""
+    paths = sysconfig.get_paths()
+    folders = [paths[name] for name in ("purelib", "platlib", "stdlib", "platstdlib")]
+    folders += site.getsitepackages()
+    if site.ENABLE_USER_SITE:
+        folders.append(site.getusersitepackages())
+    return {os.path.realpath(folder) for folder in folders}
+
+
+def _editable_source(distribution: metadata.Distribution) -> str | None:
+    """Return the folder that a distribution was installed from, where it is run from there."""
+    try:
+        data = json.loads(distribution.read_text("direct_url.json") or "{}")
+        if not data["dir_info"]["editable"]:
+            return None
+        return os.path.realpath(unquote(urlsplit(data["url"]).path))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _checkout_of(folder: str) -> str:
+    """Return the root of the repository that a folder lies in, or the folder itself."""
+    above = folder
+    while not os.path.exists(os.path.join(above, ".git")):
+        parent = os.path.dirname(above)
+        if parent == above:
+            return folder
+        above = parent
+    return above
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -1,0 +1,77 @@
+"""What the file of a rule says, read as text: nothing is imported."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+from typing import TYPE_CHECKING
+
+from rlint.errors import RlintError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def source(path: Path) -> str:
+    """Read a rule's file. Raises RlintError."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RlintError(f"{path}: cannot be read: {error}") from error
+
+
+def tree(path: Path) -> ast.Module:
+    """Parse a rule's file. Raises RlintError for one that is unreadable or no Python."""
+    try:
+        return ast.parse(source(path))
+    except (SyntaxError, ValueError) as error:
+        raise RlintError(f"{path}: is not valid Python: {error}") from error
+
+
+@functools.cache
+def declared(path: Path, name: str) -> object:
+    """The literal that a class in the file binds to `name`, or None. Raises RlintError."""
+    if name not in source(path):  # usual for `opt_in`: parsing is much slower than reading
+        return None
+    for statement in (
+        inner for node in tree(path).body if isinstance(node, ast.ClassDef) for inner in node.body
+    ):
+        match statement:
+            case (
+                ast.Assign(targets=[ast.Name(id=bound)], value=ast.expr() as value)
+                | ast.AnnAssign(target=ast.Name(id=bound), value=ast.expr() as value)
+            ) if bound == name:
+                with contextlib.suppress(ValueError):
+                    return ast.literal_eval(value)
+    return None
+
+
+def page(path: Path) -> str:
+    """The docstring of the file, or ""."""
+    return ast.get_docstring(tree(path)) or ""
+
+
+def fixes(path: Path) -> str:
+    """Which safeties the rule names: "safe", "unsafe", "safe, unsafe", or "none"."""
+    named = {
+        node.attr.lower()
+        for part in with_helpers(path)
+        for node in ast.walk(tree(part))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Safety"
+    }
+    return ", ".join(sorted(named & {"safe", "unsafe"})) or "none"
+
+
+def with_helpers(path: Path) -> list[Path]:
+    """The file of a rule and the private modules beside it that it imports, however indirectly."""
+    found = [path]
+    for known in found:
+        for node in ast.walk(tree(known)):
+            if not isinstance(node, ast.ImportFrom) or not node.module:
+                continue
+            for name in (node.module.rpartition(".")[2], *(alias.name for alias in node.names)):
+                helper = path.with_name(f"{name}.py")
+                if name.startswith("_") and helper not in found and helper.is_file():
+                    found.append(helper)
+    return found
