@@ -98,6 +98,7 @@ def key_of(group: Iterable[tuple[Job, bytes]], *, ignore_suppressions: bool) -> 
         codes = "-" if job.codes is None else ",".join(sorted(job.codes))
         for text in (job.name, job.module, job.package, codes):
             digest.update(text.encode("utf-8", "surrogateescape") + b"\0")
+        digest.update(repr(job.measured).encode("utf-8", "backslashreplace") if job.measured else b"")
         digest.update(content)
     return digest.hexdigest()
 

@@ -28,11 +28,13 @@ class Plan:
         self._jobs: dict[str, Job] = {}
         imports: dict[str, set[str]] = {}
         files = [(t.path, t.name, t.codes) for t in targets]
+        measured = {target.name: target.measured for target in targets}
         for path, name, codes in [*files, *((path, name, None) for path, name in context)]:
             text = texts.get(path)
             content = _content(path) if text is None else text.encode("utf-8", "surrogatepass")
             module, package = modules[path]
-            self._jobs[name] = Job(path, name, module, package, codes, text, len(content or b""))
+            seen = measured.get(name, ())
+            self._jobs[name] = Job(path, name, module, package, codes, text, len(content or b""), seen)
             imports[name] = imported_paths(content or b"", package)
             if content is not None:
                 self._digests[name] = hashlib.sha256(content).digest()

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rlint.files import Source, read_source
-from rlint.findings import Finding, Problem
+from rlint.findings import Finding, Heat, Problem
 
 Wanted = Callable[[str, str, Sequence[Finding]], Sequence[Finding]]
 """Of a file's name, its text and what was found in that, the findings that fixing is about."""
+
+Measured = tuple[tuple[str, Heat, str], ...]
+"""Functions of a file that a profile saw to run often: their qualified names, how often, and what it saw."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,7 @@ class Target:
     name: str
     codes: frozenset[str] | None
     """None for a file that is read for what it tells of the others."""
+    measured: Measured = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ class Job:
     codes: frozenset[str] | None
     text: str | None
     size: int
+    measured: Measured = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ class Worker:
                 continue
             try:
                 summaries[job.name] = summarise(knowledge, job.name)
+                summaries[job.name].measured = job.measured
             except RecursionError:
                 self._problems[job.name] = Problem(
                     job.name, "expressions are nested too deeply to be checked"

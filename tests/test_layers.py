@@ -27,6 +27,7 @@ PROJECT = ("rlint.project", "rlint.project.*")
 OUTPUT = ("rlint.output", "rlint.output.*")
 TRIAL = ("rlint.trial", "rlint.trial.*")
 HARNESS = ("rlint.harness", "rlint.harness.*")
+PROFILES = ("rlint.profiles", "rlint.profiles.*")
 EDITOR = ("rlint.lsp", "rlint.lsp.*")
 COMMANDS = ("rlint.cli", "rlint.cli.*", "rlint.__main__")
 RUNNING = ("rlint.engine", "rlint.origins", "rlint.plan", "rlint.worker", "rlint.workers")
@@ -90,12 +91,19 @@ LAYERS = (
         RUNNING,
         may=(*PLAIN, "rlint.files", *SYNTAX, *PROJECT, "rlint.rule", *ENGINE),
     ),
+    Layer(("rlint.profiles", "rlint.profiles.heated"), may=PLAIN),
+    Layer(
+        PROFILES,
+        may=(*PLAIN, *PROFILES, "rlint.files", "rlint.harness.results"),
+        for_types=("rlint.evidence.recorded",),
+    ),
     Layer(
         OUTPUT,
         may=(
             *PLAIN,
             *OUTPUT,
             "rlint.outcome",
+            "rlint.profiles.heated",
             "rlint.syntax.positions",
             "rlint.fingerprints",
             "rlint.harness.results",

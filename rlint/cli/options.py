@@ -110,6 +110,15 @@ RUN = (
     click.option(
         "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Use of colours."
     ),
+    click.option(
+        "--profile", type=click.Path(path_type=Path), metavar="FILE", help="Rank findings by a profiled run."
+    ),
+    click.option(
+        "--min-share",
+        type=click.FloatRange(0, 100),
+        metavar="PERCENT",
+        help="With --profile: leave out what takes less of the run.",
+    ),
     _flag("-n", "--no-cache", text="Use no results of earlier runs, and keep none."),
     _flag("-q", "--quiet", text="Print findings and errors only."),
     _flag("-s", "--silent", text="Print errors only."),
@@ -138,6 +147,8 @@ def shared_options(command: Callable[[Request], int]) -> Command:
         if options["exit_zero"] and options["exit_non_zero_on_fix"]:
             raise click.UsageError("`--exit-zero` and `--exit-non-zero-on-fix` exclude each other")
         _refuse_contradictions(options)
+        if options["min_share"] is not None and options["profile"] is None:
+            raise click.UsageError("`--min-share` needs a `--profile`; `rlint profile` records one")
         status = command(Request(paths=paths or (".",), overrides=overrides, **options))
         click.get_current_context().exit(status)
 

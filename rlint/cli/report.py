@@ -14,17 +14,26 @@ if TYPE_CHECKING:
     from rlint.cli.work import Work
     from rlint.findings import Finding
     from rlint.outcome import Outcome
+    from rlint.output import ReportOptions
+    from rlint.profiles.heated import Heating
     from rlint.runs import FixReport, Report
 
 CLEAN, FINDINGS, FAILED = 0, 1, 2
 
 
 def show(
-    work: Work, report: Report, console: Console, *, outcome: Outcome | None = None, err: bool = False
+    work: Work,
+    report: Report,
+    console: Console,
+    *,
+    outcome: Outcome | None = None,
+    err: bool = False,
+    heating: Heating | None = None,
 ) -> int:
-    """Print a report and its summary, and tell the exit status. `outcome` is what fixing came to before."""
+    """Print a report and its summary, and tell the exit status. `outcome` is what fixing came to before,
+    `heating` what a profile says of the report.
+    """
     from rlint.output import ReportOptions, reporter, statistics
-    from rlint.output.counts import summary
 
     request, settings = work.request, work.settings
     fixed = len(outcome.fixed) if outcome is not None else 0
@@ -34,6 +43,7 @@ def show(
         fixed=fixed,
         summary=False,
         width=terminal_width(err=err),
+        heating=heating,
         measured=_measured(report) if settings.output_format in ("full", "json") else {},
     )
     console.problems(report.problems)
@@ -51,13 +61,25 @@ def show(
     else:
         text = reporter(settings.output_format)(shown, options)
     if for_people and not request.quiet:
-        text += summary(report, options, fixable=outcome is None)
-        if outcome is not None:
-            from rlint.output.fix_summary import render as fix_summary
-
-            text += fix_summary(outcome)
+        text += _in_all(report, options, outcome)
     console.report(text, err=err)
     return _status(request, report, fixed)
+
+
+def _in_all(report: Report, options: ReportOptions, outcome: Outcome | None) -> str:
+    """How much was found, what fixing did about it, and what a profile says of the run."""
+    from rlint.output.counts import summary
+
+    text = summary(report, options, fixable=outcome is None)
+    if outcome is not None:
+        from rlint.output.fix_summary import render as fix_summary
+
+        text += fix_summary(outcome)
+    if options.heating is not None:
+        from rlint.output import profile
+
+        text = profile.section(options.heating, options) + text + profile.sums(options.heating, options)
+    return text
 
 
 def _measured(report: Report) -> dict[str, str]:

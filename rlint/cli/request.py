@@ -48,6 +48,9 @@ class Request:
     silent: bool = False
     verbose: bool = False
     no_cache: bool = False
+    profile: Path | None = None
+    min_share: float | None = None
+    """Percent of the run."""
 
     @property
     def reads_stdin(self) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.cli.console import Console, count
+from rlint.cli.profiled import profiled_of
 from rlint.cli.report import CLEAN, FAILED, list_fixes, show, show_diff
 from rlint.cli.scope import Scope, write_baseline
 from rlint.cli.work import StandardInput, Work, find_work, read_stdin
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rlint.cli.fixing import Done
+    from rlint.cli.profiled import Profiled
     from rlint.cli.request import Request
     from rlint.runs import Changed, Report, Target
 
@@ -46,23 +48,29 @@ def run(request: Request) -> int:
     if not work.paths and not work.problems:
         console.note("warning: no Python files found under the given paths")
     targets = work.targets()
+    profiled = profiled_of(work, targets)
+    if profiled is not None:
+        targets = profiled.heated(targets)
     if targets and not any(target.codes for target in targets):
         console.note("warning: no rules are selected")
     if request.add_noqa:
         from rlint.cli.noqa import add_comments
 
         return add_comments(work, Scope(work, targets), console)
-    status = _run_files(work, Scope(work, targets), console)
+    status = _run_files(work, Scope(work, targets), console, profiled)
     console.detail(f"{count(len(targets), 'file')} in {time.perf_counter() - started:.2f} s")
     return status
 
 
-def _run_files(work: Work, scope: Scope, console: Console) -> int:
+def _run_files(work: Work, scope: Scope, console: Console, profiled: Profiled | None) -> int:
     if not (work.settings.fix or work.request.diff):
-        return _show(work, scope, _check(work, scope.targets), console)
+        return _show(work, scope, _check(work, scope.targets), console, profiled=profiled)
     from rlint.cli.fixing import chosen_fixes, write_fixes
 
-    done = chosen_fixes(work, scope.targets, console, scope.wanted)
+    wanted = scope.wanted
+    if profiled is not None:
+        wanted = profiled.before_fixing(_check(work, scope.targets), wanted)
+    done = chosen_fixes(work, scope.targets, console, wanted)
     fixed = done.fixed
     if work.request.diff:
         return show_diff(work, fixed, console)
@@ -72,7 +80,7 @@ def _run_files(work: Work, scope: Scope, console: Console) -> int:
     report = _check(work, scope.targets) if done.refused else fixed.report
     problems = (*report.problems, *done.refused.values())
     report = replace(report, problems=problems, hidden=fixed.report.hidden)
-    return _show(work, scope, report, console, done=done)
+    return _show(work, scope, report, console, done=done, profiled=profiled)
 
 
 def _show(
@@ -83,13 +91,19 @@ def _show(
     *,
     done: Done | None = None,
     err: bool = False,
+    profiled: Profiled | None = None,
 ) -> int:
     """Show what of a report is the run's business, or write it into the baseline; tell the exit status."""
     if work.request.write_baseline is not None:
         return write_baseline(work, scope.targets, report)
     limited = scope.limited(report)
+    heating = None
+    if profiled is not None:
+        limited, heating = profiled.ranked(limited)
     outcome = done.outcome(limited) if done is not None else None
-    status = show(work, limited, console, outcome=outcome, err=err)
+    if profiled is not None and outcome is not None and heating is not None:
+        heating = profiled.with_fixed(heating, outcome)
+    status = show(work, limited, console, outcome=outcome, err=err, heating=heating)
     scope.remark(limited)
     return status
 
@@ -100,19 +114,23 @@ def _run_stdin(work: Work, console: Console) -> int:
         raise RlintError("`--add-noqa` changes files; it cannot be used with standard input")
     if isinstance(given.source, Problem):
         work = replace(work, problems=(*work.problems, given.source))
-    scope = Scope(work, given.targets)
+    profiled = profiled_of(work, given.targets)
+    scope = Scope(work, profiled.heated(given.targets) if profiled is not None else given.targets)
     if not (work.settings.fix or work.request.diff):
-        return _show(work, scope, _check(work, scope.targets), console)
+        return _show(work, scope, _check(work, scope.targets), console, profiled=profiled)
     from rlint.cli.fixing import chosen_fixes
 
-    done = chosen_fixes(work, scope.targets, console, scope.wanted)
+    wanted = scope.wanted
+    if profiled is not None:
+        wanted = profiled.before_fixing(_check(work, scope.targets), wanted)
+    done = chosen_fixes(work, scope.targets, console, wanted)
     fixed = done.fixed
     if work.request.diff:
         return show_diff(work, fixed, console)
     sys.stdout.flush()
     sys.stdout.buffer.write(_fixed_bytes(given, fixed.changed))
     sys.stdout.buffer.flush()
-    return _show(work, scope, fixed.report, console, done=done, err=True)
+    return _show(work, scope, fixed.report, console, done=done, err=True, profiled=profiled)
 
 
 def _fixed_bytes(given: StandardInput, changed: Sequence[Changed]) -> bytes:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from rlint.profiles.heated import Heating
     from rlint.runs import Changed, Report
 
 _MODULES = {"full": "full", "concise": "concise", "json": "json_", "github": "github"}
@@ -35,6 +36,8 @@ class ReportOptions:
     """End with how much was found, in the formats for people."""
     measured: Mapping[str, str] = field(default_factory=dict)
     """What is known of the gain of rules' fixes, by code; shown by the formats that show everything."""
+    heating: Heating | None = None
+    """What a profile says of the findings and of the run."""
 
 
 def reporter(format: str) -> Callable[[Report, ReportOptions], str]:  # noqa: A002 - the option's name

@@ -24,7 +24,12 @@ def render(report: Report, options: ReportOptions) -> str:
 def _finding(finding: Finding, options: ReportOptions, paint: Paint) -> str:
     place = f"{paint(Style.PATH, printable(finding.path))}:{finding.start.line}:{finding.start.column}:"
     mark = paint(Style.MARK, "[*]") + " " if is_fixable(finding, options) else ""
-    return f"{place} {paint(Style.ALERT, finding.code)} {mark}{printable(finding.message)}"
+    share = ""
+    if options.heating is not None and finding in options.heating.findings:
+        from rlint.output import profile
+
+        share = f" {profile.short(options.heating.findings[finding])}"
+    return f"{place} {paint(Style.ALERT, finding.code)} {mark}{printable(finding.message)}{share}"
 
 
 def _problem(problem: Problem, paint: Paint) -> str:

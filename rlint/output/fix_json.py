@@ -29,7 +29,12 @@ def render(outcome: Outcome, report: Report, options: ReportOptions, not_selecte
         "version": 1,
         "fixed": [_fix(name, finding) for name, finding in outcome.fixed],
         "left": [
-            {**finding_entry(left.finding, report, options), "why": left.why.value, "detail": left.detail}
+            {
+                **finding_entry(left.finding, report, options),
+                **_heat(left.finding, options),
+                "why": left.why.value,
+                "detail": left.detail,
+            }
             for left in outcome.left
         ],
         "files": [
@@ -45,7 +50,20 @@ def render(outcome: Outcome, report: Report, options: ReportOptions, not_selecte
         "not_selected": list(not_selected),
         "verification": outcome.tried and _trial(outcome.tried),
     }
+    if options.heating is not None:
+        from rlint.output import profile
+
+        data["profile"] = profile.run_as_json(options.heating)
     return json.dumps(data, indent=2) + "\n"
+
+
+def _heat(finding: Finding, options: ReportOptions) -> dict[str, Any]:
+    """What a profile says of a finding, if there is one."""
+    if options.heating is None:
+        return {}
+    from rlint.output import profile
+
+    return {"profile": profile.as_json(options.heating.findings.get(finding))}
 
 
 def _fix(name: FixId, finding: Finding) -> dict[str, Any]:

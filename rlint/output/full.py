@@ -11,6 +11,8 @@ from rlint.output.terminal import Paint, Style, excerpt, printable
 from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rlint.findings import Finding, Fix, Problem
     from rlint.output import ReportOptions
     from rlint.output.preview import Row
@@ -57,8 +59,21 @@ class _Renderer:
             lines.append(f"{self._label('help')} {printable(finding.advice)}")
         if gain := self._options.measured.get(finding.code):
             lines.append(f"{self._label('measured')} {printable(gain)}")
+        lines += [f"{self._label(label)} {text}" for label, text in self._heat(finding)]
         lines += [self._label("fix") + f" {_offer(finding.fix)}"] if finding.fix else [_NO_FIX]
         return lines + [self._row(row, gutter) for row in rows]
+
+    def _heat(self, finding: Finding) -> Iterator[tuple[str, str]]:
+        """What the profile says of a finding."""
+        heating = self._options.heating
+        heated = heating.findings.get(finding) if heating is not None else None
+        if heating is None or heated is None:
+            return
+        from rlint.output import profile
+
+        yield "share", profile.share_line(heated, heating)
+        if gain := profile.gain_line(heated):
+            yield "run", gain
 
     def problem(self, problem: Problem) -> list[str]:
         """Return the lines about something that could not be done."""

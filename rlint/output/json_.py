@@ -6,12 +6,13 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlint.findings import Position
+from rlint.findings import Position, Problem
 from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
-    from rlint.findings import Finding, Fix, Problem
+    from rlint.findings import Finding, Fix
     from rlint.output import ReportOptions
+    from rlint.profiles.heated import Heating
     from rlint.runs import Report
 
 
@@ -26,7 +27,23 @@ def render(report: Report, options: ReportOptions) -> str:
         for finding in report.findings
     ]
     entries += [problem_entry(problem) for problem in report.problems]
+    if options.heating is not None:
+        entries = _with_profile(report, entries, options.heating)
     return json.dumps(entries, indent=2) + "\n"
+
+
+def _with_profile(report: Report, entries: list[dict[str, Any]], heating: Heating) -> list[dict[str, Any]]:
+    """Each entry with what the profile says of it, and an entry about the run as a whole behind them."""
+    from rlint.output import profile
+
+    said = [profile.as_json(heating.findings.get(finding)) for finding in report.findings]
+    said += [None] * len(report.problems)
+    run = problem_entry(Problem(heating.path, f"profile of a run of {profile.amount(heating)}"))
+    entries = [*entries, {**run, "name": "profile", "severity": "information"}]
+    return [
+        {**entry, "profile": about}
+        for entry, about in zip(entries, [*said, profile.run_as_json(heating)], strict=True)
+    ]
 
 
 def _finding(finding: Finding, positions: Positions | None, measured: str | None) -> dict[str, Any]:

@@ -275,6 +275,16 @@ class HeatMap:
                 queue.extend(self._targets(function, Heat.HOT))
                 queue.extend(self._targets(function, Heat.WARM))
         self._drain(queue, Heat.WARM)
+        self._heat_measured(queue)
+
+    def _heat_measured(self, queue: deque[tuple[FunctionSummary, HeatAt]]) -> None:
+        """What a profile saw to run often is hot, whatever the code around it lets one guess."""
+        for module in self.index.modules.values():
+            for qualname, level, why in module.measured:
+                function = module.functions.get(qualname)
+                if function is not None and function.path not in self._in_tests:
+                    queue.append((function, HeatAt(level, (f"{qualname} ({why})",))))
+        self._drain(queue, Heat.WARM)
 
     def _drain(self, queue: deque[tuple[FunctionSummary, HeatAt]], lowest: Heat) -> None:
         while queue:

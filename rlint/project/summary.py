@@ -144,3 +144,4 @@ class ModuleSummary:
     made: tuple[Made, ...] = ()  # queues, events and shared values (see channels.py)
     carried: tuple[tuple[str, str], ...] = ()  # queues' last names, with what is put into them
     signals: tuple[Signal, ...] = ()  # what is done with events
+    measured: tuple[tuple[str, Heat, str], ...] = ()  # functions that a profile saw, how often, and why so

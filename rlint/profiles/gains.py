@@ -1,0 +1,54 @@
+"""What fixes would take off the whole run: Amdahl's law, with every moment counted once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rlint.profiles.heated import Interval
+from rlint.profiles.model import Claim, Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Stake:
+    """The place of one fix, and the ratio by which it was measured to be faster."""
+
+    claim: Claim
+    low: float
+    high: float
+
+
+def share(profile: Profile, claim: Claim) -> Interval:
+    """The part of the run that a place takes."""
+    return Interval(_part(profile, [claim], upper=False), _part(profile, [claim], upper=True))
+
+
+def saved(profile: Profile, stakes: Sequence[Stake]) -> Interval:
+    """The part of the run that fixes together take away.
+
+    A moment that several of them claim (a call inside a call, two findings in one line) is counted once,
+    with the best of their ratios. Each bound is made of the bounds of all shares and ratios.
+    """
+    low = _layered(
+        profile, [(stake.claim, 1 - 1 / stake.low) for stake in stakes if stake.low > 1], upper=False
+    )
+    losses = [(stake.claim, 1 / stake.low - 1) for stake in stakes if stake.low < 1]
+    low -= _layered(profile, losses, upper=True)
+    high = _layered(
+        profile, [(stake.claim, 1 - 1 / stake.high) for stake in stakes if stake.high > 1], upper=True
+    )
+    return Interval(min(low, high), high)
+
+
+def _layered(profile: Profile, claims: Sequence[tuple[Claim, float]], *, upper: bool) -> float:
+    """The sum over all moments of the largest factor that a claim on it has."""
+    total = 0.0
+    levels = sorted({factor for _, factor in claims}, reverse=True)
+    for level, below in zip(levels, [*levels, 0.0][1:], strict=True):
+        chosen = [claim for claim, factor in claims if factor >= level]
+        total += (level - below) * _part(profile, chosen, upper=upper)
+    return total
+
+
+def _part(profile: Profile, claims: Sequence[Claim], *, upper: bool) -> float:
+    return min(profile.covered(claims, upper=upper) / profile.total, 1.0)

@@ -1,0 +1,171 @@
+"""What a profile says of findings: their shares of the run, and what fixing them would take off it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from rlint.findings import Finding, Heat, Safety
+from rlint.profiles import gains, hot
+from rlint.profiles.heated import Basis, Heated, Heating, Interval
+from rlint.profiles.located import Located
+from rlint.profiles.model import Claim, Profile
+from rlint.profiles.ratios import Known, TimeRatio
+
+_SET_UP = 0.01
+"""Code that runs once and takes less of the run than this only sets something up, which costs elsewhere."""
+_MATTERS = 0.01
+"""A function that takes less of the run than this is not made hot by being called often."""
+_MUCH_IMPORTING = 0.25
+_FEW, _MANY = 100, 1000
+"""So many calls in a profiled run are those of something that is done per episode, and per step."""
+_NOTHING = Interval(0.0, 0.0)
+
+
+class Heater:
+    """A profile laid over the files of a run.
+
+    `paths` are the files by the names that findings have.
+    """
+
+    def __init__(self, profile: Profile, shown: str, paths: Mapping[str, Path]) -> None:
+        self.profile = profile
+        self._shown = shown
+        self._paths = paths
+        self.located = Located(profile, list(paths.values()))
+
+    def often(self, path: Path) -> tuple[tuple[str, Heat, str], ...]:
+        """Say which functions of a file were seen to be called often and to matter: their qualified names,
+        how hot that makes them, and why. Nothing where calls are not counted.
+        """
+        file = self.located.files.get(path)
+        if file is None or not self.profile.counts_calls:
+            return ()
+        found = []
+        for definition, frames in file.frames.items():
+            calls = self.profile.calls(frames) or 0
+            if calls >= _FEW and self.profile.inclusive(frames) >= _MATTERS * self.profile.total:
+                level = Heat.HOT if calls >= _MANY else Heat.WARM
+                found.append((definition.qualname, level, f"called {calls:,} times in the profiled run"))
+        return tuple(sorted(found))
+
+    def heating(self, findings: Sequence[Finding], ratios: Mapping[str, TimeRatio]) -> Heating:
+        """Say what the profile says of findings. `ratios` are those of their rules, by code."""
+        heated: dict[Finding, Heated] = {}
+        claims: dict[Finding, Claim] = {}
+        for finding in findings:
+            ratio = ratios.get(finding.code, TimeRatio(Known.NOT))
+            heated[finding], claim = self._heated(finding, ratio)
+            if claim is not None:
+                claims[finding] = claim
+        fixable = [finding for finding in findings if finding.fix is not None]
+        safe = [finding for finding in fixable if finding.fix and finding.fix.safety is Safety.SAFE]
+        names = {path: name for name, path in self._paths.items()}
+        return Heating(
+            self._shown,
+            self.profile.format,
+            self.profile.total,
+            self.profile.unit,
+            self.profile.threads,
+            heated,
+            self._saved(safe, claims, ratios),
+            self._saved(fixable, claims, ratios),
+            _unmeasured(safe, heated),
+            _unmeasured(fixable, heated),
+            hot=hot.unexplained(self.located, names, list(claims.values())),
+            notes=tuple(self._notes()),
+        )
+
+    def saved(self, fixed: Sequence[Finding], ratios: Mapping[str, TimeRatio]) -> tuple[Interval, int]:
+        """Say what the fixes of these findings take off the run, and how many of them have no known gain."""
+        heated: dict[Finding, Heated] = {}
+        claims = {}
+        for finding in fixed:
+            heated[finding], claim = self._heated(finding, ratios.get(finding.code, TimeRatio(Known.NOT)))
+            if claim is not None:
+                claims[finding] = claim
+        return self._saved(fixed, claims, ratios), _unmeasured(fixed, heated)
+
+    def _heated(self, finding: Finding, ratio: TimeRatio) -> tuple[Heated, Claim | None]:
+        path = self._paths.get(finding.path)
+        source = self.located.source(path) if path is not None else None
+        factor = Interval(ratio.low, ratio.high) if ratio.known is Known.MEASURED else None
+
+        def plain(basis: Basis, share: Interval | None, calls: int | None = None) -> Heated:
+            saved = _NOTHING if share == _NOTHING and factor is not None else None
+            return Heated(basis, share, calls, ratio.known.value, factor, saved, ratio.claims)
+
+        if path is None or source is None:
+            return plain(Basis.UNKNOWN, None), None
+        if path not in self.located.files and self._is_ambiguous(path):
+            return plain(Basis.UNKNOWN, None), None
+        place = source.place_of(finding)
+        calls = self.located.calls(path, place.definition)
+        claim = self.located.claim(path, place)
+        share = gains.share(self.profile, claim) if claim is not None else _NOTHING
+        if finding.heat is Heat.COLD and share.high < _SET_UP:
+            return plain(Basis.ELSEWHERE, None, calls), None
+        if claim is None or share.high <= 0:
+            return plain(Basis.NOT_SEEN, _NOTHING, calls), None
+        basis = Basis.FUNCTION if place.whole else Basis.CALLS if claim.inside else Basis.LINES
+        saved = None
+        if factor is not None:
+            saved = gains.saved(self.profile, [gains.Stake(claim, factor.low, factor.high)])
+        return Heated(basis, share, calls, ratio.known.value, factor, saved, ratio.claims), claim
+
+    def _saved(
+        self, findings: Iterable[Finding], claims: Mapping[Finding, Claim], ratios: Mapping[str, TimeRatio]
+    ) -> Interval:
+        stakes = [
+            gains.Stake(claims[finding], ratio.low, ratio.high)
+            for finding in findings
+            if finding in claims
+            for ratio in [ratios.get(finding.code)]
+            if ratio is not None and ratio.known is Known.MEASURED
+        ]
+        return gains.saved(self.profile, stakes)
+
+    def _is_ambiguous(self, path: Path) -> bool:
+        return any(file.replace("\\", "/").endswith(path.name) for file in self.located.ambiguous)
+
+    def _notes(self) -> Iterable[str]:
+        if self._paths and not self.located.files:
+            yield "none of the checked files is in the profile: was it recorded from another program?"
+        if self.located.ambiguous:
+            listed = ", ".join(sorted(self.located.ambiguous)[:3])
+            others = len(self.located.ambiguous) - 3
+            yield (
+                f"could be several of the checked files, and counts for none: {listed}"
+                + (f" and {others} more" if others > 0 else "")
+            )
+        names = {path: name for name, path in self._paths.items()}
+        moved = sorted(names[path] for path, file in self.located.files.items() if file.moved)
+        if moved:
+            more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
+            yield f"changed since it was profiled, functions are told by name: {', '.join(moved[:3])}{more}"
+        loading = {number for number, frame in enumerate(self.profile.frames) if hot.is_import(frame)}
+        part = self.profile.covered([Claim(whole=frozenset(loading))], upper=False) / self.profile.total
+        if part >= _MUCH_IMPORTING:
+            yield f"{part:.0%} of the run was spent importing modules; a longer run tells more"
+        if self.profile.threads > 1:
+            yield f"shares are of what {self.profile.threads} threads and processes spent together"
+
+
+def recognised(findings: Iterable[Finding], known: Iterable[Finding]) -> dict[Finding, Finding]:
+    """For findings in a text that was edited meanwhile, those that they were before, told by file, code and
+    message, in order; what is new is left out.
+    """
+    before: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
+    for finding in sorted(known, key=lambda each: each.sort_key, reverse=True):
+        before[finding.path, finding.code, finding.message].append(finding)
+    found = {}
+    for finding in sorted(findings, key=lambda each: each.sort_key):
+        if old := before.get((finding.path, finding.code, finding.message)):
+            found[finding] = old.pop()
+    return found
+
+
+def _unmeasured(findings: Iterable[Finding], heated: Mapping[Finding, Heated]) -> int:
+    """How many fixes are in no sum, though what they are about runs."""
+    return sum(1 for finding in findings if finding in heated and heated[finding].saved is None)

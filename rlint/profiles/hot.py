@@ -1,0 +1,122 @@
+"""The functions that take much of a run though no rule explains it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from rlint.profiles import symptoms
+from rlint.profiles.heated import HotFunction
+from rlint.profiles.located import Located
+from rlint.profiles.model import Claim, Frame
+from rlint.profiles.places import MODULE
+
+LEAST = 0.05
+"""The part of the run that a function must take to be worth a line."""
+MOST = 10
+"""So many functions are named."""
+_EXPLAINED = 0.5  # of a function's time lies under findings
+
+
+def is_import(frame: Frame) -> bool:
+    """Whether a frame is part of what Python does to import modules."""
+    return frame.file.startswith("<frozen importlib") and frame.last_name == "_find_and_load"
+
+
+def unexplained(
+    located: Located, names: Mapping[Path, str], claims: Sequence[Claim]
+) -> tuple[HotFunction, ...]:
+    """Return the hot functions that the places of findings do not account for, hottest first.
+
+    Functions of the project are named if their names are a symptom, or if they spend time themselves;
+    functions of libraries if they are a symptom, the outermost one of each class. `names` are the source
+    files as shown to people.
+    """
+    found: list[HotFunction] = []
+    for function, frames in [*_own(located, names), *_library(located)]:
+        if function.inclusive < LEAST or (function.symptom is None and function.own < LEAST):
+            continue
+        if not _is_explained(located, frozenset(frames), claims):
+            found.append(function)
+    found.sort(key=lambda function: (-function.inclusive, function.name))
+    return tuple(_outermost(found))[:MOST]
+
+
+def _own(located: Located, names: Mapping[Path, str]) -> Iterator[tuple[HotFunction, set[int]]]:
+    for path, file in located.files.items():
+        for definition, frames in file.frames.items():
+            symptom = symptoms.of_function(definition.qualname, names[path])
+            yield (
+                _measured(
+                    located,
+                    frames,
+                    definition.qualname,
+                    f"{names[path]}:{definition.line}",
+                    symptom if definition.qualname != MODULE else None,
+                    in_project=True,
+                ),
+                frames,
+            )
+
+
+def _library(located: Located) -> Iterator[tuple[HotFunction, set[int]]]:
+    profile = located.profile
+    own = {frame for file in located.files.values() for frames in file.frames.values() for frame in frames}
+    groups: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for number, frame in enumerate(profile.frames):
+        if number not in own:
+            groups[frame.file, frame.name].add(number)
+    imports = [Claim(whole=frozenset(n for n, frame in enumerate(profile.frames) if is_import(frame)))]
+    for frames in groups.values():
+        frame = profile.frames[min(frames)]
+        symptom = symptoms.of_frame(frame)
+        if symptom is not None and not _is_explained(located, frozenset(frames), imports):
+            line = f":{frame.line}" if frame.line else ""
+            place = f"{frame.file}{line}" if frame.file else ""
+            yield _measured(located, frames, frame.name, place, symptom, in_project=False), frames
+
+
+def _measured(
+    located: Located,
+    frames: set[int],
+    name: str,
+    place: str,
+    symptom: symptoms.Symptom | None,
+    *,
+    in_project: bool,
+) -> HotFunction:
+    profile = located.profile
+    return HotFunction(
+        name,
+        place,
+        min(profile.inclusive(frames) / profile.total, 1.0),
+        sum(map(profile.own, frames)) / profile.total,
+        profile.calls(frames),
+        in_project,
+        symptom.name if symptom else None,
+        symptom.advice if symptom else None,
+        symptom.seed if symptom else None,
+    )
+
+
+def _is_explained(located: Located, frames: frozenset[int], claims: Sequence[Claim]) -> bool:
+    """Does a good part of a function's time lie under findings, or it under theirs?"""
+    if not claims:
+        return False
+    function = Claim(whole=frames)
+    profile = located.profile
+    alone = profile.covered([function], upper=True)
+    shared = alone + profile.covered(claims, upper=True) - profile.covered([function, *claims], upper=True)
+    return shared >= _EXPLAINED * alone
+
+
+def _outermost(found: Sequence[HotFunction]) -> Iterator[HotFunction]:
+    """Leave out what libraries do inside of what is named already: one function for each class."""
+    classes: set[str | None] = set()
+    for function in found:
+        if function.in_project:
+            yield function
+        elif function.symptom not in classes:
+            classes.add(function.symptom)
+            yield function

@@ -1,0 +1,200 @@
+"""A profile laid over source files: which frames are which functions, and what the place of a finding is in
+terms of the profile.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rlint.files import Source, read_source
+from rlint.profiles.model import Claim, Profile
+from rlint.profiles.paths import match_files
+from rlint.profiles.places import CONSTRUCTORS, MODULE, NETWORK_CALLS, Definition, Place, SourceMap
+
+_ENOUGH = 0.5  # of the functions that a profile saw in a file must be in the source
+_FARTHEST = 200  # lines that a function may have moved to be recognised among others of its name
+
+
+@dataclass(slots=True)
+class LocatedFile:
+    """What a profile says about one source file."""
+
+    source: SourceMap
+    frames: dict[Definition, set[int]] = field(default_factory=dict)
+    """The frames of each function."""
+    shifts: dict[Definition, int] = field(default_factory=dict)
+    """By how many lines functions have moved since the profile was written."""
+    has_lines: bool = False
+    """Frames name the lines that ran, and the lines are those of the source."""
+    anonymous: list[tuple[str, int, int]] = field(default_factory=list)
+    """Comprehensions and lambdas that were seen: name, line, frame."""
+
+    @property
+    def moved(self) -> bool:
+        """Whether the file is no longer as it was when it was profiled."""
+        return any(self.shifts.values())
+
+
+class Located:
+    """A profile over some source files."""
+
+    def __init__(self, profile: Profile, paths: Sequence[Path]) -> None:
+        self.profile = profile
+        self._sources: dict[Path, SourceMap | None] = {}
+        by_file: dict[str, list[int]] = defaultdict(list)
+        for number, frame in enumerate(profile.frames):
+            by_file[frame.file].append(number)
+        self._by_file = by_file
+        matched, self.ambiguous = match_files(by_file, paths, self._fits)
+        self.files: dict[Path, LocatedFile] = {}
+        """The source files that were seen to run."""
+        together: dict[Path, list[int]] = defaultdict(list)
+        for file, path in matched.items():
+            together[path] += by_file[file]
+        for path, frames in together.items():
+            source = self._source(path)
+            if source is not None:
+                self.files[path] = _laid_over(profile, source, frames)
+
+    def source(self, path: Path) -> SourceMap | None:
+        """The functions of a source file; None if it cannot be read."""
+        return self._source(path)
+
+    def claim(self, path: Path, place: Place) -> Claim | None:
+        """A place in terms of the profile; None where nothing of it was seen to run."""
+        located = self.files.get(path)
+        if located is None:
+            return None
+        if place.whole:
+            frames = {frame for each in place.whole for frame in located.frames.get(each, ())}
+            return Claim(whole=frozenset(frames)) if frames else None
+        own = located.frames.get(place.definition, set())
+        lines = {frame for name, line, frame in located.anonymous if line in place.lines}
+        if located.has_lines:
+            profile = self.profile
+            lines |= {frame for frame in own if profile.frames[frame].line in place.lines}
+            return Claim(whole=frozenset(lines)) if lines else None
+        if not own and not lines:
+            return None
+        called = self.profile.callees(own)
+        perhaps, surely = set(place.calls), set(place.only_here)
+        if any(name[:1].isupper() for name in place.calls):
+            perhaps |= CONSTRUCTORS
+        if place.calls - called:  # what is called under another name: objects, aliases
+            perhaps |= NETWORK_CALLS
+        return Claim(frozenset(lines), frozenset(own), frozenset(surely), frozenset(perhaps))
+
+    def calls(self, path: Path, definition: Definition) -> int | None:
+        """How often a function was called; None where the profile does not count."""
+        located = self.files.get(path)
+        frames = located.frames.get(definition, ()) if located is not None else ()
+        return self.profile.calls(frames)
+
+    def _source(self, path: Path) -> SourceMap | None:
+        if path not in self._sources:
+            self._sources[path] = _read(path)
+        return self._sources[path]
+
+    def _fits(self, file: str, path: Path) -> bool:
+        source = self._source(path)
+        if source is None:
+            return False
+        seen = {self.profile.frames[number].last_name for number in self._by_file[file]}
+        names = {name for name in seen if not name.startswith("<")}
+        known = {definition.name for definition in source.definitions}
+        return len(names & known) >= _ENOUGH * len(names)
+
+
+def _read(path: Path) -> SourceMap | None:
+    source = read_source(path, str(path))
+    if not isinstance(source, Source):
+        return None
+    try:
+        return SourceMap(source.text)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _laid_over(profile: Profile, source: SourceMap, numbers: Sequence[int]) -> LocatedFile:
+    located = LocatedFile(source)
+    functions = [number for number in numbers if not _is_anonymous(profile.frames[number].name)]
+    current = profile.may_have_lines and _name_current_lines(profile, source, functions)
+    if current:
+        known_names = {each.name for each in source.definitions}
+        named = [number for number in functions if profile.frames[number].last_name in known_names]
+        located.has_lines = all(_holding(profile, source, number) for number in named)
+    by_name: dict[str, list[int]] = defaultdict(list)
+    for number in functions:
+        by_name[profile.frames[number].last_name].append(number)
+    for name, frames in by_name.items():
+        known = sorted((each for each in source.definitions if each.name == name), key=lambda each: each.line)
+        for number in frames if known else ():
+            frame = profile.frames[number]
+            holder = _holding(profile, source, number) if current else None
+            if holder is None:
+                others = sorted({profile.frames[each].line for each in frames})
+                holder = _nearest(frame.name, frame.line, others, known, paired=not current)
+            if holder is not None:
+                located.frames.setdefault(holder, set()).add(number)
+                if not current and frame.line and holder.qualname != MODULE:
+                    located.shifts[holder] = frame.line - holder.first_line
+    if current and not located.has_lines:
+        located.shifts = dict.fromkeys(located.frames, 1)
+    for number in numbers:
+        frame = profile.frames[number]
+        if _is_anonymous(frame.name) and frame.line and not (current and not located.has_lines):
+            line = frame.line if current else frame.line - _shift_at(located, frame.line)
+            located.anonymous.append((frame.name, line, number))
+    return located
+
+
+def _is_anonymous(name: str) -> bool:
+    return name.endswith(">") and not name.endswith(MODULE)
+
+
+def _name_current_lines(profile: Profile, source: SourceMap, numbers: Iterable[int]) -> bool:
+    """Whether lines in a profile are those that ran, and not the first ones of functions."""
+    firsts = {(each.name, line) for each in source.definitions for line in (each.first_line, each.line, 0)}
+    lines = [(profile.frames[number].last_name, profile.frames[number].line) for number in numbers]
+    named = [each for each in lines if each[0] != MODULE] or lines
+    return sum(1 for each in named if each not in firsts) * 2 > len(named)
+
+
+def _holding(profile: Profile, source: SourceMap, number: int) -> Definition | None:
+    """The function of a frame's name around the line that ran; its head runs in the function around it."""
+    frame = profile.frames[number]
+    for each in source.holders(frame.line):
+        if each.name == frame.last_name:
+            return each
+        if frame.line > each.line:
+            return None
+    return None
+
+
+def _nearest(
+    name: str, line: int, lines: Sequence[int], known: Sequence[Definition], *, paired: bool
+) -> Definition | None:
+    """The function of this name that is meant: the only one, the one so qualified, the one at the same place
+    among as many, or the nearest.
+    """
+    if "." in name:
+        known = [each for each in known if each.qualname.endswith(name.replace(".<locals>", ""))] or known
+    if len(known) == 1:
+        return known[0]
+    if paired and len(lines) == len(known):
+        return known[list(lines).index(line)]
+    nearest = min(known, key=lambda each: abs(each.first_line - line))
+    return nearest if abs(nearest.first_line - line) <= _FARTHEST else None
+
+
+def _shift_at(located: LocatedFile, line: int) -> int:
+    """By how much the function above a line has moved."""
+    above = [
+        (each.first_line + shift, shift)
+        for each, shift in located.shifts.items()
+        if each.first_line + shift <= line
+    ]
+    return max(above, default=(0, 0))[1]
