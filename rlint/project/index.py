@@ -68,6 +68,10 @@ class Index:
         self._setters: dict[str, list[tuple[str, FunctionSummary]]] | None = None
         self._arguments: dict[str, Kind] = {}  # "module.function@parameter" → what callers pass
         self._depth = 0
+        # Most of what paths lead to hangs on no argument, and holds as long as the index does.
+        self._settled: dict[tuple[str, str], Kind] = {}
+        self._settled_callables: dict[tuple[str, str], list[FunctionSummary]] = {}
+        self._unsettled = False  # has what is being followed asked for an argument, or come in a circle?
         self.walks: dict[tuple[str, int], list[Kind]] = {}
         """What `descents.py` has found of functions' calls, down to a depth."""
 
@@ -245,30 +249,50 @@ class Index:
     def resolve(self, path: str, module: str) -> Kind:
         """The kind at the end of an access path (`buffers.Replay().storage`), or UNKNOWN."""
         key = (path, module)
-        known = self._paths.get(key)
+        known = self._settled.get(key)
         if known is not None:
             return known
-        if self._depth > _DEPTH:
-            return UNKNOWN
+        known = self._paths.get(key)
+        if known is not None or self._depth > _DEPTH:
+            self._unsettled = True
+            return known if known is not None else UNKNOWN
         self._paths[key] = UNKNOWN
+        around, self._unsettled = self._unsettled, False
         self._depth += 1
         try:
             value, _ = self._follow(path, module)
         finally:
             self._depth -= 1
-        kind = self._as_kind(value)
-        self._paths[key] = kind
+        kind = self._paths[key] = self._as_kind(value)
+        if not self._unsettled:
+            self._settled[key] = kind
+        self._unsettled |= around
         return kind
 
     def callables(self, path: str, module: str) -> list[FunctionSummary]:
         """The functions that calling what stands at an access path may run."""
+        key = (path, module)
+        known = self._settled_callables.get(key)
+        if known is not None:
+            return known
         if self._depth > _DEPTH:
+            self._unsettled = True
             return []
+        around, self._unsettled = self._unsettled, False
         self._depth += 1
         try:
             value, owner = self._follow(path, module)
         finally:
             self._depth -= 1
+        found = self._called_by(value, owner, module)
+        if not self._unsettled:
+            self._settled_callables[key] = found
+        self._unsettled |= around
+        return found
+
+    def _called_by(
+        self, value: Symbol | None, owner: ClassSummary | None, module: str
+    ) -> list[FunctionSummary]:
         if isinstance(value, Kind) and value.tag is Tag.MODULE:
             cls = self.class_of(value)
             return self.implementations(cls, "forward") if cls else []
@@ -323,6 +347,7 @@ class Index:
             elif step.startswith("@"):
                 if not isinstance(value, FunctionSummary):
                     return None, None
+                self._unsettled = True
                 promised = value.parameter_kinds.get(step[1:], UNKNOWN)
                 passed = self._arguments.get(f"{value.path}{step}", UNKNOWN)
                 value = passed if not promised or refines(passed, promised) else promised
@@ -387,8 +412,10 @@ class Index:
 
     def _as_kind(self, value: Symbol | None) -> Kind:
         if isinstance(value, Kind):
-            if not value and value.of and self._depth < _DEPTH:
-                return self.resolve(value.of, "")
+            if not value and value.of:
+                if self._depth < _DEPTH:
+                    return self.resolve(value.of, "")
+                self._unsettled = True
             return value
         if isinstance(value, ClassSummary):
             return Kind(Tag.CLASS, of=value.path)
