@@ -136,6 +136,7 @@ LAYERS = (
             *RUNNING,
             *OUTPUT,
             *EDITOR,
+            "rlint.baseline",
             "rlint.files",
             "rlint.fixes",
             "rlint.runs",

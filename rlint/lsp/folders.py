@@ -78,6 +78,8 @@ class Folders:
         try:
             resolver = Resolver(root, config=named, overrides=[options.layer(root)])
             settings = resolver.for_folder(folder)
+            for problem in settings.problems:
+                self._report(str(problem))
             extended = read_config(settings.config, root) if settings.config else []
             files += [layer.path for layer in extended if layer.path is not None]
         except RlintError as error:

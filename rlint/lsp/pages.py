@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 def page(entry: RuleEntry) -> str:
     """A rule's page as Markdown."""
     text = entry.page
-    if entry.is_builtin:
+    if entry.plugin is not None:
+        text = f"{text.rstrip()}\n\n(A rule of the plugin {entry.origin}.)\n"
+    if entry.fixtures is not None:
         evidence = recorded.of(entry)
         stale = {one.device: recorded.changed_since(entry, one) for one in evidence.recordings}
         text = measured_page.with_measured(text, measured_page.section(evidence, stale))

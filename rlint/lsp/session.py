@@ -14,6 +14,8 @@ from rlint.lsp import work
 from rlint.lsp.documents import Document, Documents
 from rlint.lsp.folders import Applied, Folders
 from rlint.lsp.live import Checked, Live
+from rlint.patterns import absolute
+from rlint.settings import Settings
 
 _Done = TypeVar("_Done")
 
@@ -120,6 +122,7 @@ class Session:
             applied.settings.unsafe_fixes,
             self.documents.texts(),
             stopped=lambda: not self.is_current(document),
+            baseline=_baseline(applied.settings),
         )
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, do, self._live, task)
@@ -137,3 +140,10 @@ class Session:
         roots = self.folders.roots
         name = "".join(each if each.isalnum() else "_" for each in unquote(document.uri))
         return (roots[0] if roots else Path.cwd()) / f"{name}.py"
+
+
+def _baseline(settings: Settings) -> Path | None:
+    """The configured baseline, whose path is relative to the configuration."""
+    if settings.baseline is None or settings.config is None:
+        return None
+    return absolute(settings.config.parent / settings.baseline)

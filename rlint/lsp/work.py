@@ -10,8 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rlint import fixes, registry
+from rlint.baseline import Checked as Known
+from rlint.baseline import read_baseline
 from rlint.engine import MAX_PASSES
+from rlint.errors import RlintError
 from rlint.files import Source
+from rlint.findings import Problem
 from rlint.lsp.live import Checked, Live
 from rlint.runs import Target
 
@@ -30,6 +34,8 @@ class Task:
     unsafe: bool
     texts: Mapping[Path, str]
     stopped: Callable[[], bool]
+    baseline: Path | None = None
+    """A file of findings that the project lives with, and that are not shown."""
 
 
 def check(live: Live, task: Task) -> Checked | None:
@@ -38,7 +44,8 @@ def check(live: Live, task: Task) -> Checked | None:
         return None
     source = Source(task.path, task.name, task.text, "utf-8", bom=False, raw=b"")
     target = Target(source, task.path, task.name, task.codes)
-    return live.check(target, task.texts, stopped=task.stopped)
+    found = live.check(target, task.texts, stopped=task.stopped)
+    return found if found is None or task.baseline is None else _new(found, task, task.baseline)
 
 
 def fix(live: Live, task: Task) -> str | None:
@@ -53,6 +60,17 @@ def fix(live: Live, task: Task) -> str | None:
             break
         text = done.text
     return text
+
+
+def _new(found: Checked, task: Task, baseline: Path) -> Checked:
+    """Leave out what the baseline knows."""
+    checked = Known({task.name: task.path}, {task.path: task.codes})
+    try:
+        new, _ = read_baseline(baseline).split(found.findings, lambda _: task.text, checked)
+    except RlintError as error:
+        problem = Problem(task.name, f"all findings are shown, since the baseline cannot be used: {error}")
+        return replace(found, problems=(*found.problems, problem))
+    return replace(found, findings=tuple(new))
 
 
 def one_thread() -> ThreadPoolExecutor:
