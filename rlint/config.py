@@ -26,7 +26,7 @@ else:
 FILE_NAMES = (".rlint.toml", "rlint.toml", "pyproject.toml")
 """In order of precedence, where a folder has several."""
 
-OUTPUT_FORMATS = ("full", "concise", "json", "github")
+OUTPUT_FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "azure", "junit", "html")
 
 _SELECTORS, _PATTERNS, _PLUGINS, _TABLE = (
     "a list of rules",

@@ -22,7 +22,7 @@ from rlint.syntax.positions import Positions
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from rlint.findings import Finding
+    from rlint.findings import Finding, Problem
     from rlint.runs import Report
 
 NAME = "rlintFinding/v1"
@@ -71,9 +71,9 @@ def fingerprints(findings: Sequence[Finding], report: Report) -> list[str]:
     return found
 
 
-def of_problems(report: Report) -> list[str]:
+def of_problem(problem: Problem) -> str:
     """Return the same for what could not be done."""
-    return [_digest(problem.path, "", "", problem.message) for problem in report.problems]
+    return _digest(problem.path, problem.message)
 
 
 def _digest(*parts: str) -> str:

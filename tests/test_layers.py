@@ -109,6 +109,7 @@ LAYERS = (
             "rlint.harness.results",
             "rlint.harness.results_json",
         ),
+        packages=("markdown_it",),
         for_types=("rlint.files", "rlint.trial.*", "rlint.runs", "rlint.evidence.recorded"),
     ),
     Layer(("rlint.uncommitted",), may=(*PLAIN, "rlint.git")),

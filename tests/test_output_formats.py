@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reports import changed, finding, replacing, report, source
-from rlint.findings import Edit, Finding, Fix, Problem, Safety
+from rlint.findings import Edit, Finding, Fix, Heat, Problem, Safety
 from rlint.output import FORMATS, ReportOptions, diff, reporter, statistics
 
 TEXT = "x = cat(x)\ny = \u65e5(y)\n"
@@ -85,6 +85,7 @@ def test_summary_tells_what_is_left_to_do(
 def test_json_has_the_shape_that_tools_read() -> None:
     """Places are counted from 1, in characters; the file's name is absolute."""
     entry = json.loads(shown("json", UNSAFE))[0]
+    assert len(entry.pop("fingerprint")) == 32
     assert entry == {
         "cell": None,
         "code": "RL201",
@@ -140,13 +141,22 @@ def test_github_gets_annotations() -> None:
     here = str(Path.cwd())
     warning, error = shown("github", SAFE, problems=(BROKEN,)).splitlines()
     assert warning == (
-        f"::warning title=rlint (RL101),file={here}/agent.py,line=1,col=5,endLine=1,endColumn=11"
+        f"::warning title=rlint (RL101),file={here}/agent.py,line=1,endLine=1,col=5,endColumn=11"
         "::agent.py:1:5: RL101 `states` is copied whole%0A  help: Use a list instead"
     )
     assert error == (
         f"::error title=rlint,file={here}/b.py,line=3,col=4"
         "::b.py:3:4: SyntaxError: invalid syntax%0A  help: is it Python 2?"
     )
+
+
+def test_github_gets_what_runs_most_often_first_and_whole_lines() -> None:
+    """Ten warnings of a step are shown; columns are refused where a place has several lines."""
+    text = "for x in y:\n    z(x)\n"
+    cold, hot = finding(text, text[:-1], heat=Heat.COLD), finding(text, "z(x)", heat=Heat.HOT)
+    first, second = shown("github", cold, hot).splitlines()
+    assert "line=2,endLine=2,col=5,endColumn=9::" in first
+    assert "line=1,endLine=2::" in second
 
 
 def test_github_commands_cannot_be_forged() -> None:
@@ -160,7 +170,7 @@ def test_github_commands_cannot_be_forged() -> None:
 @pytest.mark.parametrize("format_", FORMATS)
 def test_standard_input_keeps_its_name(format_: str) -> None:
     """`-` is no file."""
-    assert str(Path.cwd()) not in shown(format_, finding("x\n", "x", path="-"))
+    assert str(Path.cwd() / "-") not in shown(format_, finding("x\n", "x", path="-"))
 
 
 def test_statistics_count_by_rule() -> None:

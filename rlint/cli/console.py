@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import stat
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
+from rlint.atomic import replace_file
 from rlint.errors import RlintError
 
 if TYPE_CHECKING:
@@ -61,12 +63,18 @@ def terminal_width(*, err: bool = False) -> int | None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a report into a file, whose folder is made if need be."""
+    """Write a report into a file in one step; its folder is made if need be."""
+    data = (text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise RlintError(f"{path}: cannot write the report: {error.strerror}") from error
+        status = path.stat() if path.exists() else None
+        if status is None or stat.S_ISREG(status.st_mode):
+            replace_file(path.resolve(), data, like=status)
+        else:
+            path.write_bytes(data)  # a device or a pipe, such as /dev/stdout, stays what it is
+    except (OSError, RuntimeError) as error:  # before Python 3.13, a loop of links is a RuntimeError
+        reason = getattr(error, "strerror", None) or error
+        raise RlintError(f"{path}: cannot write the report: {reason}") from error
 
 
 def count(number: int, noun: str) -> str:

@@ -70,7 +70,13 @@ OVERRIDES = (
         default=None,
         text="Count and apply fixes that a reader must agree to.",
     ),
-    click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), help="How findings are printed."),
+    click.option(
+        "--output-format",
+        type=click.Choice(OUTPUT_FORMATS),
+        envvar="RLINT_OUTPUT_FORMAT",
+        show_envvar=True,
+        help="How findings are printed.",
+    ),
     click.option(
         "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes (default: one a core)."
     ),

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from rlint.cli.console import Console, count, terminal_width
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from rlint.cli.request import Request
     from rlint.cli.work import Work
     from rlint.findings import Finding
     from rlint.outcome import Outcome
-    from rlint.output import ReportOptions
+    from rlint.output import ReportOptions, RulePage
     from rlint.profiles.heated import Heating
     from rlint.runs import FixReport, Report
 
@@ -33,10 +33,11 @@ def show(
     """Print a report and its summary, and tell the exit status. `outcome` is what fixing came to before,
     `heating` what a profile says of the report.
     """
-    from rlint.output import ReportOptions, reporter, statistics
+    from rlint.output import SHOWS_MEASURED, SHOWS_PAGES, ReportOptions, reporter, statistics
 
     request, settings = work.request, work.settings
     fixed = len(outcome.fixed) if outcome is not None else 0
+    codes = {finding.code for finding in (*report.findings, *(each.finding for each in report.hidden))}
     options = ReportOptions(
         unsafe_fixes=settings.unsafe_fixes,
         color=request.colored and not err,
@@ -44,7 +45,8 @@ def show(
         summary=False,
         width=terminal_width(err=err),
         heating=heating,
-        measured=_measured(report) if settings.output_format in ("full", "json") else {},
+        measured=_measured(codes) if settings.output_format in SHOWS_MEASURED else {},
+        pages=_pages(codes) if settings.output_format in SHOWS_PAGES else {},
     )
     console.problems(report.problems)
     for_people = settings.output_format in ("full", "concise")
@@ -82,9 +84,14 @@ def _in_all(report: Report, options: ReportOptions, outcome: Outcome | None) -> 
     return text
 
 
-def _measured(report: Report) -> dict[str, str]:
-    """What the fixes of the rules that found something were measured to gain, by code."""
-    codes = {finding.code for finding in report.findings}
+def _pages(codes: Collection[str]) -> dict[str, RulePage]:
+    from rlint.cli.rule_pages import pages_of
+
+    return pages_of(codes)
+
+
+def _measured(codes: Collection[str]) -> dict[str, str]:
+    """What the fixes of the rules with these codes were measured to gain, by code."""
     if not codes:
         return {}
     from rlint.evidence import recorded

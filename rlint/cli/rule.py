@@ -39,7 +39,7 @@ def command(
         ]
         click.echo(json.dumps(pages if everything else pages[0], indent=2, ensure_ascii=False))
         return
-    _show("\n\n".join(f"# {entry.name} ({entry.code})\n\n{_page(entry).rstrip()}" for entry in entries))
+    _show("\n\n".join(f"# {entry.name} ({entry.code})\n\n{page_of(entry).rstrip()}" for entry in entries))
 
 
 def facts(entry: RuleEntry) -> dict[str, object]:
@@ -61,7 +61,7 @@ def facts(entry: RuleEntry) -> dict[str, object]:
     }
 
 
-def _page(entry: RuleEntry) -> str:
+def page_of(entry: RuleEntry) -> str:
     """Return the rule's documentation, with what was measured of it."""
     from rlint.evidence import recorded
     from rlint.output import measured_page

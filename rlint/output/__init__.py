@@ -12,13 +12,42 @@ if TYPE_CHECKING:
     from rlint.profiles.heated import Heating
     from rlint.runs import Changed, Report
 
-_MODULES = {"full": "full", "concise": "concise", "json": "json_", "github": "github"}
+_MODULES = {
+    "full": "full",
+    "concise": "concise",
+    "json": "json_",
+    "sarif": "sarif",
+    "github": "github",
+    "gitlab": "gitlab",
+    "azure": "azure",
+    "junit": "junit",
+    "html": "findings_page",
+}
 
 LISTS_HIDDEN = frozenset({"sarif"})
 """Formats that list what comments hide, too."""
 
 FORMATS: tuple[str, ...] = tuple(_MODULES)
 """The names that `--output-format` takes, the default first."""
+
+
+SHOWS_MEASURED = frozenset({"full", "json", "sarif", "html"})
+"""Formats that say what rules' fixes were measured to gain."""
+SHOWS_PAGES = frozenset({"sarif", "html"})
+"""Formats that need the pages of the rules that found something."""
+
+
+@dataclass(frozen=True, slots=True)
+class RulePage:
+    """What is known of a rule beside its findings. `text` is Markdown; `url` leads to a page about it."""
+
+    code: str
+    name: str
+    family: str
+    summary: str
+    text: str
+    url: str | None = None
+    opt_in: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +67,8 @@ class ReportOptions:
     """What is known of the gain of rules' fixes, by code; shown by the formats that show everything."""
     heating: Heating | None = None
     """What a profile says of the findings and of the run."""
+    pages: Mapping[str, RulePage] = field(default_factory=dict)
+    """The pages of the rules that found something, by code; for the formats in SHOWS_PAGES."""
 
 
 def reporter(format: str) -> Callable[[Report, ReportOptions], str]:  # noqa: A002 - the option's name

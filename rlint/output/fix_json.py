@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from rlint.output.json_ import absolute_name, finding_entry, problem_entry
+from rlint.output.json_ import absolute_name, finding_entries, problem_entry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,17 +25,18 @@ def render(outcome: Outcome, report: Report, options: ReportOptions, not_selecte
     The places of what was fixed are those before fixing, those of what was left are as the files are now.
     `not_selected` are the codes of rules that are off unless selected.
     """
+    entries = finding_entries([left.finding for left in outcome.left], report, options)
     data = {
         "version": 1,
         "fixed": [_fix(name, finding) for name, finding in outcome.fixed],
         "left": [
             {
-                **finding_entry(left.finding, report, options),
+                **entry,
                 **_heat(left.finding, options),
                 "why": left.why.value,
                 "detail": left.detail,
             }
-            for left in outcome.left
+            for entry, left in zip(entries, outcome.left, strict=True)
         ],
         "files": [
             {

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 
 def render(report: Report, options: ReportOptions) -> str:  # noqa: ARG001 - every format takes both
-    """Return a warning per finding and an error for each thing that could not be done."""
-    lines = [_finding(finding) for finding in report.findings]
+    """Return a warning per finding and an error for each thing that could not be done.
+
+    GitHub shows the first ten warnings of a step, so what runs most often comes first.
+    """
+    lines = [_finding(finding) for finding in sorted(report.findings, key=lambda finding: -finding.heat)]
     lines += [_problem(problem) for problem in report.problems]
     return "".join(line + "\n" for line in lines)
 
@@ -25,10 +28,10 @@ def _finding(finding: Finding) -> str:
         "title": f"rlint ({finding.code})",
         "file": _absolute(finding.path),
         "line": finding.start.line,
-        "col": finding.start.column,
         "endLine": finding.end.line,
-        "endColumn": finding.end.column,
     }
+    if finding.start.line == finding.end.line:  # columns count in a single line only
+        properties.update(col=finding.start.column, endColumn=finding.end.column)
     place = f"{finding.path}:{finding.start.line}:{finding.start.column}"
     help_text = finding.advice or (finding.fix.title if finding.fix else None)
     return _command("warning", properties, f"{place}: {finding.code} {finding.message}", help_text)

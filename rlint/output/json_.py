@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlint.findings import Position, Problem
+from rlint.fingerprints import fingerprints, of_problem
 from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rlint.findings import Finding, Fix
     from rlint.output import ReportOptions
     from rlint.profiles.heated import Heating
@@ -18,14 +21,7 @@ if TYPE_CHECKING:
 
 def render(report: Report, options: ReportOptions) -> str:
     """Return the findings, then what could not be done, with `code` null."""
-    positions: dict[str, Positions | None] = {}
-    for path in {finding.path for finding in report.findings if finding.fix}:
-        source = report.source_of(path)
-        positions[path] = Positions(source.text) if source else None
-    entries = [
-        _finding(finding, positions.get(finding.path), options.measured.get(finding.code))
-        for finding in report.findings
-    ]
+    entries = finding_entries(report.findings, report, options)
     entries += [problem_entry(problem) for problem in report.problems]
     if options.heating is not None:
         entries = _with_profile(report, entries, options.heating)
@@ -46,7 +42,9 @@ def _with_profile(report: Report, entries: list[dict[str, Any]], heating: Heatin
     ]
 
 
-def _finding(finding: Finding, positions: Positions | None, measured: str | None) -> dict[str, Any]:
+def _finding(
+    finding: Finding, positions: Positions | None, measured: str | None, fingerprint: str
+) -> dict[str, Any]:
     return {
         "cell": None,
         "code": finding.code,
@@ -56,6 +54,7 @@ def _finding(finding: Finding, positions: Positions | None, measured: str | None
         "filename": absolute_name(finding.path),
         "location": _place(finding.start),
         "end_location": _place(finding.end),
+        "fingerprint": fingerprint,
         "fix": _fix(finding.fix, positions) if finding.fix and positions else None,
         "heat": str(finding.heat),
         "heat_chain": list(finding.chain),
@@ -66,10 +65,18 @@ def _finding(finding: Finding, positions: Positions | None, measured: str | None
     }
 
 
-def finding_entry(finding: Finding, report: Report, options: ReportOptions) -> dict[str, Any]:
-    """Return a finding as `render` shows it."""
-    source = report.source_of(finding.path) if finding.fix else None
-    return _finding(finding, Positions(source.text) if source else None, options.measured.get(finding.code))
+def finding_entries(
+    findings: Sequence[Finding], report: Report, options: ReportOptions
+) -> list[dict[str, Any]]:
+    """Return findings of a report as `render` shows them."""
+    positions: dict[str, Positions | None] = {}
+    for path in {finding.path for finding in findings if finding.fix}:
+        source = report.source_of(path)
+        positions[path] = Positions(source.text) if source else None
+    return [
+        _finding(finding, positions.get(finding.path), options.measured.get(finding.code), fingerprint)
+        for finding, fingerprint in zip(findings, fingerprints(findings, report), strict=True)
+    ]
 
 
 def _fix(fix: Fix, positions: Positions) -> dict[str, Any]:
@@ -100,6 +107,7 @@ def problem_entry(problem: Problem) -> dict[str, Any]:
         "filename": absolute_name(problem.path),
         "location": place,
         "end_location": place,
+        "fingerprint": of_problem(problem),
         "fix": None,
         "heat": None,
         "heat_chain": [],

@@ -1,0 +1,70 @@
+"""GitLab's Code Quality report, which merge requests show."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlint.findings import Heat
+from rlint.fingerprints import fingerprints, of_problem
+
+if TYPE_CHECKING:
+    from rlint.findings import Finding, Problem
+    from rlint.output import ReportOptions
+    from rlint.runs import Report
+
+_SEVERITIES = {Heat.HOT: "major", Heat.WARM: "minor", Heat.COLD: "info"}
+
+
+def render(report: Report, options: ReportOptions) -> str:  # noqa: ARG001 - every format takes both
+    """Return the findings and what could not be done, the former by how often their lines run."""
+    known = zip(report.findings, fingerprints(report.findings, report), strict=True)
+    entries = [_finding(finding, fingerprint) for finding, fingerprint in known]
+    entries += [_problem(problem) for problem in report.problems]
+    return json.dumps(entries, indent=2) + "\n"
+
+
+def _finding(finding: Finding, fingerprint: str) -> dict[str, Any]:
+    more = f". {finding.advice}" if finding.advice else ""
+    return {
+        "type": "issue",
+        "check_name": finding.code,
+        "description": f"{finding.name}: {finding.message}{more}",
+        "categories": ["Performance"],
+        "severity": _SEVERITIES[finding.heat],
+        "fingerprint": fingerprint,
+        "location": {
+            "path": _path(finding.path),
+            "positions": {
+                "begin": {"line": finding.start.line, "column": finding.start.column},
+                "end": {"line": finding.end.line, "column": finding.end.column},
+            },
+            "lines": {"begin": finding.start.line, "end": finding.end.line},
+        },
+    }
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    line = problem.line or 1
+    return {
+        "type": "issue",
+        "check_name": "invalid-file",
+        "description": problem.message + (f" ({problem.hint})" if problem.hint else ""),
+        "categories": ["Bug Risk"],
+        "severity": "critical",
+        "fingerprint": of_problem(problem),
+        "location": {"path": _path(problem.path), "lines": {"begin": line, "end": line}},
+    }
+
+
+def _path(name: str) -> str:
+    """The path as seen from the top of the project, in a job of GitLab; else from the working folder."""
+    top = os.environ.get("CI_PROJECT_DIR")
+    if top and name != "-":
+        try:
+            return Path(name).absolute().relative_to(top).as_posix()
+        except ValueError:
+            pass
+    return name

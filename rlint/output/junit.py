@@ -1,0 +1,91 @@
+"""JUnit's XML, which about every CI shows: a suite for each file, a failed test for each finding."""
+
+from __future__ import annotations
+
+import re
+import socket
+from datetime import datetime, timezone
+from itertools import groupby
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from rlint.findings import Problem
+from rlint.output.terminal import printable
+
+if TYPE_CHECKING:
+    from rlint.findings import Finding
+    from rlint.output import ReportOptions
+    from rlint.runs import Report
+
+# No XML 1.0 document may hold these, not even escaped; the others that it forbids are not printable.
+_FORBIDDEN = re.compile("[\ufffe\uffff]")
+
+
+def render(report: Report, options: ReportOptions) -> str:  # noqa: ARG001 - every format takes both
+    """Return the findings and what could not be done, by file; one passed test where there is nothing."""
+    root = ET.Element("testsuites")
+    entries: list[Finding | Problem] = [*report.findings, *report.problems]
+    entries.sort(key=lambda entry: entry.path)
+    started = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
+    for number, (path, group) in enumerate(groupby(entries, key=lambda entry: entry.path)):
+        _add_suite(root, number, _text(path), [_test(entry) for entry in group], started)
+    if not entries:
+        _add_suite(root, 0, "rlint", [_case("rlint", "rlint")], started)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _add_suite(root: ET.Element, number: int, name: str, cases: list[ET.Element], started: str) -> None:
+    """Add a suite with all that the stricter ones of the schemas in use ask for."""
+    suite = ET.SubElement(
+        root,
+        "testsuite",
+        {
+            "name": name,
+            "package": "rlint",
+            "id": str(number),
+            "timestamp": started,
+            "hostname": socket.gethostname() or "localhost",
+            "tests": str(len(cases)),
+            "failures": str(sum(case.find("failure") is not None for case in cases)),
+            "errors": str(sum(case.find("error") is not None for case in cases)),
+            "time": "0.0",
+        },
+    )
+    ET.SubElement(suite, "properties")
+    suite.extend(cases)
+    ET.SubElement(suite, "system-out")
+    ET.SubElement(suite, "system-err")
+
+
+def _test(entry: Finding | Problem) -> ET.Element:
+    """Return a finding as a test that failed, a problem as one that could not be run."""
+    if isinstance(entry, Problem):
+        case = _case("invalid-file", entry.path, entry.line, entry.column)
+        said = entry.message + (f" ({entry.hint})" if entry.hint else "")
+        _add_outcome(case, "error", "invalid-file", entry.message, str(entry.line or 1), said)
+        return case
+    case = _case(f"{entry.code} {entry.name}", entry.path, entry.start.line, entry.start.column)
+    more = [f"why hot: {' → '.join(entry.chain)}"] if entry.chain else []
+    more += [f"help: {entry.advice}"] if entry.advice else []
+    place = f"{entry.start.line}:{entry.start.column}"
+    _add_outcome(case, "failure", entry.code, entry.message, place, entry.message, *more)
+    return case
+
+
+def _case(name: str, path: str, line: int | None = None, column: int | None = None) -> ET.Element:
+    place = ":".join(str(number) for number in (line, column) if number is not None)
+    named = f"{name} at {place}" if place else name
+    return ET.Element("testcase", {"name": _text(named), "classname": _text(path), "time": "0.0"})
+
+
+def _add_outcome(case: ET.Element, kind: str, type_: str, message: str, place: str, *said: str) -> None:
+    outcome = ET.SubElement(case, kind, {"type": type_, "message": _text(message)})
+    first, *others = said
+    path = case.get("classname", "")
+    outcome.text = "\n".join([f"{path}:{place}: {_text(first)}", *map(_text, others)])
+
+
+def _text(text: str) -> str:
+    """Text as XML may hold it: control characters and what else it forbids spelled as escapes."""
+    return _FORBIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", printable(text))

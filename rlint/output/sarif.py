@@ -1,0 +1,164 @@
+"""SARIF 2.1.0 (OASIS), as GitHub code scanning, Azure DevOps and editors read it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from rlint import __version__
+from rlint.findings import Safety
+from rlint.fingerprints import NAME, fingerprints
+from rlint.output.sarif_rules import NOTIFICATIONS, notification_of, rule_object
+from rlint.syntax.positions import Positions
+
+if TYPE_CHECKING:
+    from rlint.findings import Finding, Fix, Position, Problem
+    from rlint.output import ReportOptions
+    from rlint.runs import Hidden, Report
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_ROOT = "%SRCROOT%"
+_LINK = re.compile(r"\[[^\[\]]*\]\([^()]*\)")
+
+
+def render(report: Report, options: ReportOptions) -> str:
+    """Return one run: rules, findings, those that are hidden, and what could not be done."""
+    return json.dumps(_log(report, options), indent=2) + "\n"
+
+
+def _log(report: Report, options: ReportOptions) -> dict[str, Any]:
+    hidden = {id(each.finding): each for each in report.hidden}
+    findings = sorted(
+        [*report.findings, *(each.finding for each in report.hidden)], key=lambda finding: finding.sort_key
+    )
+    codes = sorted({finding.code for finding in findings})
+    writer = _Writer(report, {code: index for index, code in enumerate(codes)}, options)
+    results = [
+        writer.result(finding, fingerprint, hidden.get(id(finding)))
+        for finding, fingerprint in zip(findings, fingerprints(findings, report), strict=True)
+    ]
+    driver: dict[str, Any] = {
+        "name": "rlint",
+        "version": __version__,
+        "semanticVersion": __version__,
+        "rules": [rule_object(code, options) for code in codes],
+    }
+    if report.problems:
+        driver["notifications"] = NOTIFICATIONS
+    here = Path.cwd().as_uri() + "/"
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {_ROOT: {"uri": here}},
+        "invocations": [
+            {
+                "executionSuccessful": bool(report.checked or not report.problems),
+                "workingDirectory": {"uri": here},
+                "toolExecutionNotifications": [_notification(problem) for problem in report.problems],
+            }
+        ],
+        "results": results,
+    }
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+class _Writer:
+    def __init__(self, report: Report, indices: dict[str, int], options: ReportOptions) -> None:
+        self._report = report
+        self._indices = indices
+        self._options = options
+        self._positions: dict[str, Positions | None] = {}
+
+    def result(self, finding: Finding, fingerprint: str, hidden: Hidden | None) -> dict[str, Any]:
+        """Return one finding; `suppressions` is there for all, as the standard wants it if it is for any."""
+        said = finding.message if not finding.advice else f"{finding.message}. {finding.advice}"
+        properties: dict[str, Any] = {"heat": str(finding.heat)}
+        if finding.chain:
+            properties["heatChain"] = list(finding.chain)
+        if measured := self._options.measured.get(finding.code):
+            properties["measured"] = measured
+        result: dict[str, Any] = {
+            "ruleId": finding.code,
+            "ruleIndex": self._indices[finding.code],
+            "level": "warning",
+            "message": {"text": _plain(said)},
+            "locations": [{"physicalLocation": _place(finding.path, finding.start, finding.end)}],
+            "partialFingerprints": {NAME: fingerprint},
+            "suppressions": [_suppression(hidden)] if hidden is not None else [],
+            "properties": properties,
+        }
+        if finding.fix is not None:
+            properties["applicability"] = finding.fix.safety.value
+            if fix := self._fix(finding.path, finding.fix):
+                result["fixes"] = [fix]
+        return result
+
+    def _fix(self, path: str, fix: Fix) -> dict[str, Any] | None:
+        positions = self._positions_of(path)
+        if positions is None or not fix.edits:
+            return None
+        text = fix.title
+        if fix.safety is Safety.UNSAFE:
+            text += f" (unsafe: {fix.reason})" if fix.reason else " (unsafe)"
+        replacements = [
+            {
+                "deletedRegion": _region(positions.position(edit.start), positions.position(edit.end)),
+                "insertedContent": {"text": edit.text},
+            }
+            for edit in sorted(fix.edits, key=lambda edit: (edit.start, edit.end))
+        ]
+        change = {"artifactLocation": _artifact(path), "replacements": replacements}
+        return {"description": {"text": text}, "artifactChanges": [change]}
+
+    def _positions_of(self, path: str) -> Positions | None:
+        if path not in self._positions:
+            source = self._report.source_of(path)
+            self._positions[path] = Positions(source.text) if source is not None else None
+        return self._positions[path]
+
+
+def _plain(text: str) -> str:
+    """Text in which nothing is taken for a link: readers know `[text](target)`."""
+    return _LINK.sub(lambda found: found[0].replace("[", r"\[").replace("]", r"\]"), text)
+
+
+def _suppression(hidden: Hidden) -> dict[str, str]:
+    kind = "inSource" if hidden.in_source else "external"
+    return {"kind": kind, "status": "accepted", "justification": hidden.reason}
+
+
+def _notification(problem: Problem) -> dict[str, Any]:
+    place: dict[str, Any] = {"artifactLocation": _artifact(problem.path)}
+    if problem.line is not None:
+        place["region"] = {"startLine": problem.line}
+        if problem.column is not None:
+            place["region"]["startColumn"] = problem.column
+    return {
+        "descriptor": {"id": notification_of(problem)},
+        "level": "error",
+        "message": {"text": _plain(problem.message + (f" ({problem.hint})" if problem.hint else ""))},
+        "locations": [{"physicalLocation": place}],
+    }
+
+
+def _place(path: str, start: Position, end: Position) -> dict[str, Any]:
+    return {"artifactLocation": _artifact(path), "region": _region(start, end)}
+
+
+def _region(start: Position, end: Position) -> dict[str, int]:
+    """A part of a text. The end is behind the last character, as the standard has it, too."""
+    return {
+        "startLine": start.line,
+        "startColumn": start.column,
+        "endLine": end.line,
+        "endColumn": end.column,
+    }
+
+
+def _artifact(path: str) -> dict[str, str]:
+    if Path(path).is_absolute():
+        return {"uri": Path(path).as_uri()}
+    return {"uri": quote(path), "uriBaseId": _ROOT}
