@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import sys
 import tempfile
 from pathlib import Path
 
@@ -19,9 +20,10 @@ def replace_file(
 ) -> bool:
     """Make `data` the content of `target`, which need not exist. Raises OSError, and leaves it alone then.
 
-    The new file has the mode of `like`, and its owner where the system permits; without it, the mode
-    that the system gives to new files. With `holding`, nothing is done and False is returned if the
-    file no longer holds that. Without `sync`, a file may be cut off after a power failure.
+    The new file has the mode of `like`, and its owner and extended attributes (access lists among them)
+    where the system permits; without it, the mode that the system gives to new files. With `holding`,
+    nothing is done and False is returned if the file no longer holds that. Without `sync`, a file may be
+    cut off after a power failure.
     """
     # In the same folder, because a file can only be renamed in one step within a file system.
     handle, name = tempfile.mkstemp(prefix=".rlint-", suffix=".tmp", dir=target.parent)
@@ -36,6 +38,7 @@ def replace_file(
             # Only the superuser may give files away; else the new file belongs to whoever runs rlint.
             with contextlib.suppress(OSError):
                 os.chown(temporary, like.st_uid, like.st_gid)
+            _copy_attributes(target, temporary)
         temporary.chmod(stat.S_IMODE(like.st_mode) if like is not None else _usual_mode(target.parent))
         if holding is not None and target.read_bytes() != holding:
             return False
@@ -44,6 +47,15 @@ def replace_file(
     finally:
         # Still there after any failure, an interrupt included.
         temporary.unlink(missing_ok=True)
+
+
+def _copy_attributes(source: Path, target: Path) -> None:
+    if sys.platform != "linux":
+        return
+    with contextlib.suppress(OSError):
+        for name in os.listxattr(source):
+            with contextlib.suppress(OSError):  # some are the system's alone to set
+                os.setxattr(target, name, os.getxattr(source, name))
 
 
 def _usual_mode(folder: Path) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import stat
 import warnings
 from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass, replace
@@ -86,6 +87,8 @@ def write(source: Source, text: str) -> Problem | None:
     try:
         target = source.path.resolve()
         status = target.stat()
+        if not stat.S_ISREG(status.st_mode):
+            return Problem(source.name, "not written: it is no regular file any more")
         if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
             return Problem(source.name, "not written: the file is read-only")
         replaced = replace_file(target, data, like=status, holding=source.raw)
