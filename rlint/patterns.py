@@ -6,10 +6,14 @@ below the folder of the settings that it stands in.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+
+_MOST_ALTERNATIVES = 1_000
+_groups = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,33 +74,77 @@ def _path_regex(pattern: str, root: str) -> str:
 
 
 def _regex(pattern: str) -> str:
-    text = pattern.rstrip("/") or pattern
-    parts: list[str] = []
-    depth = position = 0
+    alternatives = _without_braces(pattern.rstrip("/") or pattern)
+    return "(?:" + "|".join(map(_translated, alternatives)) + ")"
+
+
+def _without_braces(text: str) -> list[str]:
+    """All that `{a,b}` in a pattern can stand for."""
+    opened = _find(text, "{", 0)
+    if opened < 0:
+        return [text]
+    parts, depth, start = [], 0, opened + 1
+    for position in range(opened, len(text)):
+        character = text[position]
+        if character == "{":
+            depth += 1
+        elif character == "}":
+            depth -= 1
+        if (character == "," and depth == 1) or depth == 0:
+            parts.append(text[start:position])
+            start = position + 1
+        if depth == 0:
+            found = [text[:opened] + part + text[start:] for part in parts]
+            expanded = [each for one in found for each in _without_braces(one)]
+            if len(expanded) > _MOST_ALTERNATIVES:
+                raise re.error(f"its braces stand for more than {_MOST_ALTERNATIVES} patterns")
+            return expanded
+    raise re.error("a brace is opened and not closed")
+
+
+def _find(text: str, wanted: str, position: int) -> int:
+    """Where a character stands outside of square brackets; -1 if nowhere."""
+    while position < len(text):
+        if text[position] == wanted:
+            return position
+        end = text.find("]", position + 2) if text[position] == "[" else -1
+        position = max(position, end) + 1
+    return -1
+
+
+def _translated(text: str) -> str:
+    """A pattern without braces as a regular expression, whose time grows with the length of a path times that
+    of the pattern: what follows a star is looked for once, at the first place where it fits.
+    """
+    stars: list[str] = []
+    pieces = [""]
+    position = 0
     while position < len(text):
         character = text[position]
         if text.startswith("**/", position) and (position == 0 or text[position - 1] == "/"):
-            parts.append("(?:.*/)?")
+            stars.append("(?:.*?/)??")
+            pieces.append("")
             position += 3
             continue
         end = text.find("]", position + 2) if character == "[" else -1
         if character == "*":
-            parts.append(".*")
+            if pieces[-1] or not stars:
+                stars.append(".*?")
+                pieces.append("")
+            else:
+                stars[-1] = ".*?"  # beside another star
         elif character == "?":
-            parts.append(".")
+            pieces[-1] += "."
         elif end > 0:
             inner = text[position + 1 : end].replace("\\", r"\\")
-            parts.append("[" + ("^" + inner[1:] if inner[0] in "!^" else inner) + "]")
+            pieces[-1] += "[" + ("^" + inner[1:] if inner[0] in "!^" else inner) + "]"
             position = end
-        elif character == "{":
-            depth += 1
-            parts.append("(?:")
-        elif character == "}" and depth:
-            depth -= 1
-            parts.append(")")
-        elif character == "," and depth:
-            parts.append("|")
         else:
-            parts.append(re.escape(character))
+            pieces[-1] += re.escape(character)
         position += 1
-    return "(?:" + "".join(parts) + ")"
+    first, *others = pieces
+    found = first
+    for star, piece in list(zip(stars, others, strict=True))[:-1]:
+        group = f"g{next(_groups)}"  # its own, because patterns are joined
+        found += f"(?=(?P<{group}>{star}{piece}))(?P={group})"
+    return found + (stars[-1] + others[-1] if stars else "")
