@@ -3,7 +3,8 @@
 A file holds what was found in one group of files that can know of one another. Its name is a digest of
 all that the result hangs on: the texts, the names, the selected codes, rlint itself, the plugins in use and
 the Python that runs it. So nothing is ever out of date, two runs at once write the same, and what is
-damaged, cut off or gone counts as not there.
+damaged, cut off or gone counts as not there. So does what somebody else has made: a folder of results may
+come with code that was checked out, and each is signed with a key that lies with the user, not beside it.
 """
 
 from __future__ import annotations
@@ -11,19 +12,25 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import hmac
 import json
 import os
+import re
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import rlint
 from rlint import atomic, registry
+from rlint.files import read_regular
 from rlint.findings import Edit, Finding, Fix, Heat, Position, Problem, Safety
 from rlint.runs import Job, Result
 
 FOLDER = ".rlint_cache"
+_KEY_BYTES, _MOST_BYTES = 32, 200_000_000
+_VERSION = re.compile(r"\d+\.\d+[\w.+-]*", re.ASCII)
 MOST_FILES = 2_000
 """When there are more, the oldest half goes."""
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of rlint. It can be deleted.\n"
@@ -35,13 +42,21 @@ class Cache:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._results = folder / rlint.__version__
+        self._key = None if _leads_away(folder, self._results) else own_key()
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether results can be kept: the folder is no link, and there is a key to sign them with."""
+        return self._key is not None
 
     def load(self, key: str) -> list[Result] | None:
         """The results under a key; None if there are none."""
         path = self._results / f"{key}.json"
+        if self._key is None:
+            return None
         try:
-            check, _, text = path.read_bytes().partition(b"\n")
-            if check != _check(text):
+            check, _, text = (read_regular(path, _MOST_BYTES) or b"").partition(b"\n")
+            if not hmac.compare_digest(check, self._signature(key, text)):
                 return None
             results = [_result(data) for data in json.loads(text)]
             os.utime(path)  # what is used stays longest
@@ -53,23 +68,33 @@ class Cache:
         """Keep results, unless a bug of rlint had a part in them."""
         if any(problem.is_bug for result in results for problem in result.problems):
             return
+        if self._key is None:
+            return
         with contextlib.suppress(OSError, ValueError):
             if not self._results.is_dir():
                 self._make()
             text = json.dumps([_plain(result) for result in results], separators=(",", ":")).encode("ascii")
-            atomic.replace_file(self._results / f"{key}.json", _check(text) + b"\n" + text, sync=False)
+            data = self._signature(key, text) + b"\n" + text
+            atomic.replace_file(self._results / f"{key}.json", data, sync=False)
 
     def tidy(self) -> None:
         """Delete the oldest results where there are many, and those of other versions."""
+        if self._key is None:
+            return
         with contextlib.suppress(OSError):
             for other in self._folder.iterdir():
-                if other.is_dir() and other != self._results:
-                    _empty(other.iterdir())
+                # nothing but what rlint may have made: whoever configures the folder may have named another
+                if _VERSION.fullmatch(other.name) and other != self._results and not other.is_symlink():
+                    _empty(path for path in other.iterdir() if path.suffix in (".json", ".tmp"))
                     with contextlib.suppress(OSError):
                         other.rmdir()
-            files = [(path.stat().st_mtime, path) for path in self._results.iterdir()]
+            files = [(path.lstat().st_mtime, path) for path in self._results.glob("*.json")]
             if len(files) > MOST_FILES:
                 _empty(path for _, path in sorted(files)[: len(files) - MOST_FILES // 2])
+
+    def _signature(self, key: str, text: bytes) -> bytes:
+        assert self._key is not None
+        return hmac.new(self._key, key.encode() + text, "sha256").hexdigest().encode("ascii")
 
     def _make(self) -> None:
         self._results.mkdir(parents=True, exist_ok=True)
@@ -78,8 +103,43 @@ class Cache:
                 (self._folder / name).write_text(text, encoding="ascii")
 
 
-def _check(text: bytes) -> bytes:
-    return hashlib.sha256(text).hexdigest().encode("ascii")
+def _leads_away(*folders: Path) -> bool:
+    """Whether one of the folders is a link: what is written there would be written elsewhere."""
+    return any(folder.is_symlink() for folder in folders)
+
+
+@functools.cache
+def own_key() -> bytes | None:
+    """The user's key, made where there is none; None where it can neither be read nor made."""
+    base = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME", "")
+    try:
+        folder = (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "rlint"
+        path = folder / "key"
+        for _ in range(2):
+            key = read_regular(path)
+            if key is not None and len(key) == _KEY_BYTES:
+                return key
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _write_once(path, os.urandom(_KEY_BYTES), damaged=key is not None)
+    except (OSError, RuntimeError):  # no home
+        return None
+    return None
+
+
+def _write_once(path: Path, key: bytes, *, damaged: bool) -> None:
+    """Write a key, unless another process was faster: all have to sign with the same one."""
+    handle, name = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(key)
+        if damaged or not hasattr(os, "link"):
+            os.replace(name, path)
+        else:
+            with contextlib.suppress(FileExistsError):
+                os.link(name, path)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
 
 
 def _empty(paths: Iterable[Path]) -> None:

@@ -61,6 +61,9 @@ KEYS: Mapping[str, str] = {
 """Every key that a configuration may have, and what it is expected to hold."""
 
 
+_MOST_BYTES = 1_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class Layer:
     """What one place says. Patterns in it are relative to `root`."""
@@ -145,6 +148,8 @@ def _section(path: Path, *, required: bool) -> dict[str, Any] | None:
 
 def _read(path: Path) -> bytes:
     try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise RlintError(f"{_shown(path)}: cannot read the configuration: it is larger than 1 MB")
         return path.read_bytes()
     except OSError as error:
         raise RlintError(f"{_shown(path)}: cannot read the configuration: {error.strerror}") from error
@@ -160,6 +165,8 @@ def _text(path: Path) -> str:
 def _parse(text: str, shown: str) -> dict[str, Any]:
     try:
         values: dict[str, Any] = tomllib.loads(text)
+    except RecursionError as error:
+        raise RlintError(f"{shown}: is not valid TOML: nested too deeply") from error
     except tomllib.TOMLDecodeError as error:
         raise RlintError(f"{shown}: is not valid TOML: {error}") from error
     return values

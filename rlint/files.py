@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 import re
 import stat
 from dataclasses import dataclass
@@ -14,6 +15,10 @@ from rlint.patterns import absolute
 _CODING_LINE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
 _COMMENT_OR_BLANK = re.compile(rb"[ \t\f]*(?:#.*)?", re.ASCII)
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+
+
+MOST_BYTES = 4_000_000
+"""Larger files are no programs that somebody wrote, and would take gigabytes of memory to look into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +61,18 @@ def read_source(path: Path, name: str) -> Source | Problem:
     """Read and decode a file. What goes wrong is returned, not raised."""
     try:
         # Opening a pipe or device might wait for ever.
-        mode = path.stat().st_mode
+        status = path.stat()
+        mode = status.st_mode
         if stat.S_ISDIR(mode):
             return Problem(name, "cannot be read: it is a folder")
         if not stat.S_ISREG(mode):
             return Problem(name, "cannot be read: it is not a regular file")
+        if status.st_size > MOST_BYTES:
+            return Problem(
+                name,
+                f"not checked: it is too large, {status.st_size / 1e6:.1f} MB",
+                hint=f"files of up to {MOST_BYTES / 1e6:.0f} MB are checked; `exclude` passes over it",
+            )
         raw = path.read_bytes()
     except OSError as error:
         return Problem(name, f"cannot be read: {error.strerror or error}")
@@ -69,6 +81,30 @@ def read_source(path: Path, name: str) -> Source | Problem:
     except MemoryError:
         return Problem(name, "cannot be read: it is too large")
     return _decoded(path, name, raw)
+
+
+def read_regular(path: str | Path, most: int = MOST_BYTES) -> bytes | None:
+    """The content of a file; None where it cannot be read, is too large, or is no file but a pipe, say, which
+    might wait for ever.
+    """
+    try:
+        with open(path, "rb", opener=_open_at_once) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_size > most:
+                return None
+            return file.read()
+    except (OSError, ValueError, MemoryError):
+        return None
+
+
+def read_text(path: str | Path) -> str | None:
+    """The text of a small file beside the code, whatever its bytes; None as `read_regular`."""
+    raw = read_regular(path)
+    return None if raw is None else raw.decode("utf-8", "surrogateescape")
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def source_from_text(raw: bytes, name: str, path: Path | None = None) -> Source | Problem:

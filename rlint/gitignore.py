@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 from pathspec import GitIgnoreSpec
 
+from rlint.files import read_text
+
+_MOST_STARS = 3
+
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
@@ -63,17 +67,24 @@ def rules_above(folder: str, stop: str) -> IgnoreRules | None:
 
 
 def _read(folder: str, path: str, above: IgnoreRules | None) -> IgnoreRules | None:
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            lines = file.read().splitlines()
-    except OSError:
-        return above
+    text = read_text(path)
+    lines = [line for line in (text or "").splitlines() if line.count("*") <= _MOST_STARS or _is_quick(line)]
     if not any(line.strip() and not line.startswith("#") for line in lines):
         return above
     try:
         return IgnoreRules(folder, GitIgnoreSpec.from_lines(lines), above)
     except ValueError:  # git passes over a line that it does not understand
         return IgnoreRules(folder, GitIgnoreSpec.from_lines(filter(_understood, lines)), above)
+
+
+def _is_quick(line: str) -> bool:
+    """Whether matching a line takes no time to speak of: each further star in one part of a path multiplies
+    it. A line with many is as good as no line, so that more is checked and not less.
+    """
+    parts = line.split("/")
+    return parts.count("**") <= _MOST_STARS and all(
+        part.count("*") <= _MOST_STARS for part in parts if part != "**"
+    )
 
 
 def _understood(line: str) -> bool:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from rlint.files import read_regular
 from rlint.project.context import module_names, project_files
 from rlint.project.groups import grouped, imported_paths
 from rlint.runs import Job, Target
@@ -31,7 +32,7 @@ class Plan:
         measured = {target.name: target.measured for target in targets}
         for path, name, codes in [*files, *((path, name, None) for path, name in context)]:
             text = texts.get(path)
-            content = _content(path) if text is None else text.encode("utf-8", "surrogatepass")
+            content = read_regular(path) if text is None else text.encode("utf-8", "surrogatepass")
             module, package = modules[path]
             seen = measured.get(name, ())
             self._jobs[name] = Job(path, name, module, package, codes, text, len(content or b""), seen)
@@ -49,10 +50,3 @@ class Plan:
         jobs = [(job, self._digests.get(job.name)) for job in group]
         known = [(job, digest) for job, digest in jobs if digest is not None]
         return key_of(known, ignore_suppressions=ignore_suppressions) if len(known) == len(jobs) else None
-
-
-def _content(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes() if path.is_file() else None  # a pipe might wait for ever
-    except (OSError, ValueError, MemoryError):
-        return None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import os
 import signal
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Protocol
@@ -17,6 +19,8 @@ from rlint.project.summary import ModuleSummary
 from rlint.runs import Job, Result
 from rlint.worker import Worker
 
+_METHOD: str = "fork" if sys.platform == "linux" else "spawn"
+"""Forking saves each process its imports; nothing here runs threads."""
 _THRESHOLD = 200_000  # trees have no cycles worth collecting while they are in use
 
 Summaries = Mapping[str, ModuleSummary]
@@ -63,8 +67,7 @@ class _Processes:
     """
 
     def __init__(self, count: int) -> None:
-        # forking saves each process its imports; nothing here runs threads
-        context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+        context = multiprocessing.get_context(_METHOD)
         self._processes: list[BaseProcess] = []
         self._connections: list[Connection] = []
         for _ in range(count):
@@ -72,7 +75,8 @@ class _Processes:
             process = context.Process(  # type: ignore[attr-defined]
                 target=_serve, args=(theirs, list(self._connections), registry.added()), daemon=True
             )
-            process.start()
+            with _away():
+                process.start()
             theirs.close()
             self._processes.append(process)
             self._connections.append(ours)
@@ -102,6 +106,20 @@ class _Processes:
         for process in self._processes:
             process.terminate()
             process.join()
+
+
+@contextmanager
+def _away() -> Iterator[None]:
+    """Out of the working folder: a new Python would import what is named like its own modules from there."""
+    if _METHOD == "fork":
+        yield
+        return
+    folder = os.getcwd()
+    os.chdir(os.path.dirname(os.__file__))
+    try:
+        yield
+    finally:
+        os.chdir(folder)
 
 
 def start_workers(count: int) -> Workers:

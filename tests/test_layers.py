@@ -65,7 +65,7 @@ LAYERS = (
     ),
     Layer(("rlint.files",), may=PLAIN),
     Layer(("rlint.runs",), may=(*PLAIN, "rlint.files")),
-    Layer(("rlint.cache",), may=(*PLAIN, "rlint.runs", "rlint.registry", "rlint.plugins")),
+    Layer(("rlint.cache",), may=(*PLAIN, "rlint.files", "rlint.runs", "rlint.registry", "rlint.plugins")),
     Layer(
         ("rlint.gitignore", "rlint.discovery"), may=(*PLAIN, *FILES, "rlint.settings"), packages=("pathspec",)
     ),

@@ -26,7 +26,11 @@ class Failure(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         """Print the message on standard error."""
-        click.echo(f"rlint: error: {self.message}", file=file or sys.stderr)
+        from rlint.output.terminal import printable
+
+        # what it quotes may be written to take the terminal over
+        shown = "\n".join(map(printable, self.message.splitlines()))
+        click.echo(f"rlint: error: {shown}", file=file or sys.stderr)
 
 
 class Commands(click.Group):

@@ -29,12 +29,12 @@ class Console:
     def note(self, text: str) -> None:
         """Make a remark on standard error."""
         if not (self._request.quiet or self._request.silent):
-            click.echo(text, err=True)
+            click.echo(_shown(text), err=True)
 
     def detail(self, text: str) -> None:
         """Make a remark that only `--verbose` wants."""
         if self._request.verbose:
-            click.echo(text, err=True)
+            click.echo(_shown(text), err=True)
 
     def problems(self, problems: Iterable[Problem]) -> None:
         """Say what kept files from being checked; nothing silences that."""
@@ -54,6 +54,13 @@ class Console:
         elif text:
             stream = sys.stderr if err else sys.stdout
             stream.write(text if text.endswith("\n") else text + "\n")
+
+
+def _shown(text: str) -> str:
+    """A remark without anything that could take the terminal over, such as in the name of a file."""
+    from rlint.output.terminal import printable
+
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def terminal_width(*, err: bool = False) -> int | None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.cli.request import Request, build_resolver
+from rlint.errors import RlintError
 from rlint.findings import Problem
 from rlint.patterns import absolute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from rlint.cache import Cache
     from rlint.files import Source
@@ -43,9 +45,18 @@ class Work:
             return None
         settings = self.settings
         beside = settings.config.parent if settings.config is not None else self.resolver.root
-        if settings.cache_dir is not None and settings.origins["cache-dir"][1] == "command line":
-            beside = self.resolver.root
-        return Cache(absolute(beside / (settings.cache_dir or FOLDER)))
+        if settings.cache_dir is None:
+            return Cache(absolute(beside / FOLDER))
+        origin = settings.origins["cache-dir"][1]
+        if origin == "command line":
+            return Cache(Path(os.path.realpath(self.resolver.root / settings.cache_dir)))
+        folder = Path(os.path.realpath(beside / settings.cache_dir))
+        if origin != "--config" and not folder.is_relative_to(os.path.realpath(beside)):
+            raise RlintError(
+                f"{origin}: `cache-dir` leads out of {beside}; a folder elsewhere is named by `--cache-dir`"
+                " or RLINT_CACHE_DIR"
+            )
+        return Cache(folder)
 
     def baseline_path(self, *, to_write: bool = False) -> Path | None:
         """Return the file of the findings that are known, if there is to be one."""
