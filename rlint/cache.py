@@ -25,7 +25,7 @@ from typing import Any
 import rlint
 from rlint import atomic, registry
 from rlint.files import read_regular
-from rlint.findings import Edit, Finding, Fix, Heat, Position, Problem, Safety
+from rlint.findings import Cell, Edit, Finding, Fix, Heat, Position, Problem, Safety
 from rlint.runs import Job, Result
 
 FOLDER = ".rlint_cache"
@@ -205,26 +205,38 @@ def _plain(result: Result) -> list[Any]:
                 each.fix.title, each.fix.safety.value, each.fix.reason,
                 [[edit.start, edit.end, edit.text, edit.shared] for edit in each.fix.edits],
             ],
+            _plain_cell(each.cell),
         ]
         for each in result.findings
     ]  # fmt: skip
-    problems = [[each.path, each.message, each.line, each.column, each.hint] for each in result.problems]
+    problems = [
+        [each.path, each.message, each.line, each.column, each.hint, _plain_cell(each.cell)]
+        for each in result.problems
+    ]
     return [result.name, findings, problems, result.checked]
+
+
+def _plain_cell(cell: Cell | None) -> list[Any] | None:
+    return [cell.index, cell.id, cell.before, cell.file_line] if cell else None
 
 
 def _result(data: list[Any]) -> Result:
     name, findings, problems, checked = data
-    return Result(
-        name, tuple(map(_finding, findings)), tuple(Problem(*each) for each in problems), checked=checked
-    )
+    return Result(name, tuple(map(_finding, findings)), tuple(map(_problem, problems)), checked=checked)
+
+
+def _problem(data: list[Any]) -> Problem:
+    path, message, line, column, hint, cell = data
+    return Problem(path, message, line, column, hint, cell=Cell(*cell) if cell else None)
 
 
 def _finding(data: list[Any]) -> Finding:
     code, name, message, path, line, column, last_line, last_column, *others = data
-    first, last, heat, chain, advice, fix = others
+    first, last, heat, chain, advice, fix, cell = others
     return Finding(
         code, name, message, path, Position(line, column), Position(last_line, last_column),
         first, last, Heat(heat), tuple(chain), advice, _fix(fix) if fix else None,
+        Cell(*cell) if cell else None,
     )  # fmt: skip
 
 

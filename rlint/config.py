@@ -47,6 +47,7 @@ KEYS: Mapping[str, str] = {
     "plugins": _PLUGINS,
     "exclude": _PATTERNS,
     "extend-exclude": _PATTERNS,
+    "notebooks": _FLAG,
     "respect-gitignore": _FLAG,
     "force-exclude": _FLAG,
     "fix": _FLAG,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlint.files import display_name
+from rlint.files import NOTEBOOK, display_name
 from rlint.findings import Problem
 from rlint.gitignore import IgnoreRules, rules_above, rules_in
 from rlint.patterns import absolute
@@ -30,7 +30,8 @@ class Discovered:
 
 
 def discover(paths: Iterable[str], resolver: Resolver) -> Discovered:
-    """Find the Python files in `paths`: files as they are named, folders with all that lies below them.
+    """Find Python files and notebooks in `paths`: files as they are named, folders with all that lies below
+    them.
 
     Excluded, ignored and hidden-away files (virtual environments, caches) are passed over on a walk;
     a file that is named itself is checked, unless `force-exclude` is set. Linked folders are not
@@ -69,8 +70,6 @@ class _Walk:
             if stat.S_ISDIR(mode):
                 ignore = rules_above(str(named), str(self._root)) if self._gitignore else None
                 self._walk(str(named), ignore)
-            elif named.suffix == ".ipynb":
-                self._report(named, "notebooks are not supported")
             else:
                 self._take(str(named), os.path.realpath(named))
 
@@ -96,10 +95,11 @@ class _Walk:
             if self._gitignore:
                 ignore = rules_in(folder, ignore)
             settings = self._resolver.for_folder(Path(folder))
+            wanted = (SUFFIX, NOTEBOOK) if settings.notebooks else SUFFIX
             for entry in found:
                 try:
                     is_folder = entry.is_dir(follow_symlinks=False)
-                    if not (is_folder or entry.name.endswith(SUFFIX)) or settings.excludes_entry(entry.path):
+                    if not (is_folder or entry.name.endswith(wanted)) or settings.excludes_entry(entry.path):
                         continue
                     if ignore is not None and ignore.ignores(entry.path, folder=is_folder):
                         continue

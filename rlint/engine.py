@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rlint.files import Source, read_source
+from rlint.files import NOTEBOOK, Source, read_source
 from rlint.findings import Finding, Problem, Safety
 from rlint.plan import Plan
 from rlint.runs import Changed, FixId, FixReport, Hidden, Report, Result, Target, Wanted
@@ -89,6 +89,7 @@ class Fixer:
                 if done.text == before:
                     continue
                 problem = fixes.check_parses(done.text, result.name, done.findings)
+                problem = problem or source.unwritable(done.text)
                 if problem is not None:
                     broken.append(problem)
                     continue
@@ -187,7 +188,16 @@ class _Run:
             results, self.summaries = workers.check(
                 groups, ignore_suppressions=ignore_suppressions, keep_summaries=keep_summaries
             )
-        return {result.name: result for result in results}
+        return {result.name: self._placed(result) for result in results}
+
+    def _placed(self, result: Result, text: str | None = None) -> Result:
+        """What was found in a notebook, as places in its cells."""
+        if self._targets[result.name].path.suffix != NOTEBOOK:
+            return result
+        from rlint.notebook.places import placed
+
+        source = self.source(result.name)
+        return placed(result, source, source.text if text is None else text) if source else result
 
     def check_again(self, texts: dict[str, str]) -> dict[str, Result]:
         """Check changed texts against the project as it is with them."""
@@ -200,16 +210,15 @@ class _Run:
                 worker = Worker()
                 self.summaries.update(worker.summarise(changed))
                 known = {job.name: self.summaries[job.name] for job in group if job.name in self.summaries}
-                results.update(
-                    (result.name, result) for result in worker.check([known], ignore_suppressions=False)
-                )
+                found = worker.check([known], ignore_suppressions=False)
+                results.update((result.name, self._placed(result, texts[result.name])) for result in found)
         return results
 
     def report(self, results: dict[str, Result], texts: dict[str, str] | None = None) -> Report:
         """Put the results of all files together, by file and line."""
         findings = sorted((f for r in results.values() for f in r.findings), key=lambda f: f.sort_key)
         met = dict.fromkeys(p for r in results.values() for p in r.problems)  # some are about the whole run
-        problems = sorted(met, key=lambda p: (p.path, p.line or 0, p.message))
+        problems = sorted(met, key=lambda p: (p.path, p.cell.index if p.cell else 0, p.line or 0, p.message))
         checked = sum(1 for result in results.values() if result.checked)
         sources = dict(self._sources)
         for name, text in (texts or {}).items():

@@ -8,13 +8,18 @@ import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rlint.findings import Problem
 from rlint.patterns import absolute
 
+if TYPE_CHECKING:
+    from rlint.notebook.notebook import Notebook
+
 _CODING_LINE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
 _COMMENT_OR_BLANK = re.compile(rb"[ \t\f]*(?:#.*)?", re.ASCII)
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+NOTEBOOK = ".ipynb"
 
 
 MOST_BYTES = 4_000_000
@@ -23,7 +28,9 @@ MOST_BYTES = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file as it was read. `text` keeps the line ends and leaves out the byte-order mark."""
+    """A file as it was read. `text` keeps the line ends and leaves out the byte-order mark; of a notebook, it
+    is the Python text that stands for its cells.
+    """
 
     path: Path
     """Absolute."""
@@ -33,10 +40,13 @@ class Source:
     encoding: str
     bom: bool
     raw: bytes
+    notebook: Notebook | None = None
 
     def encode(self, text: str) -> bytes:
         """`text` as bytes of this file; UnicodeEncodeError where its encoding cannot hold them."""
-        if self.encoding != "utf-8" and self.text.encode(self.encoding) != self.raw:
+        if self.notebook is not None:
+            text = self.notebook.rendered(text)
+        elif self.encoding != "utf-8" and self.text.encode(self.encoding) != self.raw:
             raise UnicodeEncodeError(
                 self.encoding,
                 self.text,
@@ -45,6 +55,23 @@ class Source:
                 "decoding and encoding does not give the same bytes",
             )
         return (codecs.BOM_UTF8 if self.bom else b"") + text.encode(self.encoding)
+
+    def unwritable(self, text: str) -> Problem | None:
+        """Why a notebook cannot be written with `text`, if that is so; nothing then comes of the fixes."""
+        if self.notebook is None:
+            return None
+        from rlint.notebook.masks import TornError
+
+        try:
+            self.notebook.rendered(text)
+        except TornError as error:
+            return Problem(
+                self.name,
+                f"a fix would damage the notebook ({error}); it was left as it was",
+                hint="this is a bug in rlint, please report it",
+                is_bug=True,
+            )
+        return None
 
 
 def display_name(path: Path, folder: Path | None = None) -> str:
@@ -115,6 +142,8 @@ def source_from_text(raw: bytes, name: str, path: Path | None = None) -> Source 
 def _decoded(path: Path, name: str, raw: bytes) -> Source | Problem:
     bom = raw.startswith(codecs.BOM_UTF8)
     body = raw[len(codecs.BOM_UTF8) :] if bom else raw
+    if path.suffix == NOTEBOOK:
+        return _notebook(path, name, raw, body)
     if b"\0" in body:
         utf16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         hint = "it looks like UTF-16: save it as UTF-8" if utf16 else "it is no Python source"
@@ -138,6 +167,24 @@ def _decoded(path: Path, name: str, raw: bytes) -> Source | Problem:
     except (LookupError, ValueError) as error:  # codecs that are no text encodings, or fail otherwise
         return Problem(name, f"cannot be decoded as `{declared}`: {error}", line)
     return Source(path, name, text, encoding, bom, raw)
+
+
+def _notebook(path: Path, name: str, raw: bytes, body: bytes) -> Source | Problem:
+    from rlint.notebook.document import NotebookError
+    from rlint.notebook.notebook import Notebook
+
+    try:
+        notebook = Notebook(body.decode("utf-8"), name)
+    except UnicodeDecodeError as error:
+        message = f"is no notebook: byte 0x{body[error.start]:02x} is not valid UTF-8"
+        return Problem(name, message, _line(body, error.start))
+    except NotebookError as error:
+        if error.offset is None:
+            return Problem(name, str(error), None, None, error.hint)
+        offset = len(body.decode("utf-8")[: error.offset].encode("utf-8"))
+        column = error.offset - body.decode("utf-8").rfind("\n", 0, error.offset)
+        return Problem(name, str(error), _line(body, offset), column, error.hint)
+    return Source(path, name, notebook.text, "utf-8", len(body) < len(raw), raw, notebook)
 
 
 def _declared_encoding(body: bytes) -> tuple[str | None, int | None]:

@@ -53,6 +53,24 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
+class Cell:
+    """The cell of a notebook that something stands in, counted from 1 among cells of all kinds.
+
+    `before` are the lines of the notebook's text above the cell's first line; `file_line` is the line of the
+    file itself in which the thing begins.
+    """
+
+    index: int
+    id: str | None
+    before: int
+    file_line: int
+
+    def local(self, position: Position) -> Position:
+        """A position in the notebook's text as one in the cell."""
+        return Position(position.line - self.before, position.column)
+
+
+@dataclass(frozen=True, slots=True)
 class Fix:
     """What `rlint fix` would do about a finding.
 
@@ -89,6 +107,31 @@ class Finding:
     chain: tuple[str, ...] = ()
     advice: str | None = None
     fix: Fix | None = None
+    cell: Cell | None = None
+    """Where the file is a notebook; lines and offsets are those of its text (`Source.text`)."""
+
+    @property
+    def shown_start(self) -> Position:
+        """Where people look for it: in its cell, or in its file."""
+        return self.cell.local(self.start) if self.cell else self.start
+
+    @property
+    def shown_end(self) -> Position:
+        """Where it ends, for people."""
+        return self.cell.local(self.end) if self.cell else self.end
+
+    @property
+    def file_lines(self) -> tuple[int, int]:
+        """The first and last line in the file itself, whose lines are not those of the code in a notebook."""
+        if self.cell is not None:
+            return self.cell.file_line, self.cell.file_line
+        return self.start.line, self.end.line
+
+    @property
+    def place(self) -> str:
+        """`2:5`, or in a notebook `cell 3:2:5`."""
+        within = f"cell {self.cell.index}:" if self.cell else ""
+        return f"{within}{self.shown_start.line}:{self.shown_start.column}"
 
     @property
     def noqa_line(self) -> int:
@@ -112,11 +155,25 @@ class Problem:
     hint: str | None = None
     is_bug: bool = False
     """Of rlint, and not of the file."""
+    cell: Cell | None = None
+    """Where the file is a notebook; `line` is then counted in the cell."""
 
-    def __str__(self) -> str:
+    @property
+    def file_line(self) -> int | None:
+        """The line in the file itself, which in a notebook is none of the cell's."""
+        return self.cell.file_line if self.cell is not None else self.line
+
+    @property
+    def place(self) -> str:
+        """The path with what is known of cell, line and column."""
         place = self.path
+        if self.cell is not None:
+            place += f":cell {self.cell.index}"
         if self.line is not None:
             place += f":{self.line}"
             if self.column is not None:
                 place += f":{self.column}"
-        return f"{place}: {self.message}" + (f" ({self.hint})" if self.hint else "")
+        return place
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" + (f" ({self.hint})" if self.hint else "")

@@ -73,7 +73,8 @@ def fingerprints(findings: Sequence[Finding], report: Report) -> list[str]:
 
 def of_problem(problem: Problem) -> str:
     """Return the same for what could not be done."""
-    return _digest(problem.path, problem.message)
+    cell = [str(problem.cell.index)] if problem.cell is not None else []
+    return _digest(problem.path, problem.message, *cell)
 
 
 def _digest(*parts: str) -> str:

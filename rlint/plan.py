@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rlint.files import read_regular
+from rlint.notebook.sources import source_of
 from rlint.project.context import module_names, project_files
 from rlint.project.groups import grouped, imported_paths
 from rlint.runs import Job, Target
@@ -36,7 +37,8 @@ class Plan:
             module, package = modules[path]
             seen = measured.get(name, ())
             self._jobs[name] = Job(path, name, module, package, codes, text, len(content or b""), seen)
-            imports[name] = imported_paths(content or b"", package)
+            code = source_of(path, content or b"") if text is None else content or b""
+            imports[name] = imported_paths(code, package)
             if content is not None:
                 self._digests[name] = hashlib.sha256(content).digest()
         names = {name: job.module for name, job in self._jobs.items()}

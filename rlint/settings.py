@@ -25,6 +25,7 @@ DEFAULT_EXCLUDES = (
 )
 
 DEFAULTS: Mapping[str, Any] = {
+    "notebooks": True,
     "respect-gitignore": True,
     "force-exclude": False,
     "fix": False,
@@ -67,6 +68,8 @@ class Settings:
     codes: frozenset[str]
     per_file_ignores: tuple[FileIgnore, ...]
     excludes: tuple[PathPatterns, ...]
+    notebooks: bool
+    """Whether a walk takes notebooks, too."""
     respect_gitignore: bool
     force_exclude: bool
     fix: bool
@@ -184,6 +187,7 @@ class Resolver:
             codes=codes,
             per_file_ignores=ignores,
             excludes=excludes,
+            notebooks=get["notebooks"],
             respect_gitignore=get["respect-gitignore"],
             force_exclude=get["force-exclude"],
             fix=get["fix"],

@@ -21,6 +21,7 @@ PLAIN = (
 REGISTRY = ("rlint.registry", "rlint.rule_files", "rlint.plugins", "rlint.installed")
 SETTINGS = ("rlint.config", "rlint.versions", "rlint.selection", "rlint.settings")
 FILES = ("rlint.files", "rlint.gitignore", "rlint.discovery")
+NOTEBOOKS = ("rlint.notebook", "rlint.notebook.*")
 SUPPRESSIONS = ("rlint.comments", "rlint.directives", "rlint.suppression_report", "rlint.suppress")
 SYNTAX = ("rlint.syntax", "rlint.syntax.*")
 PROJECT = ("rlint.project", "rlint.project.*")
@@ -63,7 +64,9 @@ LAYERS = (
     Layer(
         SETTINGS, may=(*PLAIN, *SETTINGS, "rlint.registry", "rlint.plugins"), packages=("tomllib", "tomli")
     ),
-    Layer(("rlint.files",), may=PLAIN),
+    Layer(("rlint.files",), may=(*PLAIN, *NOTEBOOKS)),
+    Layer(("rlint.notebook.places",), may=(*PLAIN, *NOTEBOOKS, *SYNTAX, "rlint.files", "rlint.runs")),
+    Layer(NOTEBOOKS, may=(*PLAIN, *NOTEBOOKS, "rlint.syntax.parse", "rlint.syntax.positions")),
     Layer(("rlint.runs",), may=(*PLAIN, "rlint.files")),
     Layer(("rlint.cache",), may=(*PLAIN, "rlint.files", "rlint.runs", "rlint.registry", "rlint.plugins")),
     Layer(
@@ -84,12 +87,15 @@ LAYERS = (
     ),
     Layer(("rlint.fixes",), may=PLAIN, for_types=("rlint.files",)),
     Layer(SYNTAX, may=(*PLAIN, *SYNTAX), packages=("libcst",)),
-    Layer(PROJECT, may=(*PLAIN, *SYNTAX, *PROJECT, "rlint.files")),
+    Layer(
+        PROJECT,
+        may=(*PLAIN, *SYNTAX, *PROJECT, "rlint.files", "rlint.notebook.layout", "rlint.notebook.sources"),
+    ),
     Layer(("rlint.rule",), may=("rlint.findings",), for_types=("rlint.project.site",)),
     Layer(("rlint.rules.*",), may=("rlint.rule", "rlint.rules.*._*", *SYNTAX, *PROJECT)),
     Layer(
         RUNNING,
-        may=(*PLAIN, "rlint.files", *SYNTAX, *PROJECT, "rlint.rule", *ENGINE),
+        may=(*PLAIN, "rlint.files", *NOTEBOOKS, *SYNTAX, *PROJECT, "rlint.rule", *ENGINE),
     ),
     Layer(("rlint.profiles", "rlint.profiles.heated"), may=PLAIN),
     Layer(
@@ -110,7 +116,13 @@ LAYERS = (
             "rlint.harness.results_json",
         ),
         packages=("markdown_it",),
-        for_types=("rlint.files", "rlint.trial.*", "rlint.runs", "rlint.evidence.recorded"),
+        for_types=(
+            "rlint.files",
+            "rlint.trial.*",
+            "rlint.runs",
+            "rlint.notebook.view",
+            "rlint.evidence.recorded",
+        ),
     ),
     Layer(("rlint.uncommitted",), may=(*PLAIN, "rlint.git")),
     Layer(("rlint.outcome",), may=(*PLAIN, "rlint.runs"), for_types=("rlint.trial.trial",)),

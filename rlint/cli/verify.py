@@ -142,6 +142,11 @@ def _own(paths: tuple[str, ...], workload: Path, options: dict[str, Any]) -> Exp
         raise RlintError("name the files to verify, first the one that the workload drives")
     if not Path(paths[0]).is_file():
         raise RlintError(f"{paths[0]} is no file: name first the file that the workload drives")
+    books = [path for path in paths if path.endswith(".ipynb")]
+    if books:
+        raise RlintError(
+            f"{books[0]} is a notebook: rlint runs none; verify a module with the code in question"
+        )
     overrides = {"unsafe-fixes": options["unsafe_fixes"], "force-exclude": False}
     work = find_work(Request(paths, overrides, config=options["config"], isolated=options["isolated"]))
     if work.problems:

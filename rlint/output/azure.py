@@ -23,12 +23,18 @@ def render(report: Report, options: ReportOptions) -> str:  # noqa: ARG001 - eve
 def _finding(finding: Finding) -> str:
     more = f" ({finding.advice})" if finding.advice else ""
     message = f"{finding.message}{more}"
-    return _command("warning", finding.path, finding.start.line, finding.start.column, finding.code, message)
+    if finding.cell is not None:
+        message = f"{finding.place}: {message}"
+    column = finding.start.column if finding.cell is None else None
+    return _command("warning", finding.path, finding.file_lines[0], column, finding.code, message)
 
 
 def _problem(problem: Problem) -> str:
     message = problem.message + (f" ({problem.hint})" if problem.hint else "")
-    return _command("error", problem.path, problem.line, problem.column, "invalid-file", message)
+    if problem.cell is not None:
+        message = f"{problem.place[len(problem.path) + 1 :]}: {message}"
+    column = problem.column if problem.cell is None else None
+    return _command("error", problem.path, problem.file_line, column, "invalid-file", message)
 
 
 def _command(level: str, path: str, line: int | None, column: int | None, code: str, message: str) -> str:

@@ -22,7 +22,7 @@ def render(report: Report, options: ReportOptions) -> str:
 
 
 def _finding(finding: Finding, options: ReportOptions, paint: Paint) -> str:
-    place = f"{paint(Style.PATH, printable(finding.path))}:{finding.start.line}:{finding.start.column}:"
+    place = f"{paint(Style.PATH, printable(finding.path))}:{finding.place}:"
     mark = paint(Style.MARK, "[*]") + " " if is_fixable(finding, options) else ""
     share = ""
     if options.heating is not None and finding in options.heating.findings:
@@ -33,8 +33,6 @@ def _finding(finding: Finding, options: ReportOptions, paint: Paint) -> str:
 
 
 def _problem(problem: Problem, paint: Paint) -> str:
-    place = paint(Style.PATH, printable(problem.path)) + "".join(
-        f":{number}" for number in (problem.line, problem.column) if number is not None
-    )
+    place = paint(Style.PATH, printable(problem.path)) + problem.place[len(problem.path) :]
     hint = f" ({problem.hint})" if problem.hint else ""
     return f"{place}: {paint(Style.ALERT, 'error')}: {printable(problem.message + hint)}"

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 from rlint import __version__
 from rlint.findings import Heat, Safety
 from rlint.output.findings_style import CSS
-from rlint.output.preview import preview
+from rlint.output.parts import Parts
+from rlint.output.preview import preview_of
 from rlint.output.verify.markup import Markup, join, prose, tag
-from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rlint.findings import Finding, Fix, Problem
     from rlint.output import ReportOptions, RulePage
+    from rlint.output.parts import Part
     from rlint.runs import Report
+    from rlint.syntax.positions import Positions
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # no script runs and nothing is loaded
 _SPAN_ROWS = 5  # a longer span is shown by its first three lines and its last one
@@ -90,9 +92,8 @@ def _top(report: Report) -> Markup:
 
 
 def _problem(problem: Problem) -> Markup:
-    place = ":".join(str(part) for part in (problem.path, problem.line, problem.column) if part is not None)
     hint = tag("p", prose(problem.hint), class_="soft") if problem.hint else None
-    return tag("li", tag("code", place), " ", prose(problem.message), hint)
+    return tag("li", tag("code", problem.place), " ", prose(problem.message), hint)
 
 
 # --- the rules ---
@@ -137,20 +138,20 @@ def _page(page: RulePage) -> Markup:
 
 
 def _file(report: Report, path: str, findings: Sequence[Finding], options: ReportOptions) -> Markup:
-    source = report.source_of(path)
-    positions = Positions(source.text) if source is not None else None
+    parts = Parts(report)
     number = tag("span", _count(len(findings), "finding"), class_="soft")
     return tag(
         "details",
         tag("summary", tag("code", path), " ", number),
-        *(_finding(finding, positions, options) for finding in findings),
+        *(_finding(finding, parts, options) for finding in findings),
         open=True,
         class_="file",
     )
 
 
-def _finding(finding: Finding, positions: Positions | None, options: ReportOptions) -> Markup:
-    place = f"{finding.start.line}:{finding.start.column}"
+def _finding(finding: Finding, parts: Parts, options: ReportOptions) -> Markup:
+    positions = parts.code(finding.path, finding.cell)
+    changed = (parts.of_fix(finding.path, finding.fix) if finding.fix else None) or []
     code = (
         tag("a", finding.code, href=f"#rule-{finding.code}")
         if finding.code in options.pages
@@ -166,7 +167,7 @@ def _finding(finding: Finding, positions: Positions | None, options: ReportOptio
         "article",
         tag(
             "h3",
-            tag("span", place, class_="place"),
+            tag("span", finding.place, class_="place"),
             " ",
             tag("b", code),
             f" {finding.name} ",
@@ -175,7 +176,7 @@ def _finding(finding: Finding, positions: Positions | None, options: ReportOptio
         tag("p", prose(finding.message)),
         _code(finding, positions) if positions else None,
         tag("dl", *listed),
-        _diff(positions, finding.fix) if positions and finding.fix else None,
+        _diff(changed, finding.cell.index if finding.cell else None),
     )
 
 
@@ -186,7 +187,7 @@ def _offer(fix: Fix) -> Markup:
 
 
 def _code(finding: Finding, positions: Positions) -> Markup:
-    start, end = finding.start, finding.end
+    start, end = finding.shown_start, finding.shown_end
     last = end.line - 1 if end.column == 1 and end.line > start.line else end.line
     numbers = list(range(start.line, last + 1))
     if len(numbers) > _SPAN_ROWS:
@@ -203,10 +204,10 @@ def _code(finding: Finding, positions: Positions) -> Markup:
     return _block(rows)
 
 
-def _diff(positions: Positions, fix: Fix) -> Markup | None:
+def _diff(parts: Sequence[Part], here: int | None) -> Markup | None:
     kinds = {"+": "added", "-": "removed", "…": "gap"}
     rows = []
-    for row in preview(positions, fix, _DIFF_ROWS):
+    for row in preview_of(parts, here, _DIFF_ROWS):
         mark = row.mark if row.mark in "+-" else ""
         number = tag("i", str(row.number or ""), tag("span", mark or " ", class_="mark"))
         text = f"… {row.text}".rstrip() if row.mark == "…" else _shown(row.text)

@@ -67,6 +67,14 @@ def _heat(finding: Finding, options: ReportOptions) -> dict[str, Any]:
     return {"profile": profile.as_json(options.heating.findings.get(finding))}
 
 
+def _place(name: FixId, finding: Finding) -> dict[str, Any]:
+    if finding.cell is None:
+        return {"location": {"row": name.line, "column": name.column}}
+    cell, start = finding.cell, finding.shown_start
+    where = {"row": start.line, "column": start.column}
+    return {"cell": cell.index, "cell_id": cell.id, "location": where}
+
+
 def _fix(name: FixId, finding: Finding) -> dict[str, Any]:
     assert finding.fix is not None
     return {
@@ -74,7 +82,7 @@ def _fix(name: FixId, finding: Finding) -> dict[str, Any]:
         "name": finding.name,
         "message": finding.message,
         "filename": absolute_name(name.path),
-        "location": {"row": name.line, "column": name.column},
+        **_place(name, finding),
         "fix": {
             "applicability": finding.fix.safety.value,
             "message": finding.fix.title,

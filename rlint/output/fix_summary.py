@@ -55,9 +55,9 @@ def _left_out(guilty: LeftOut) -> list[str]:
     them = "it" if len(guilty.ids) == 1 else "them together"
     lines = [f"Left out, because the command {what} with {them}:"]
     for name, finding in zip(guilty.ids, guilty.findings, strict=True):
+        place = finding.place if finding.cell is not None else f"{name.line}:{name.column}"
         lines.append(
-            f"  {printable(name.path)}:{name.line}:{name.column}: {name.code} {finding.name}:"
-            f" {printable(finding.message)}"
+            f"  {printable(name.path)}:{place}: {name.code} {finding.name}: {printable(finding.message)}"
         )
     if guilty.speed is not None:
         return [*lines, f"  {guilty.speed}"]

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from rlint.findings import Position, Safety
 from rlint.output.counts import is_fixable, summary
-from rlint.output.preview import preview
+from rlint.output.parts import Parts
+from rlint.output.preview import Row, preview_of
 from rlint.output.terminal import Paint, Style, excerpt, printable
-from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rlint.findings import Finding, Fix, Problem
     from rlint.output import ReportOptions
-    from rlint.output.preview import Row
     from rlint.runs import Report
+    from rlint.syntax.positions import Positions
 
 _PREVIEW_ROWS = 12
 _SPAN_ROWS = 5  # a longer span is shown by its first three lines and its last one
@@ -37,22 +37,22 @@ class _Renderer:
         self._report = report
         self._options = options
         self._paint = Paint(color=options.color)
-        self._positions: dict[str, Positions | None] = {}
+        self._parts = Parts(report)
 
     def finding(self, finding: Finding) -> list[str]:
         """Return the lines about one finding."""
-        positions = self._positions_of(finding.path)
+        positions = self._parts.code(finding.path, finding.cell)
         mark = self._paint(Style.MARK, "[*]") + " " if is_fixable(finding, self._options) else ""
         code = self._paint(Style.ALERT, finding.code)
-        rows = preview(positions, finding.fix, _PREVIEW_ROWS) if positions and finding.fix else []
-        gutter = len(str(max([finding.end.line, *(row.number for row in rows if row.number)])))
-        place = f"{printable(finding.path)}:{finding.start.line}:{finding.start.column}"
+        rows = self._preview(finding, finding.fix) if positions and finding.fix else []
+        gutter = len(str(max([finding.shown_end.line, *(row.number for row in rows if row.number)])))
+        place = f"{printable(finding.path)}:{finding.place}"
         lines = [
             f"{code} {mark}{finding.name}: {printable(finding.message)}",
             f"{' ' * gutter}{self._paint(Style.FRAME, '-->')} {place}",
         ]
         if positions:
-            lines += self._frame(positions, finding.start, finding.end, gutter)
+            lines += self._frame(positions, finding.shown_start, finding.shown_end, gutter)
         if finding.chain:
             lines.append(f"{self._paint(Style.WHY, 'why hot')}: {printable(' → '.join(finding.chain))}")
         if finding.advice:
@@ -77,10 +77,9 @@ class _Renderer:
 
     def problem(self, problem: Problem) -> list[str]:
         """Return the lines about something that could not be done."""
-        positions = self._positions_of(problem.path)
+        positions = self._parts.code(problem.path, problem.cell)
         gutter = len(str(problem.line or 1))
-        numbers = [number for number in (problem.line, problem.column) if number is not None]
-        place = ":".join([printable(problem.path), *map(str, numbers)])
+        place = printable(problem.path) + problem.place[len(problem.path) :]
         lines = [
             f"{self._paint(Style.ALERT, 'error')}: {printable(problem.message)}",
             f"{' ' * gutter}{self._paint(Style.FRAME, '-->')} {place}",
@@ -90,11 +89,9 @@ class _Renderer:
             lines += self._frame(positions, start, start, gutter)
         return [*lines, f"{self._label('help')} {printable(problem.hint)}"] if problem.hint else lines
 
-    def _positions_of(self, path: str) -> Positions | None:
-        if path not in self._positions:
-            source = self._report.source_of(path)
-            self._positions[path] = Positions(source.text) if source else None
-        return self._positions[path]
+    def _preview(self, finding: Finding, fix: Fix) -> list[Row]:
+        parts = self._parts.of_fix(finding.path, fix) or ()
+        return preview_of(parts, finding.cell.index if finding.cell else None, _PREVIEW_ROWS)
 
     def _label(self, word: str) -> str:
         return self._paint(Style.LABEL, word) + ":"

@@ -27,24 +27,33 @@ def _finding(finding: Finding) -> str:
     properties: dict[str, str | int] = {
         "title": f"rlint ({finding.code})",
         "file": _absolute(finding.path),
-        "line": finding.start.line,
-        "endLine": finding.end.line,
+        **_where(finding),
     }
-    if finding.start.line == finding.end.line:  # columns count in a single line only
-        properties.update(col=finding.start.column, endColumn=finding.end.column)
-    place = f"{finding.path}:{finding.start.line}:{finding.start.column}"
+    place = f"{finding.path}:{finding.place}"
     help_text = finding.advice or (finding.fix.title if finding.fix else None)
     return _command("warning", properties, f"{place}: {finding.code} {finding.message}", help_text)
 
 
+def _where(finding: Finding) -> dict[str, str | int]:
+    """Lines of the file itself, as the changed lines that GitHub shows are."""
+    if finding.cell is not None:  # columns there are those of JSON
+        return {"line": finding.cell.file_line}
+    start, end = finding.start, finding.end
+    where: dict[str, str | int] = {"line": start.line, "endLine": end.line}
+    if start.line == end.line:  # columns count in a single line only
+        where.update(col=start.column, endColumn=end.column)
+    return where
+
+
 def _problem(problem: Problem) -> str:
     properties: dict[str, str | int] = {"title": "rlint", "file": _absolute(problem.path)}
-    if problem.line is not None:
+    if problem.cell is not None:
+        properties["line"] = problem.cell.file_line
+    elif problem.line is not None:
         properties["line"] = problem.line
         if problem.column is not None:
             properties["col"] = problem.column
-    place = ":".join(str(part) for part in (problem.path, problem.line, problem.column) if part is not None)
-    return _command("error", properties, f"{place}: {problem.message}", problem.hint)
+    return _command("error", properties, f"{problem.place}: {problem.message}", problem.hint)
 
 
 def _command(level: str, properties: dict[str, str | int], message: str, help_text: str | None) -> str:

@@ -31,27 +31,41 @@ def _finding(finding: Finding, fingerprint: str) -> dict[str, Any]:
     return {
         "type": "issue",
         "check_name": finding.code,
-        "description": f"{finding.name}: {finding.message}{more}",
+        "description": f"{finding.name}: {_cell(finding)}{finding.message}{more}",
         "categories": ["Performance"],
         "severity": _SEVERITIES[finding.heat],
         "fingerprint": fingerprint,
         "location": {
             "path": _path(finding.path),
-            "positions": {
-                "begin": {"line": finding.start.line, "column": finding.start.column},
-                "end": {"line": finding.end.line, "column": finding.end.column},
-            },
-            "lines": {"begin": finding.start.line, "end": finding.end.line},
+            **_positions(finding),
+            "lines": {"begin": finding.file_lines[0], "end": finding.file_lines[1]},
         },
     }
 
 
+def _cell(finding: Finding) -> str:
+    return f"{finding.place}: " if finding.cell is not None else ""
+
+
+def _positions(finding: Finding) -> dict[str, Any]:
+    if finding.cell is not None:  # columns of a cell are none of the file
+        return {}
+    start, end = finding.start, finding.end
+    return {
+        "positions": {
+            "begin": {"line": start.line, "column": start.column},
+            "end": {"line": end.line, "column": end.column},
+        }
+    }
+
+
 def _problem(problem: Problem) -> dict[str, Any]:
-    line = problem.line or 1
+    line = problem.file_line or 1
+    cell = f"{problem.place[len(problem.path) + 1 :]}: " if problem.cell is not None else ""
     return {
         "type": "issue",
         "check_name": "invalid-file",
-        "description": problem.message + (f" ({problem.hint})" if problem.hint else ""),
+        "description": cell + problem.message + (f" ({problem.hint})" if problem.hint else ""),
         "categories": ["Bug Risk"],
         "severity": "critical",
         "fingerprint": of_problem(problem),

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from rlint.findings import Position, Problem
 from rlint.fingerprints import fingerprints, of_problem
-from rlint.syntax.positions import Positions
+from rlint.output.parts import Part, Parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rlint.findings import Finding, Fix
+    from rlint.findings import Cell, Finding, Fix
     from rlint.output import ReportOptions
     from rlint.profiles.heated import Heating
     from rlint.runs import Report
@@ -42,24 +42,23 @@ def _with_profile(report: Report, entries: list[dict[str, Any]], heating: Heatin
     ]
 
 
-def _finding(
-    finding: Finding, positions: Positions | None, measured: str | None, fingerprint: str
-) -> dict[str, Any]:
+def _finding(finding: Finding, parts: Parts, measured: str | None, fingerprint: str) -> dict[str, Any]:
+    changed = parts.of_fix(finding.path, finding.fix) if finding.fix else None
     return {
-        "cell": None,
+        **_cell(finding.cell),
         "code": finding.code,
         "name": finding.name,
         "message": finding.message,
         "advice": finding.advice,
         "filename": absolute_name(finding.path),
-        "location": _place(finding.start),
-        "end_location": _place(finding.end),
+        "location": _place(finding.shown_start),
+        "end_location": _place(finding.shown_end),
         "fingerprint": fingerprint,
-        "fix": _fix(finding.fix, positions) if finding.fix and positions else None,
+        "fix": _fix(finding.fix, changed) if finding.fix and changed else None,
         "heat": str(finding.heat),
         "heat_chain": list(finding.chain),
         "measured": measured,
-        "noqa_row": finding.noqa_line,
+        "noqa_row": finding.noqa_line - (finding.cell.before if finding.cell else 0),
         "severity": "warning",
         "url": None,
     }
@@ -69,28 +68,32 @@ def finding_entries(
     findings: Sequence[Finding], report: Report, options: ReportOptions
 ) -> list[dict[str, Any]]:
     """Return findings of a report as `render` shows them."""
-    positions: dict[str, Positions | None] = {}
-    for path in {finding.path for finding in findings if finding.fix}:
-        source = report.source_of(path)
-        positions[path] = Positions(source.text) if source else None
+    parts = Parts(report)
     return [
-        _finding(finding, positions.get(finding.path), options.measured.get(finding.code), fingerprint)
+        _finding(finding, parts, options.measured.get(finding.code), fingerprint)
         for finding, fingerprint in zip(findings, fingerprints(findings, report), strict=True)
     ]
 
 
-def _fix(fix: Fix, positions: Positions) -> dict[str, Any]:
+def _cell(cell: Cell | None) -> dict[str, Any]:
+    """In notebooks, rows and columns are those of the cell."""
+    return {"cell": cell.index, "cell_id": cell.id} if cell else {"cell": None}
+
+
+def _fix(fix: Fix, parts: list[Part]) -> dict[str, Any]:
     return {
         "applicability": fix.safety.value,
         "message": fix.title,
         "reason": fix.reason,
         "edits": [
             {
+                **({"cell": part.cell, "cell_id": part.cell_id} if part.cell else {}),
                 "content": edit.text,
-                "location": _place(positions.position(edit.start)),
-                "end_location": _place(positions.position(edit.end)),
+                "location": _place(part.positions.position(edit.start)),
+                "end_location": _place(part.positions.position(edit.end)),
             }
-            for edit in fix.edits
+            for part in parts
+            for edit in part.edits
         ],
     }
 
@@ -99,7 +102,7 @@ def problem_entry(problem: Problem) -> dict[str, Any]:
     """Return what could not be done as an entry like a finding's."""
     place = _place(Position(problem.line or 1, problem.column or 1))
     return {
-        "cell": None,
+        **_cell(problem.cell),
         "code": None,
         "name": "invalid-file",
         "message": problem.message,

@@ -61,20 +61,19 @@ def _add_suite(root: ET.Element, number: int, name: str, cases: list[ET.Element]
 def _test(entry: Finding | Problem) -> ET.Element:
     """Return a finding as a test that failed, a problem as one that could not be run."""
     if isinstance(entry, Problem):
-        case = _case("invalid-file", entry.path, entry.line, entry.column)
+        case = _case("invalid-file", entry.path, entry.place[len(entry.path) + 1 :])
         said = entry.message + (f" ({entry.hint})" if entry.hint else "")
-        _add_outcome(case, "error", "invalid-file", entry.message, str(entry.line or 1), said)
+        place = entry.place[len(entry.path) + 1 :] if entry.cell is not None else str(entry.line or 1)
+        _add_outcome(case, "error", "invalid-file", entry.message, place, said)
         return case
-    case = _case(f"{entry.code} {entry.name}", entry.path, entry.start.line, entry.start.column)
+    case = _case(f"{entry.code} {entry.name}", entry.path, entry.place)
     more = [f"why hot: {' → '.join(entry.chain)}"] if entry.chain else []
     more += [f"help: {entry.advice}"] if entry.advice else []
-    place = f"{entry.start.line}:{entry.start.column}"
-    _add_outcome(case, "failure", entry.code, entry.message, place, entry.message, *more)
+    _add_outcome(case, "failure", entry.code, entry.message, entry.place, entry.message, *more)
     return case
 
 
-def _case(name: str, path: str, line: int | None = None, column: int | None = None) -> ET.Element:
-    place = ":".join(str(number) for number in (line, column) if number is not None)
+def _case(name: str, path: str, place: str = "") -> ET.Element:
     named = f"{name} at {place}" if place else name
     return ET.Element("testcase", {"name": _text(named), "classname": _text(path), "time": "0.0"})
 

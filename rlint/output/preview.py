@@ -9,9 +9,10 @@ from rlint.output.line_diff import changes
 from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from rlint.findings import Edit, Fix
+    from rlint.findings import Edit
+    from rlint.output.parts import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,23 @@ class _Hunk:
     edits: list[Edit]
 
 
-def preview(positions: Positions, fix: Fix, limit: int) -> list[Row]:
-    """Return at most `limit` rows that show what `fix` changes."""
+def preview_of(parts: Iterable[Part], here: int | None, limit: int) -> list[Row]:
+    """Return at most `limit` rows about the changes to several cells; those but the cell `here` are named."""
+    rows: list[Row] = []
+    for part in parts:
+        if len(rows) >= limit:
+            break
+        if part.cell != here or rows:
+            rows.append(Row("…", None, f"cell {part.cell}"))
+        rows += preview(part.positions, part.edits, max(1, limit - len(rows)))
+    return rows
+
+
+def preview(positions: Positions, edits: Sequence[Edit], limit: int) -> list[Row]:
+    """Return at most `limit` rows that show what `edits` change."""
     rows: list[Row] = []
     shift = 0
-    for hunk in _hunks(positions, fix):
+    for hunk in _hunks(positions, edits):
         start, end = positions.line_start(hunk.first), positions.line_start(hunk.last + 1)
         old = positions.text[start:end]
         new = _edited(old, start, hunk.edits)
@@ -54,9 +67,9 @@ def preview(positions: Positions, fix: Fix, limit: int) -> list[Row]:
     return rows
 
 
-def _hunks(positions: Positions, fix: Fix) -> list[_Hunk]:
+def _hunks(positions: Positions, edits: Sequence[Edit]) -> list[_Hunk]:
     hunks: list[_Hunk] = []
-    for edit in sorted(fix.edits, key=lambda edit: (edit.start, edit.end)):
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         first, last = positions.position(edit.start).line, positions.position(edit.end).line
         if hunks and first <= hunks[-1].last:
             hunks[-1].last = max(last, hunks[-1].last)

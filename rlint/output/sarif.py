@@ -11,8 +11,8 @@ from urllib.parse import quote
 from rlint import __version__
 from rlint.findings import Safety
 from rlint.fingerprints import NAME, fingerprints
+from rlint.output.parts import Parts
 from rlint.output.sarif_rules import NOTIFICATIONS, notification_of, rule_object
-from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
     from rlint.findings import Finding, Fix, Position, Problem
@@ -70,11 +70,13 @@ class _Writer:
         self._report = report
         self._indices = indices
         self._options = options
-        self._positions: dict[str, Positions | None] = {}
+        self._parts = Parts(report)
 
     def result(self, finding: Finding, fingerprint: str, hidden: Hidden | None) -> dict[str, Any]:
         """Return one finding; `suppressions` is there for all, as the standard wants it if it is for any."""
         said = finding.message if not finding.advice else f"{finding.message}. {finding.advice}"
+        if finding.cell is not None:
+            said = f"{finding.place}: {said}"
         properties: dict[str, Any] = {"heat": str(finding.heat)}
         if finding.chain:
             properties["heatChain"] = list(finding.chain)
@@ -85,19 +87,20 @@ class _Writer:
             "ruleIndex": self._indices[finding.code],
             "level": "warning",
             "message": {"text": _plain(said)},
-            "locations": [{"physicalLocation": _place(finding.path, finding.start, finding.end)}],
+            "locations": [_location(finding)],
             "partialFingerprints": {NAME: fingerprint},
             "suppressions": [_suppression(hidden)] if hidden is not None else [],
             "properties": properties,
         }
         if finding.fix is not None:
             properties["applicability"] = finding.fix.safety.value
-            if fix := self._fix(finding.path, finding.fix):
+            # the lines and columns of a cell are none of the file
+            if finding.cell is None and (fix := self._fix(finding.path, finding.fix)):
                 result["fixes"] = [fix]
         return result
 
     def _fix(self, path: str, fix: Fix) -> dict[str, Any] | None:
-        positions = self._positions_of(path)
+        positions = self._parts.code(path, None)
         if positions is None or not fix.edits:
             return None
         text = fix.title
@@ -113,12 +116,6 @@ class _Writer:
         change = {"artifactLocation": _artifact(path), "replacements": replacements}
         return {"description": {"text": text}, "artifactChanges": [change]}
 
-    def _positions_of(self, path: str) -> Positions | None:
-        if path not in self._positions:
-            source = self._report.source_of(path)
-            self._positions[path] = Positions(source.text) if source is not None else None
-        return self._positions[path]
-
 
 def _plain(text: str) -> str:
     """Text in which nothing is taken for a link: readers know `[text](target)`."""
@@ -132,20 +129,32 @@ def _suppression(hidden: Hidden) -> dict[str, str]:
 
 def _notification(problem: Problem) -> dict[str, Any]:
     place: dict[str, Any] = {"artifactLocation": _artifact(problem.path)}
-    if problem.line is not None:
-        place["region"] = {"startLine": problem.line}
-        if problem.column is not None:
+    said = problem.message + (f" ({problem.hint})" if problem.hint else "")
+    if problem.file_line is not None:
+        place["region"] = {"startLine": problem.file_line}
+        if problem.cell is not None:
+            said = f"{problem.place[len(problem.path) + 1 :]}: {said}"
+        elif problem.column is not None:
             place["region"]["startColumn"] = problem.column
     return {
         "descriptor": {"id": notification_of(problem)},
         "level": "error",
-        "message": {"text": _plain(problem.message + (f" ({problem.hint})" if problem.hint else ""))},
+        "message": {"text": _plain(said)},
         "locations": [{"physicalLocation": place}],
     }
 
 
-def _place(path: str, start: Position, end: Position) -> dict[str, Any]:
-    return {"artifactLocation": _artifact(path), "region": _region(start, end)}
+def _location(finding: Finding) -> dict[str, Any]:
+    artifact = _artifact(finding.path)
+    if finding.cell is None:
+        region = _region(finding.start, finding.end)
+        return {"physicalLocation": {"artifactLocation": artifact, "region": region}}
+    named = {"name": f"cell {finding.cell.index}", "kind": "element"}
+    if finding.cell.id is not None:
+        named["fullyQualifiedName"] = finding.cell.id
+    region = {"startLine": finding.cell.file_line}
+    place = {"artifactLocation": artifact, "region": region}
+    return {"physicalLocation": place, "logicalLocations": [named]}
 
 
 def _region(start: Position, end: Position) -> dict[str, int]:

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rlint.output.line_diff import changes
+from rlint.output.parts import versions
 from rlint.output.terminal import Paint, Style, printable
 from rlint.syntax.positions import Positions
 
@@ -20,14 +21,19 @@ _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
 def render_diff(changed: Changed, *, color: bool) -> str:
-    """Return the diff of one file, "" if nothing changed.
+    """Return the diff of one file, "" if nothing changed; of a notebook, one for each changed cell.
 
     Without colour it holds the bytes that `patch` needs; with colour it is for eyes alone, and
     control characters are spelled out.
     """
-    old, new = _lines(changed.source.text), _lines(changed.text)
     paint = Paint(color=color)
-    name = printable(changed.source.name)
+    return "".join(
+        _render(printable(name), old, new, paint, color=color) for name, old, new in versions(changed)
+    )
+
+
+def _render(name: str, before: str, after: str, paint: Paint, *, color: bool) -> str:
+    old, new = _lines(before), _lines(after)
     parts: list[str] = []
     for hunk in _hunks(changes(old, new)):
         if not parts:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from rlint.files import display_name
+from rlint.files import NOTEBOOK, display_name
 from rlint.project.related import closest
 
 _MARKERS = (
@@ -74,7 +74,7 @@ def _python_files(root: Path, *, deep: bool) -> Iterator[Path]:
             continue
         folders[:] = sorted(name for name in folders if not _SKIPPED.fullmatch(name)) if deep else []
         for name in sorted(files):
-            if name.endswith(".py"):
+            if name.endswith((".py", NOTEBOOK)):
                 yield Path(folder, name)
 
 
@@ -96,6 +96,8 @@ def module_names(paths: Sequence[Path]) -> dict[Path, tuple[str, str]]:
     taken: set[str] = set()
     for path in paths:
         parts = list(Path(os.path.relpath(os.path.abspath(path), top) if top else path).with_suffix("").parts)
+        if path.suffix == NOTEBOOK:
+            parts[-1] += "-notebook"  # no name that an import could mean
         if len(parts) > 1 and parts[0] == "src":
             parts = parts[1:]
         is_package = parts[-1] == "__init__" and len(parts) > 1

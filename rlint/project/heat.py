@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rlint.findings import Heat
+from rlint.notebook.layout import shown_line
 from rlint.project.calls import CallGraph, Edge
 from rlint.project.checkpoints import savers
 from rlint.project.index import Index
@@ -76,13 +77,13 @@ class HeatMap:
             return COLD
         level, chain, in_own_loop = base.level, base.chain, False
         own = self._loop_heat.get(function.path, ())
-        file = self.index.modules[function.module].path
+        module = self.index.modules[function.module]
         for index in reversed(loops):
             if index >= len(own):
                 continue
             loop, driven = function.loops[index], own[index]
             level = min(level, loop.cap)
-            link = f"{file}:{loop.line} {loop.header}"
+            link = f"{module.path}:{shown_line(loop.line, module.cells)} {loop.header}"
             if driven is not None and (driven > level or (driven is level and in_own_loop)):
                 # a training loop explains itself; of two nested ones the inner explains more
                 starts_here = level is Heat.COLD or driven is Heat.HOT or in_own_loop

@@ -9,6 +9,9 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from rlint.files import NOTEBOOK
+from rlint.notebook.sources import source_of
+
 _IMPORT = re.compile(
     rb"""(?:^|[;:])[ \t]*(?:
         from[ \t]+([\w.]+)[ \t]+import\b[ \t]*(\((?:[^)#]|\#[^\r\n]*)*\) | (?:[^\r\n#\\;]|\\\r?\n)*)
@@ -76,12 +79,14 @@ def _content(path: Path, texts: Mapping[Path, str]) -> bytes:
     if text is not None:
         return text.encode("utf-8", "surrogatepass")
     try:
-        return path.read_bytes()
+        return source_of(path, path.read_bytes())
     except OSError:
         return b""
 
 
 def _module_name(path: Path) -> bytes:
+    if path.suffix == NOTEBOOK:
+        return b""  # nobody imports a notebook
     return (path.parent.name if path.stem == "__init__" else path.stem).encode("utf-8", "surrogateescape")
 
 

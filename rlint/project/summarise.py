@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
+from rlint.files import NOTEBOOK
 from rlint.findings import Heat
+from rlint.notebook.layout import cell_lines
 from rlint.project import facts
 from rlint.project.annotations import annotation_kind
 from rlint.project.channels import carried_in, made_in, signals_in
@@ -54,6 +56,8 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
     summary = ModuleSummary(
         knowledge.name, path, tree.package, is_test_path(_inside_project(path, knowledge.name))
     )
+    if path.endswith(NOTEBOOK):
+        summary.cells = cell_lines(tree.text)
     root = tree.scopes[tree.module]
     for name, bindings in root.bindings.items():
         imports = [binding.target for binding in bindings if binding.how is How.IMPORT]

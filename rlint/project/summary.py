@@ -130,6 +130,7 @@ class ModuleSummary:
     path: str
     package: str
     is_test: bool = False
+    cells: tuple[tuple[int, int], ...] = ()  # of a notebook: the first line of each, and its number
     functions: dict[str, FunctionSummary] = field(default_factory=dict)
     classes: dict[str, ClassSummary] = field(default_factory=dict)
     imports: dict[str, str] = field(default_factory=dict)

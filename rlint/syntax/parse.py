@@ -24,7 +24,8 @@ def parse(text: str, name: str) -> ast.Module | Problem:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return ast.parse(text, filename=name)
+            # without the name: Python would count columns in the file of that name, not in the text
+            return ast.parse(text)
         except SyntaxError as error:
             return _problem(error, name)
         except (RecursionError, MemoryError):

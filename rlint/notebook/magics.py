@@ -1,0 +1,190 @@
+"""What IPython adds to Python, replaced line by line: a cell as a piece of a module.
+
+Each line stays a line, and what is left of it stays in its columns. A stand-in reads the names that the
+magic reads, as arguments of a call that nobody knows, and sets those that it sets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rlint.findings import Problem
+from rlint.notebook import words
+from rlint.notebook.logical import Logical, assigned, logical_lines
+from rlint.notebook.masks import Masks
+from rlint.syntax.parse import parse
+
+_CELL = re.compile(r"%%(?P<name>\S+)(?P<rest>.*)")
+_LANGUAGE = re.compile(r"%(?:sql|md|sh|scala|r|fs|html|mermaid)(?:\s|$)")
+_LINE = re.compile(r"[ \t]*%{1,2}(?P<name>\w*)(?P<rest>.*)")
+_TIMED = re.compile(r"[ \t]*(?P<magic>%time[ \t]+)(?P<code>[^-\s].*)")
+_SCRIPT = re.compile(r"(?:\./)?((?:[^\W\d]\w*/)*[^\W\d]\w*)\.py\b")
+_GIVES = re.compile(r"(?:--(?:out|err|proc)[ =]+|(?<!\S)-o[ ]+)([^\W\d]\w*)")
+_TAKES = re.compile(r"(?<!\S)-i[ ]+([^\W\d]\w*)")
+_FOREIGN = frozenset(
+    """bash bigquery cmd cython file fs html HTML javascript js julia latex markdown md perl pypy python
+    python2 python3 R ruby rust scala script sh shell sql svg system writefile ! sx""".split()
+)
+"""Cell magics whose body knows nothing of the program's names."""
+
+
+@dataclass(slots=True)
+class Cell:
+    """A cell as Python. `pinned` lines at its beginning must stay where they are, with nothing above them;
+    `problem` is what kept the rest from being read.
+    """
+
+    lines: list[str]
+    pinned: int = 0
+    problem: Problem | None = None
+
+
+def present(source: str, masks: Masks, name: str) -> Cell:
+    """Replace what is no Python in a cell, whose lines end with a plain line feed."""
+    lines = source.split("\n")
+    cell = Cell(list(lines))
+    body = _cell_magics(cell, masks)
+    for logical in logical_lines(lines[body:]):
+        if logical.kind:
+            _replace(cell, Logical(logical.first + body, logical.last + body, logical.kind), masks)
+    problem = _problem(cell, name)
+    if problem is not None:
+        for logical in logical_lines(lines[body:]):
+            line = lines[body + logical.first]
+            if not logical.kind and _is_automagic(line, name):
+                _hide(cell, range(body + logical.first, body + logical.last + 1), masks)
+        problem = _problem(cell, name)
+    if problem is not None:
+        _hide_broken(cell, lines, body, masks, name)
+        cell.problem = problem
+    return cell
+
+
+def _problem(cell: Cell, name: str) -> Problem | None:
+    parsed = parse("\n".join(cell.lines), name)
+    return parsed if isinstance(parsed, Problem) else None
+
+
+# -- cell magics ---------------------------------------------------------------------------------
+
+
+def _cell_magics(cell: Cell, masks: Masks) -> int:
+    """Replace the magics at the beginning; return where what they leave to Python starts."""
+    number = 0
+    for number, line in enumerate(cell.lines):
+        stripped = line.strip()
+        magic = _CELL.match(line)
+        if magic is not None and magic["name"] in words.CELL_WITH_PYTHON:
+            targets = _options(magic["rest"]) if magic["name"] == "capture" else []
+            cell.lines[number] = _stand_in(line, masks, targets=targets[:1])
+            cell.pinned = number + 1
+        elif magic is not None:
+            _hide_cell(cell, number, masks, foreign=magic["name"] in _FOREIGN)
+            return len(cell.lines)
+        elif _LANGUAGE.match(line) and cell.pinned == 0:
+            _hide_cell(cell, number, masks, foreign=True)
+            return len(cell.lines)
+        elif stripped and not stripped.startswith("#"):
+            break
+    return cell.pinned
+
+
+def _options(text: str) -> list[str]:
+    return [word for word in text.split() if word.isidentifier()]
+
+
+def _hide_cell(cell: Cell, first: int, masks: Masks, *, foreign: bool) -> None:
+    head = cell.lines[first]
+    names = [*words.interpolated(head), *_TAKES.findall(head)] if foreign else words.read(head)[1:]
+    cell.lines[first] = _stand_in(head, masks, names, _GIVES.findall(head))
+    for number in range(first + 1, len(cell.lines)):
+        line = cell.lines[number]
+        if line.strip():
+            cell.lines[number] = _stand_in(line, masks, () if foreign else words.read(line))
+    cell.pinned = len(cell.lines)
+
+
+# -- lines ---------------------------------------------------------------------------------------
+
+
+def _replace(cell: Cell, logical: Logical, masks: Masks) -> None:
+    line = cell.lines[logical.first]
+    indent = line[: len(line) - len(line.lstrip())]
+    more = range(logical.first + 1, logical.last + 1)
+    if logical.kind == "assigned":
+        match = assigned(line)
+        assert match is not None
+        rest = line[match.start("escape") + 1 :]
+        names = words.interpolated(rest) if match["escape"] == "!" else words.read(rest)[1:]
+        cell.lines[logical.first] = indent + _stand_in(
+            line[len(indent) :], masks, names, [match["target"].strip()]
+        )
+        _hide(cell, more, masks, indent)
+        return
+    timed = _TIMED.match(line)
+    if timed is not None and not more and _parses(timed["code"]):
+        width = len(timed["magic"]) - 2
+        if len(str(len(masks.found))) <= width:
+            cell.lines[logical.first] = (
+                indent + masks.add(timed["magic"], after=";", digits=width) + timed["code"]
+            )
+            return
+    cell.lines[logical.first] = indent + _escape(line[len(indent) :], masks)
+    _hide(cell, more, masks, indent)
+
+
+def _escape(line: str, masks: Masks) -> str:
+    if line.startswith("!"):
+        return _stand_in(line, masks, words.interpolated(line))
+    if line.startswith(("/", ",", ";")):
+        return _stand_in(line, masks, words.read(line))
+    magic = _LINE.match(line)
+    if magic is None:  # help
+        return _stand_in(line, masks)
+    name, rest = magic["name"], magic["rest"]
+    if name == "pylab":
+        return masks.add(line, "from pylab import *;")
+    if name == "run":
+        script = _SCRIPT.search(rest)
+        module = script[1].replace("/", ".") if script else None
+        return (
+            masks.add(line, f"from {module} import *;") if module else masks.add(line, "from ", " import *")
+        )
+    return _stand_in(line, masks, words.interpolated(rest) if name in words.PLAIN else words.read(rest))
+
+
+def _stand_in(line: str, masks: Masks, names: Iterable[str] = (), targets: Iterable[str] = ()) -> str:
+    before = "".join(f"{target} = " for target in targets)
+    listed = ", ".join(dict.fromkeys(names))
+    return masks.add(line, before, f"({listed})" if listed else "")
+
+
+def _hide(cell: Cell, numbers: Iterable[int], masks: Masks, indent: str = "") -> None:
+    for number in numbers:
+        cell.lines[number] = indent + _stand_in(cell.lines[number], masks)
+
+
+def _is_automagic(line: str, name: str) -> bool:
+    first = re.match(r"\w+", line)
+    return bool(first and first.group() in words.AUTOMAGIC and isinstance(parse(line, name), Problem))
+
+
+def _parses(code: str) -> bool:
+    return not isinstance(parse(code, ""), Problem)
+
+
+# -- cells that are no Python --------------------------------------------------------------------
+
+
+def _hide_broken(cell: Cell, lines: list[str], body: int, masks: Masks, name: str) -> None:
+    """Replace all lines; what they seem to read and to bind counts as read and bound to what nobody knows."""
+    for number in range(body, len(lines)):
+        line = lines[number]
+        if not line.strip():
+            cell.lines[number] = line
+        elif line.startswith(("import ", "from ")) and not isinstance(parse(line, name), Problem):
+            cell.lines[number] = masks.add(line, line.partition("#")[0].rstrip() + ";")
+        else:
+            cell.lines[number] = _stand_in(line, masks, words.read(line), words.bound(line))

@@ -1,0 +1,71 @@
+"""Stand-ins for what is no Python: each holds one token that nothing else in the notebook has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+_FIRST, _LAST = 0x16A0, 0x16EA
+"""Runes: letters for Python, so that one can begin a name, and in nobody's program."""
+
+
+class TornError(Exception):
+    """A changed text from which the notebook cannot be put together again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """What stands in a text for something else. `at` is where its token begins in `presented`."""
+
+    presented: str
+    original: str
+    at: int
+
+
+@dataclass
+class Masks:
+    """The stand-ins of a notebook. `marker` begins their tokens, and the names of the lines between cells."""
+
+    marker: str
+    found: list[Mask] = field(default_factory=list)
+
+    def add(self, original: str, before: str = "", after: str = "", digits: int = 1) -> str:
+        """Return what is to stand for `original`: a name between `before` and `after`."""
+        token = f"{self.marker}{len(self.found):0{digits}}"
+        self.found.append(Mask(before + token + after, original, len(before)))
+        return self.found[-1].presented
+
+    @cached_property
+    def _token(self) -> re.Pattern[str]:
+        return re.compile(rf"{self.marker}(\d+)")
+
+    def places(self, text: str) -> list[tuple[int, int, int]]:
+        """Where stand-ins are in a text: start, end and number of each; TornError for a damaged one."""
+        found = []
+        for match in self._token.finditer(text):
+            number = int(match[1])
+            if number >= len(self.found):
+                raise TornError(f"there is no stand-in {number}")
+            mask = self.found[number]
+            start = match.start() - mask.at
+            if start < 0 or not text.startswith(mask.presented, start):
+                raise TornError(f"the stand-in for {mask.original!r} is damaged")
+            found.append((start, start + len(mask.presented), number))
+        return found
+
+    def restored(self, text: str) -> str:
+        """The text with what the stand-ins stand for."""
+        parts: list[str] = []
+        done = 0
+        for start, end, number in self.places(text):
+            parts += (text[done:start], self.found[number].original)
+            done = end
+        return "".join([*parts, text[done:]])
+
+
+def free_marker(texts: Iterable[str]) -> str:
+    """A letter that is in none of the texts."""
+    used = set().union(*map(set, texts))
+    return next(chr(code) for code in range(_FIRST, _LAST + 1) if chr(code) not in used)

@@ -1,0 +1,127 @@
+"""A notebook as one Python text, and a changed text as a notebook again.
+
+The text holds the cells of Python in their order, each below a line with a name that nothing else in the
+notebook has. What is no Python in them is replaced by stand-ins (see magics.py). So the text can be read,
+checked and changed like a module's, a change belongs to just one cell, and all else of the notebook stays as
+it is, byte for byte.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from rlint.findings import Cell, Problem
+from rlint.notebook.document import Document, NotebookError, RawCell, read_document
+from rlint.notebook.magics import present
+from rlint.notebook.masks import Masks, TornError, free_marker
+from rlint.notebook.strings import RawLine, Style, lines_of_cell
+from rlint.notebook.view import CellView, split
+from rlint.notebook.written import written
+from rlint.syntax.parse import parse
+
+_LINE_END = re.compile(r"\r\n|\r")
+_PYTHON = frozenset({"python", "ipython", "python2", "python3", "py", "pyspark"})
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCell:
+    """A cell of Python: what stands in the notebook, and what stands for it in the text."""
+
+    raw: RawCell
+    presented: str
+    pinned: int
+
+
+class Notebook:
+    """Made of its JSON text, which must be one of a notebook (NotebookError). `name` is for `problems`."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.document: Document = read_document(text)
+        python = [] if self.is_foreign else [c for c in self.document.cells if _is_python(c)]
+        self.masks = Masks(free_marker(cell.source for cell in python))
+        self.cells: dict[int, CodeCell] = {}
+        self.problems: list[Problem] = []
+        parts: list[str] = []
+        for raw in python:
+            cell = present(_LINE_END.sub("\n", raw.source), self.masks, name)
+            self.cells[raw.index] = CodeCell(raw, "\n".join(cell.lines), cell.pinned)
+            if cell.problem is not None:
+                line = self._file_line(raw, cell.problem.line or 1)
+                self.problems.append(replace(cell.problem, cell=Cell(raw.index, raw.id, 0, line)))
+            parts.append(f"{self.masks.marker}cell{raw.index}\n{self.cells[raw.index].presented}\n")
+        self.text = "".join(parts)
+        """The Python text of the whole notebook."""
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether its kernel runs another language."""
+        language = self.document.language
+        return language is not None and language not in _PYTHON
+
+    def views(self, text: str) -> list[CellView]:
+        """The cells in `text`, which may be changed; TornError where it is no text of this notebook."""
+        found = split(text, self.masks)
+        if [view.index for view in found] != [*self.cells]:
+            raise TornError("the cells are not those of the notebook")
+        for view in found:
+            cell = self.cells[view.index]
+            view.id, view.pinned = cell.raw.id, cell.pinned
+            kept = [number for _, _, number in self.masks.places(cell.presented)]
+            if [number for _, _, number in self.masks.places(view.presented)] != kept:
+                raise TornError(f"what is no Python in cell {view.index} was moved, copied or removed")
+        return found
+
+    def rendered(self, text: str) -> str:
+        """The JSON text of the notebook with the cells as they are in `text`; TornError like `views`."""
+        parts: list[str] = []
+        done = 0
+        document = self.document
+        changed = [view for view in self.views(text) if view.presented != self.cells[view.index].presented]
+        for view in sorted(changed, key=lambda view: self.cells[view.index].raw.start):
+            cell = self.cells[view.index]
+            parts += (document.text[done : cell.raw.start], written(view, cell.presented, cell.raw, self))
+            done = cell.raw.end
+        result = "".join([*parts, document.text[done:]])
+        self._verify(result, changed)
+        return result
+
+    def _verify(self, result: str, changed: list[CellView]) -> None:
+        """Nothing is ever written but what was read again as just that."""
+        try:
+            sources = {cell.index: cell.source for cell in read_document(result).cells}
+        except NotebookError as error:
+            raise TornError(str(error)) from error
+        for view in changed:
+            if _LINE_END.sub("\n", sources.get(view.index, "")) != view.shown:
+                raise TornError(f"cell {view.index} would not be what it is meant to be")
+            if isinstance(parse(view.presented, ""), Problem):
+                raise TornError(f"cell {view.index} would be no Python any more")
+
+    @cached_property
+    def style(self) -> Style:
+        """How its strings are written."""
+        return Style(self.document, self.document.cells)
+
+    def raw_lines(self, index: int) -> list[RawLine]:
+        """The lines of a cell as they are written in the notebook."""
+        return lines_of_cell(self.cells[index].raw, self.document)
+
+    def file_line(self, index: int, line: int) -> int:
+        """The line of the file itself in which a line of a cell stands, both counted from 1."""
+        return self._file_line(self.cells[index].raw, line)
+
+    def _file_line(self, raw: RawCell, line: int) -> int:
+        lines = lines_of_cell(raw, self.document)
+        offset = lines[min(line, len(lines)) - 1].offset
+        return self.document.text.count("\n", 0, offset) + 1
+
+
+def _is_python(cell: RawCell) -> bool:
+    language = cell.language
+    return (
+        cell.kind == "code"
+        and bool(cell.source.strip())
+        and (language is None or language.lower() in _PYTHON)
+    )

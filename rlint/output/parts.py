@@ -1,0 +1,77 @@
+"""The pieces of code that a report is about: whole files, or the cells of notebooks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rlint.syntax.positions import Positions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rlint.findings import Cell, Edit, Fix
+    from rlint.notebook.view import CellView
+    from rlint.runs import Changed, Report
+
+
+@dataclass(slots=True)
+class Part:
+    """A piece of code, and the edits of a fix that change it. `cell` is its number in a notebook."""
+
+    positions: Positions
+    cell: int | None = None
+    cell_id: str | None = None
+    edits: list[Edit] = field(default_factory=list)
+
+
+class Parts:
+    """Looks up the code that the findings of a report stand in."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._positions: dict[str, Positions | None] = {}
+        self._views: dict[str, dict[int, CellView]] = {}
+
+    def code(self, path: str, cell: Cell | None) -> Positions | None:
+        """The file, or its cell; positions shown to people are positions in it."""
+        whole = self._whole(path)
+        if whole is None or cell is None:
+            return whole
+        view = self._views[path].get(cell.index)
+        return view.positions if view is not None else None
+
+    def of_fix(self, path: str, fix: Fix) -> list[Part] | None:
+        """What a fix changes, in the order of the code; None where the file cannot be read."""
+        whole = self._whole(path)
+        if whole is None:
+            return None
+        views = list(self._views[path].values())
+        if not views:
+            return [Part(whole, edits=list(fix.edits))]
+        found: dict[int, Part] = {}
+        for edit in sorted(fix.edits, key=lambda edit: (edit.start, edit.end)):
+            view = next(view for view in views if edit.start <= view.end)
+            part = found.setdefault(view.index, Part(view.positions, view.index, view.id))
+            part.edits.append(view.local(edit, whole))
+        return list(found.values())
+
+    def _whole(self, path: str) -> Positions | None:
+        if path not in self._positions:
+            source = self._report.source_of(path)
+            self._positions[path] = Positions(source.text) if source else None
+            views = source.notebook.views(source.text) if source and source.notebook else []
+            self._views[path] = {view.index: view for view in views}
+        return self._positions[path]
+
+
+def versions(changed: Changed) -> Iterator[tuple[str, str, str]]:
+    """What fixes have changed: the name of the file or cell, the old and the new code."""
+    source = changed.source
+    if source.notebook is None:
+        yield source.name, source.text, changed.text
+        return
+    old: Sequence[CellView] = source.notebook.views(source.text)
+    for before, after in zip(old, source.notebook.views(changed.text), strict=True):
+        if before.shown != after.shown:
+            yield f"{source.name}:cell {before.index}", before.shown, after.shown
