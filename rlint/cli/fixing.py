@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rlint.cli.console import Console, count
+from rlint.cli.working import working
 from rlint.errors import RlintError
 from rlint.findings import Problem, Safety
 
@@ -50,7 +51,8 @@ def chosen_fixes(work: Work, targets: Sequence[Target], console: Console, wanted
 
     request, unsafe = work.request, work.settings.unsafe_fixes
     fixer = Fixer(targets, jobs=work.settings.jobs, wanted=wanted)
-    fixed = fixer.fix(unsafe=unsafe)
+    with working(f"fixing {count(len(targets), 'file')}", quiet=request.quiet or request.silent):
+        fixed = fixer.fix(unsafe=unsafe)
     if not (request.diff or request.allow_dirty or request.reads_stdin):
         _mind_uncommitted(fixed)
     tried = _tried(fixer, fixed, request, console, unsafe=unsafe) if request.verify_with else None

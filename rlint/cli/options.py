@@ -14,6 +14,13 @@ from rlint.config import OUTPUT_FORMATS
 Command = Callable[..., Any]
 
 
+def offer_rules(_: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
+    """Complete the name or code of a rule in a shell."""
+    from rlint.cli.completion import rules
+
+    return rules(parameter, incomplete)
+
+
 def _items(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str] | None:
     return [item.strip() for value in values for item in value.split(",")] if values else None
 
@@ -31,7 +38,8 @@ def _table(
 
 
 def _list(name: str, metavar: str, text: str, **more: Any) -> Callable[[Command], Command]:
-    return click.option(name, multiple=True, metavar=metavar, callback=_items, help=text, **more)
+    offered: dict[str, Any] = {"shell_complete": offer_rules} if metavar == _RULES else {}
+    return click.option(name, multiple=True, metavar=metavar, callback=_items, help=text, **offered, **more)
 
 
 def _ignores(name: str, text: str) -> Callable[[Command], Command]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,6 +49,7 @@ class Request:
     profile: Path | None = None
     min_share: float | None = None
     """Percent of the run."""
+    watch: bool = False
 
     @property
     def reads_stdin(self) -> bool:
@@ -60,11 +59,9 @@ class Request:
     @property
     def colored(self) -> bool:
         """Whether the report may use colours."""
-        if self.color != "auto":
-            return self.color == "always"
-        if self.output_file is not None or os.environ.get("NO_COLOR"):
-            return False
-        return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+        from rlint.cli.terminals import wants_color
+
+        return wants_color(self.color, to_file=self.output_file is not None)
 
 
 def build_resolver(overrides: Mapping[str, Any], config: tuple[str, ...], *, isolated: bool) -> Resolver:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rlint.cli.options import offer_rules
 from rlint.cli.plugins import configuration, use_plugins
 from rlint.errors import RlintError
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("rule", short_help="Explain a rule.")
-@click.argument("rule", metavar="[CODE|NAME]", required=False)
+@click.argument("rule", metavar="[CODE|NAME]", required=False, shell_complete=offer_rules)
 @click.option("--all", "everything", is_flag=True, help="Show the pages of all rules.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="Page or data.")
 @configuration

@@ -13,6 +13,7 @@ from rlint.cli.profiled import profiled_of
 from rlint.cli.report import CLEAN, FAILED, list_fixes, show, show_diff
 from rlint.cli.scope import Scope, write_baseline
 from rlint.cli.work import StandardInput, Work, find_work, read_stdin
+from rlint.cli.working import working
 from rlint.errors import RlintError
 from rlint.findings import Problem
 
@@ -46,7 +47,10 @@ def run(request: Request) -> int:
     if request.reads_stdin:
         return _run_stdin(work, console)
     if not work.paths and not work.problems:
-        console.note("warning: no Python files found under the given paths")
+        console.note(
+            "warning: no Python files found under the given paths; `exclude` and what git ignores are passed "
+            "over (`rlint config` shows the settings, `--no-respect-gitignore` looks into the latter)"
+        )
     targets = work.targets()
     profiled = profiled_of(work, targets)
     if profiled is not None:
@@ -142,10 +146,12 @@ def _check(work: Work, targets: Sequence[Target]) -> Report:
     from rlint.output import LISTS_HIDDEN
 
     jobs, cache = work.settings.jobs, None if work.request.reads_stdin else work.cache()
-    if work.settings.output_format in LISTS_HIDDEN and not work.request.ignore_noqa:
-        from rlint.cli.in_source import check
+    unsuppressed = work.request.ignore_noqa
+    with working(f"checking {count(len(targets), 'file')}", quiet=work.request.quiet or work.request.silent):
+        if work.settings.output_format in LISTS_HIDDEN and not unsuppressed:
+            from rlint.cli.in_source import check
 
-        report = check(targets, jobs=jobs, cache=cache)
-    else:
-        report = engine.check(targets, jobs=jobs, ignore_suppressions=work.request.ignore_noqa, cache=cache)
+            report = check(targets, jobs=jobs, cache=cache)
+        else:
+            report = engine.check(targets, jobs=jobs, ignore_suppressions=unsuppressed, cache=cache)
     return replace(report, problems=(*work.problems, *report.problems))

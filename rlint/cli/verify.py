@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rlint.cli.options import offer_rules
 from rlint.cli.plugins import configuration, use_plugins
 from rlint.errors import RlintError
 
@@ -26,7 +27,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command("verify", short_help="Run code before and after its fixes, and compare.")
-@click.argument("what", nargs=-1, metavar="[RULES]... | FILES...")
+@click.argument("what", nargs=-1, metavar="[RULES]... | FILES...", shell_complete=offer_rules)
 @click.option(
     "--workload",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),

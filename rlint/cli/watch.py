@@ -1,0 +1,140 @@
+"""`rlint check --watch`: the same check again whenever files change."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rlint.cli.terminals import is_plain
+from rlint.config import FILE_NAMES
+from rlint.errors import RlintError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rlint.cli.request import Request
+
+_EVERY = 0.2  # seconds between looks
+_SETTLED = 0.05  # an editor may write several files, or one in several steps
+_MOST_LOOKS = 20
+_CLEAR = "\x1b[2J\x1b[3J\x1b[H"
+_REFUSED = ("diff", "add_noqa", "write_baseline", "show_files", "show_settings", "verify_with", "output_file")
+
+Stamp = tuple[int, int, int, int] | None
+"""What changes when a file is written or replaced; None where there is none."""
+
+
+def watch(request: Request) -> int:
+    """Check, and check again after each change, until the user ends it."""
+    _refuse_what_makes_no_sense(request)
+    request = replace(request, overrides={**request.overrides, "fix": False})
+    while True:
+        files = _watched(request)
+        before = _stamps(files)
+        if not is_plain(sys.stdout):
+            sys.stdout.write(_CLEAR)
+        _check(request)
+        _wait_for_change(request, files, before)
+
+
+def _refuse_what_makes_no_sense(request: Request) -> None:
+    if request.reads_stdin:
+        raise RlintError("`--watch` watches files; it cannot be used with standard input")
+    if request.overrides.get("fix"):
+        raise RlintError("`--watch` only looks; run `rlint fix` beside it")
+    for name in _REFUSED:
+        if getattr(request, name, None):
+            raise RlintError(f"`--watch` and `--{name.replace('_', '-')}` exclude each other")
+
+
+def _check(request: Request) -> None:
+    from rlint.cli.run import run
+
+    try:
+        run(request)
+    except RlintError as error:  # a mistake in the configuration, which its next change may mend
+        click.echo(f"rlint: error: {error}", err=True)
+    sys.stdout.flush()
+    if not (request.quiet or request.silent):
+        now = datetime.now().astimezone()
+        click.echo(f"[{now:%H:%M:%S}] Watching for changes; Ctrl-C ends.", err=True)
+
+
+def _wait_for_change(request: Request, files: frozenset[Path], before: dict[Path, Stamp]) -> None:
+    """Return once a file has changed, come or gone, and things are quiet again.
+
+    Files that appear are looked for when a folder has changed, which an editor's swap files do, too.
+    """
+    folders = _folders(request, files)
+    known = _stamps(folders)
+    while True:
+        time.sleep(_EVERY)
+        now = _stamps(folders)
+        if _stamps(files) != before or (now != known and _watched(request) != files):
+            break
+        known = now
+    last: dict[Path, Stamp] | None = None
+    for _ in range(_MOST_LOOKS):
+        now = _stamps(files)
+        if now == last:
+            return
+        last = now
+        time.sleep(_SETTLED)
+
+
+def _watched(request: Request) -> frozenset[Path]:
+    """The files that a check would read, and all places where its settings may stand."""
+    from rlint.cli.work import find_work
+
+    try:
+        found = set(find_work(request).paths)
+    except RlintError:
+        found = set()
+    named = [Path.cwd() / path for path in request.paths]
+    configs = [Path(each) for each in request.config if Path(each).is_file()]
+    homes = {each.parent for each in (*found, *configs)} | set(named) | {Path.cwd()}
+    homes |= {above for home in homes for above in home.parents}
+    settings = {home / name for home in homes for name in (*FILE_NAMES, ".gitignore")}
+    return frozenset({*found, *configs, *settings, *(path for path in named if path.suffix)})
+
+
+def _folders(request: Request, files: Iterable[Path]) -> set[Path]:
+    """The folders in which files may come or go."""
+    roots = [Path.cwd() / path for path in request.paths]
+    roots = [root for root in roots if root.is_dir()]
+    found = set(roots)
+    for file in files:
+        if file.suffix == ".toml" or file.name == ".gitignore":
+            continue
+        found |= {above for above in file.parents if any(above.is_relative_to(root) for root in roots)}
+    # a folder without a file to check may get its first one
+    for folder in list(found):
+        found |= {Path(entry.path) for entry in _entries(folder)}
+    return found
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return [each for each in entries if not each.name.startswith(".") and each.is_dir()]
+    except OSError:
+        return []
+
+
+def _stamps(paths: Iterable[Path]) -> dict[Path, Stamp]:
+    return {path: _stamp(path) for path in paths}
+
+
+def _stamp(path: Path) -> Stamp:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)

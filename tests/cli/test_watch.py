@@ -1,0 +1,112 @@
+"""`rlint check --watch` as a process that somebody edits files beside."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from fixture_folders import ROOT
+from pseudo_terminal import Terminal, in_terminal
+from rlint.cli import main
+
+FOUND = "x = 1  # rlint: ignore[RL999]\n"
+WATCHING = "Watching for changes; Ctrl-C ends."
+COMMAND = [sys.executable, "-m", "rlint", "check", "--watch", "--output-format", "concise"]
+
+
+def environment(term: str) -> dict[str, str]:
+    """That of the tests, with a kind of terminal."""
+    kept = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR")}
+    return {**kept, "PYTHONPATH": str(ROOT), "TERM": term, "NO_COLOR": "1"}
+
+
+def replaced(path: Path, text: str) -> None:
+    """Write a file as careful editors do: another one beside it, which takes its place."""
+    beside = path.with_name(f".{path.name}.swp")
+    beside.write_text(text)
+    beside.replace(path)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with one finding."""
+    (tmp_path / "rlint.toml").write_text('select = ["RL901"]\n')
+    (tmp_path / "agent.py").write_text(FOUND)
+    (tmp_path / "sub").mkdir()
+    return tmp_path
+
+
+def after(terminal: Terminal) -> str:
+    """What the next check shows."""
+    return terminal.read_until(WATCHING)
+
+
+def test_every_change_is_checked_until_the_user_ends_it(project: Path) -> None:
+    """Files that are edited, replaced, made, renamed and deleted show at once; so do settings; mistakes made
+    while typing end nothing; Ctrl-C does, without a traceback.
+    """
+    with in_terminal(COMMAND, project, environment("xterm")) as terminal:
+        shown = after(terminal)
+        assert shown.startswith("\x1b[2J")
+        assert "agent.py:1:8: RL901" in shown
+        replaced(project / "agent.py", "x = 1\n")
+        assert "All checks passed!" in after(terminal)
+        (project / "agent.py").write_text("def half(\n")
+        assert "agent.py:1" in after(terminal)
+        (project / "agent.py").write_text(FOUND * 2)
+        assert "agent.py:2:8: RL901" in after(terminal)
+        (project / "sub" / "new.py").write_text(FOUND)
+        assert "sub/new.py:1:8: RL901" in after(terminal)
+        (project / "sub" / "new.py").rename(project / "sub" / "other.py")
+        assert "sub/other.py:1:8: RL901" in after(terminal)
+        (project / "sub" / "other.py").unlink()
+        shown = after(terminal)
+        assert "other.py" not in shown
+        assert "agent.py:2:8" in shown
+        (project / "rlint.toml").write_text("select = [\n")
+        assert "rlint: error: rlint.toml: is not valid TOML" in after(terminal)
+        (project / "rlint.toml").write_text('select = ["RL101"]\n')
+        assert "All checks passed!" in after(terminal)
+        (project / "agent.py").unlink()
+        assert "no Python files found" in after(terminal)
+        terminal.type("\x03")
+        status, rest = terminal.end()
+    assert status == 130
+    assert "Traceback" not in rest
+
+
+def test_what_does_not_matter_causes_no_check(project: Path) -> None:
+    """An editor's own files and a file touched into being elsewhere are no reason to check again."""
+    with in_terminal(COMMAND, project, environment("xterm")) as terminal:
+        after(terminal)
+        for name in (".agent.py.swp", "4913", "notes.txt"):
+            (project / name).write_text("x")
+            (project / name).unlink()
+        (project / "agent.py").write_text("x = 1\n")
+        assert after(terminal).count(WATCHING) == 1
+
+
+def test_a_terminal_that_cannot_is_not_cleared(project: Path) -> None:
+    """Nothing but text goes to a dumb terminal."""
+    with in_terminal(COMMAND, project, environment("dumb")) as terminal:
+        assert "\x1b" not in after(terminal)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["-"], "standard input"),
+        (["--fix"], "run `rlint fix` beside it"),
+        (["--diff"], "`--watch` and `--diff` exclude each other"),
+        (["--add-noqa"], "`--watch` and `--add-noqa` exclude each other"),
+    ],
+)
+def test_what_watching_is_not_for(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Options that write, or that read once, are refused with a reason."""
+    with pytest.raises(SystemExit) as end:
+        main(["check", "--watch", *options])
+    assert end.value.code == 2
+    assert said in capsys.readouterr().err
