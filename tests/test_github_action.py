@@ -1,0 +1,172 @@
+"""The action for GitHub: its steps, run by bash as a runner does."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fixture_folders import ROOT
+
+pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+SLOW = """\
+from torch import nn
+
+
+def copy(a: nn.Module, b: nn.Module) -> None:
+    a.load_state_dict({k: v.clone() for k, v in b.state_dict().items()})
+"""
+
+
+@dataclass
+class Runner:
+    """What GitHub's runner does with a composite action."""
+
+    folder: Path
+    action: Path
+    outputs: dict[str, str] = field(default_factory=dict)
+
+    def run(self, name: str, **inputs: str) -> subprocess.CompletedProcess[str]:
+        """Run the step with this name."""
+        (step,) = (one for one in ACTION["runs"]["steps"] if one["name"] == name)
+        assert step["shell"] == "bash"
+        given = {key.replace("_", "-"): value for key, value in inputs.items()}
+        assert given.keys() <= ACTION["inputs"].keys()
+        values = {f"inputs.{key}": str(one["default"]) for key, one in ACTION["inputs"].items()}
+        values |= {f"inputs.{key}": value for key, value in given.items()}
+        values["github.action_path"] = str(self.action)
+
+        def filled(text: str) -> str:
+            return re.sub(r"\$\{\{ ([\w.-]+) \}\}", lambda found: values[found[1]], text)
+
+        assert "${{" not in step["run"], "text of inputs would become part of the script"
+        for name_ in ("path", "output"):
+            (self.folder / name_).touch()
+        environment = {
+            **{key: value for key, value in os.environ.items() if not key.startswith("PYTHON")},
+            **{key: filled(value) for key, value in step.get("env", {}).items()},
+            "RUNNER_TEMP": str(self.folder / "temp"),
+            "GITHUB_PATH": str(self.folder / "path"),
+            "GITHUB_OUTPUT": str(self.folder / "output"),
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        }
+        (self.folder / "script.sh").write_text(step["run"], encoding="utf-8")
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", self.folder / "script.sh"],
+            cwd=self.folder / "project" / filled(step.get("working-directory", ".")),
+            env=environment,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
+        lines = (self.folder / "output").read_text().splitlines()
+        self.outputs = dict(line.split("=", 1) for line in lines)
+        return done
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Runner:
+    """A runner with a project checked out, and rlint installed as by the first step."""
+    (tmp_path / "project" / "src files").mkdir(parents=True)
+    (tmp_path / "project" / "src files" / "nets.py").write_text(SLOW)
+    (tmp_path / "project" / "clean.py").write_text("x = 1\n")
+    return Runner(tmp_path, ROOT)
+
+
+def install(runner: Runner) -> None:
+    """Put this rlint where the first step would install it."""
+    programs = runner.folder / "temp" / "rlint" / "bin"
+    programs.mkdir(parents=True)
+    (programs / "python").symlink_to(sys.executable)
+    (programs / "rlint").write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m rlint "$@"\n')
+    (programs / "rlint").chmod(0o755)
+
+
+def test_its_inputs_are_described() -> None:
+    """Each input has a default, each output a value that some step gives."""
+    assert ACTION["runs"]["using"] == "composite"
+    assert {"paths", "args", "version", "output-format"} <= ACTION["inputs"].keys()
+    for one in ACTION["inputs"].values():
+        assert isinstance(one["default"], str)
+        assert one["description"]
+    used = set(re.findall(r"inputs\.([\w-]+)", (ROOT / "action.yml").read_text()))
+    assert used == ACTION["inputs"].keys()
+
+
+def test_findings_become_annotations(runner: Runner) -> None:
+    """By default, the whole checkout is checked, and each finding is a command to GitHub."""
+    install(runner)
+    done = runner.run("Check")
+    assert (done.returncode, runner.outputs) == (1, {"exit-status": "1"}), done.stderr
+    assert re.match(r"::warning title=rlint \(RL305\),file=.*/src files/nets\.py,line=5,", done.stdout)
+    assert runner.run("Check", paths="clean.py").returncode == 0
+
+
+def test_paths_and_arguments_are_split_as_in_a_shell(runner: Runner) -> None:
+    """Quotes hold words together, and nothing in them is run or expanded."""
+    install(runner)
+    one = runner.run(
+        "Check", paths="'src files' clean.py", args="--select 'RL305, RL101' --config 'jobs = 1'"
+    )
+    assert (one.returncode, one.stdout.count("::warning")) == (1, 1), one.stderr
+    assert runner.run("Check", args="--ignore RL305").returncode == 0
+    (runner.folder / "project" / "$(touch ran).py").write_text("x = 1\n")
+    hostile = runner.run("Check", paths="'$(touch ran).py' '*.py'", args="--config '$(touch ran)=1'")
+    assert hostile.returncode == 2
+    assert not (runner.folder / "project" / "ran").exists()
+    option = runner.run("Check", paths="--version")
+    assert (option.returncode, "--version" in option.stderr) == (2, True)  # a path, and no option
+
+
+def test_a_report_for_code_scanning(runner: Runner) -> None:
+    """SARIF goes into a file in the working folder, and the step still fails for findings."""
+    install(runner)
+    done = runner.run(
+        "Check", output_format="sarif", output_file="rlint.sarif", working_directory="src files", paths="."
+    )
+    assert done.returncode == 1
+    log = json.loads((runner.folder / "project" / "src files" / "rlint.sarif").read_text())
+    assert [result["ruleId"] for result in log["runs"][0]["results"]] == ["RL305"]
+    assert runner.run("Check", args="--exit-zero").returncode == 0
+
+
+def test_what_could_not_be_done_fails_the_job(runner: Runner) -> None:
+    """A path that is not there, or a wrong option, is status 2."""
+    install(runner)
+    for inputs in ({"paths": "gone"}, {"args": "--no-such"}, {"output_format": "pdf"}, {"args": "'open"}):
+        assert runner.run("Check", **inputs).returncode == 2, inputs
+
+
+@pytest.mark.slow
+def test_it_installs_itself(runner: Runner) -> None:
+    """The first step makes an environment with what the action comes with, and the second one uses it."""
+    checkout = runner.folder / "action"
+    checkout.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", "rlint", "rules", "fixtures"):
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, checkout / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, checkout / name)
+    runner.action = checkout
+    (runner.folder / "temp").mkdir()
+    installed = runner.run("Install rlint")
+    assert installed.returncode == 0, installed.stdout + installed.stderr
+    assert (runner.folder / "path").read_text().strip() == str(runner.folder / "temp" / "rlint" / "bin")
+    done = runner.run("Check")
+    assert (done.returncode, "RL305" in done.stdout) == (1, True), done.stderr
+    script = "import importlib.util; print(importlib.util.find_spec('torch'))"
+    python = runner.folder / "temp" / "rlint" / "bin" / "python"
+    assert subprocess.check_output([python, "-c", script], text=True).strip() == "None"
+    assert runner.run("Install rlint", version="0.0.0.dev0").returncode != 0
