@@ -21,9 +21,10 @@ _COMMENT_OR_BLANK = re.compile(rb"[ \t\f]*(?:#.*)?", re.ASCII)
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 NOTEBOOK = ".ipynb"
 
-
 MOST_BYTES = 4_000_000
 """Larger files are no programs that somebody wrote, and would take gigabytes of memory to look into."""
+MOST_NOTEBOOK_BYTES = 200_000_000
+"""Outputs make notebooks large, which cost little; their code is held to MOST_BYTES."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +95,8 @@ def read_source(path: Path, name: str) -> Source | Problem:
             return Problem(name, "cannot be read: it is a folder")
         if not stat.S_ISREG(mode):
             return Problem(name, "cannot be read: it is not a regular file")
-        if status.st_size > MOST_BYTES:
-            return Problem(
-                name,
-                f"not checked: it is too large, {status.st_size / 1e6:.1f} MB",
-                hint=f"files of up to {MOST_BYTES / 1e6:.0f} MB are checked; `exclude` passes over it",
-            )
+        if status.st_size > most_bytes(path):
+            return _too_large(name, status.st_size, most_bytes(path))
         raw = path.read_bytes()
     except OSError as error:
         return Problem(name, f"cannot be read: {error.strerror or error}")
@@ -108,6 +105,19 @@ def read_source(path: Path, name: str) -> Source | Problem:
     except MemoryError:
         return Problem(name, "cannot be read: it is too large")
     return _decoded(path, name, raw)
+
+
+def most_bytes(path: Path) -> int:
+    """How large a file may be to be checked."""
+    return MOST_NOTEBOOK_BYTES if path.suffix == NOTEBOOK else MOST_BYTES
+
+
+def _too_large(name: str, size: int, most: int, what: str = "files") -> Problem:
+    return Problem(
+        name,
+        f"not checked: it is too large, {size / 1e6:.1f} MB",
+        hint=f"{what} of up to {most / 1e6:.0f} MB are checked; `exclude` passes over it",
+    )
 
 
 def read_regular(path: str | Path, most: int = MOST_BYTES) -> bytes | None:
@@ -184,6 +194,8 @@ def _notebook(path: Path, name: str, raw: bytes, body: bytes) -> Source | Proble
         offset = len(body.decode("utf-8")[: error.offset].encode("utf-8"))
         column = error.offset - body.decode("utf-8").rfind("\n", 0, error.offset)
         return Problem(name, str(error), _line(body, offset), column, error.hint)
+    if len(notebook.text) > MOST_BYTES:
+        return _too_large(name, len(notebook.text), MOST_BYTES, "notebooks with code")
     return Source(path, name, notebook.text, "utf-8", len(body) < len(raw), raw, notebook)
 
 

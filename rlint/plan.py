@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from rlint.files import read_regular
+from rlint.files import most_bytes, read_regular
 from rlint.notebook.sources import source_of
 from rlint.project.context import module_names, project_files
 from rlint.project.groups import grouped, imported_paths
@@ -33,11 +33,15 @@ class Plan:
         measured = {target.name: target.measured for target in targets}
         for path, name, codes in [*files, *((path, name, None) for path, name in context)]:
             text = texts.get(path)
-            content = read_regular(path) if text is None else text.encode("utf-8", "surrogatepass")
+            content = (
+                read_regular(path, most_bytes(path))
+                if text is None
+                else text.encode("utf-8", "surrogatepass")
+            )
             module, package = modules[path]
             seen = measured.get(name, ())
-            self._jobs[name] = Job(path, name, module, package, codes, text, len(content or b""), seen)
             code = source_of(path, content or b"") if text is None else content or b""
+            self._jobs[name] = Job(path, name, module, package, codes, text, len(code), seen)
             imports[name] = imported_paths(code, package)
             if content is not None:
                 self._digests[name] = hashlib.sha256(content).digest()

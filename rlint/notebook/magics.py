@@ -145,14 +145,18 @@ def _escape(line: str, masks: Masks) -> str:
         return _stand_in(line, masks)
     name, rest = magic["name"], magic["rest"]
     if name == "pylab":
-        return masks.add(line, "from pylab import *;")
+        return _imported(line, "from pylab import *", masks)
     if name == "run":
         script = _SCRIPT.search(rest)
-        module = script[1].replace("/", ".") if script else None
-        return (
-            masks.add(line, f"from {module} import *;") if module else masks.add(line, "from ", " import *")
-        )
+        if script is None:
+            return masks.add(line, "if True: from ", " import *")  # names that nobody knows
+        return _imported(line, f"from {script[1].replace('/', '.')} import *", masks)
     return _stand_in(line, masks, words.interpolated(rest) if name in words.PLAIN else words.read(rest))
+
+
+def _imported(line: str, statement: str, masks: Masks) -> str:
+    """A stand-in that imports; under a condition, so that no fix takes its line for the place of imports."""
+    return masks.add(line, "if ", f": {statement}")
 
 
 def _stand_in(line: str, masks: Masks, names: Iterable[str] = (), targets: Iterable[str] = ()) -> str:
@@ -167,8 +171,8 @@ def _hide(cell: Cell, numbers: Iterable[int], masks: Masks, indent: str = "") ->
 
 
 def _is_automagic(line: str, name: str) -> bool:
-    first = re.match(r"\w+", line)
-    return bool(first and first.group() in words.AUTOMAGIC and isinstance(parse(line, name), Problem))
+    first = re.match(r"(\w+)(?=[ \t]+[^=\s]|\s*$)", line)
+    return bool(first and first[1] in words.AUTOMAGIC and isinstance(parse(line, name), Problem))
 
 
 def _parses(code: str) -> bool:
@@ -185,6 +189,6 @@ def _hide_broken(cell: Cell, lines: list[str], body: int, masks: Masks, name: st
         if not line.strip():
             cell.lines[number] = line
         elif line.startswith(("import ", "from ")) and not isinstance(parse(line, name), Problem):
-            cell.lines[number] = masks.add(line, line.partition("#")[0].rstrip() + ";")
+            cell.lines[number] = _imported(line, line.partition("#")[0].rstrip(), masks)
         else:
             cell.lines[number] = _stand_in(line, masks, words.read(line), words.bound(line))

@@ -74,4 +74,6 @@ def versions(changed: Changed) -> Iterator[tuple[str, str, str]]:
     old: Sequence[CellView] = source.notebook.views(source.text)
     for before, after in zip(old, source.notebook.views(changed.text), strict=True):
         if before.shown != after.shown:
-            yield f"{source.name}:cell {before.index}", before.shown, after.shown
+            # the last line of a cell has no end, which is nothing to speak of
+            end = "" if "\n" in (before.shown[-1:], after.shown[-1:]) else "\n"
+            yield f"{source.name}:cell {before.index}", before.shown + end, after.shown + end

@@ -9,7 +9,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rlint.files import NOTEBOOK
+from rlint.files import NOTEBOOK, most_bytes, read_regular
 from rlint.notebook.sources import source_of
 
 _IMPORT = re.compile(
@@ -78,10 +78,7 @@ def _content(path: Path, texts: Mapping[Path, str]) -> bytes:
     text = texts.get(path)
     if text is not None:
         return text.encode("utf-8", "surrogatepass")
-    try:
-        return source_of(path, path.read_bytes())
-    except OSError:
-        return b""
+    return source_of(path, read_regular(path, most_bytes(path)) or b"")
 
 
 def _module_name(path: Path) -> bytes:

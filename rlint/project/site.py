@@ -572,6 +572,8 @@ class Site(TopLevel):
         the drivers of `rlint.project.loops`.
         """
         function = self.tree.function(node)
+        if function is None and self.module.cells and self.loops(node):
+            return frozenset()  # what one cell of a notebook trains, another one only shows
         summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
         return self._heat.drives(summary) if summary is not None else frozenset()
 
