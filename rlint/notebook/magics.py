@@ -20,6 +20,7 @@ _CELL = re.compile(r"%%(?P<name>\S+)(?P<rest>.*)")
 _LANGUAGE = re.compile(r"%(?:sql|md|sh|scala|r|fs|html|mermaid)(?:\s|$)")
 _LINE = re.compile(r"[ \t]*%{1,2}(?P<name>\w*)(?P<rest>.*)")
 _TIMED = re.compile(r"[ \t]*(?P<magic>%time[ \t]+)(?P<code>[^-\s].*)")
+_IMPORT = re.compile(r"[ \t]*(?:import|from)[ \t]")
 _SCRIPT = re.compile(r"(?:\./)?((?:[^\W\d]\w*/)*[^\W\d]\w*)\.py\b")
 _GIVES = re.compile(r"(?:--(?:out|err|proc)[ =]+|(?<!\S)-o[ ]+)([^\W\d]\w*)")
 _TAKES = re.compile(r"(?<!\S)-i[ ]+([^\W\d]\w*)")
@@ -58,7 +59,7 @@ def present(source: str, masks: Masks, name: str) -> Cell:
         problem = _problem(cell, name)
     if problem is not None:
         _hide_broken(cell, lines, body, masks, name)
-        cell.problem = problem
+        cell.problem = None if _is_indented(lines, name) else problem
     return cell
 
 
@@ -182,13 +183,21 @@ def _parses(code: str) -> bool:
 # -- cells that are no Python --------------------------------------------------------------------
 
 
+def _is_indented(lines: list[str], name: str) -> bool:
+    """Is it Python as a whole further to the right, which IPython takes?"""
+    first = next(line for line in lines if line.strip())
+    indent = first[: len(first) - len(first.lstrip())]
+    text = "\n".join(line.removeprefix(indent) for line in lines)
+    return bool(indent) and not isinstance(parse(text, name), Problem)
+
+
 def _hide_broken(cell: Cell, lines: list[str], body: int, masks: Masks, name: str) -> None:
     """Replace all lines; what they seem to read and to bind counts as read and bound to what nobody knows."""
     for number in range(body, len(lines)):
         line = lines[number]
         if not line.strip():
             cell.lines[number] = line
-        elif line.startswith(("import ", "from ")) and not isinstance(parse(line, name), Problem):
-            cell.lines[number] = _imported(line, line.partition("#")[0].rstrip(), masks)
+        elif _IMPORT.match(line) and not isinstance(parse(line.strip(), name), Problem):
+            cell.lines[number] = _imported(line, line.partition("#")[0].strip(), masks)
         else:
             cell.lines[number] = _stand_in(line, masks, words.read(line), words.bound(line))

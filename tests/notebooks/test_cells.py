@@ -84,6 +84,14 @@ def test_what_is_read_of_a_cell(cell: str, expected: list[str]) -> None:
     assert seen(source_of(cell)) == expected
 
 
+def test_a_cell_further_to_the_right_is_left_alone() -> None:
+    """IPython takes it, so it is no error; what it sets counts as set."""
+    source = source_of("    import torch\n    x = torch.zeros(3)", "y = x")
+    assert seen(source) == ["if @: import torch", "x = @(x, torch)", "--", "y = x"]
+    assert source.notebook is not None
+    assert source.notebook.problems == []
+
+
 def test_names_go_over_cells() -> None:
     """Cells of code follow one another; others, and empty ones, are not there."""
     cells = ("import torch", Cell("# text", kind="markdown"), "", "\n", Cell("x", kind="raw"), "x = torch")
