@@ -52,6 +52,7 @@ def page(path: Path) -> str:
     return ast.get_docstring(tree(path)) or ""
 
 
+@functools.cache
 def fixes(path: Path) -> str:
     """Which safeties the rule names: "safe", "unsafe", "safe, unsafe", or "none"."""
     named = {

@@ -104,6 +104,12 @@ LAYERS = (
         for_types=("rlint.evidence.recorded",),
     ),
     Layer(
+        ("rlint.output.site", "rlint.output.site.*"),
+        may=(*PLAIN, *OUTPUT),
+        packages=("markdown_it",),  # which comes with rich
+        for_types=("rlint.evidence.recorded", "rlint.harness.results"),
+    ),
+    Layer(
         OUTPUT,
         may=(
             *PLAIN,

@@ -16,7 +16,7 @@ from rlint.errors import RlintError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = ("check", "fix", "verify", "profile", "rule", "rules", "config", "server", "completion")
+COMMANDS = ("check", "fix", "verify", "profile", "rule", "rules", "site", "config", "server", "completion")
 
 
 class Failure(click.ClickException):

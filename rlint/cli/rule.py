@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 @click.command("rule", short_help="Explain a rule.")
 @click.argument("rule", metavar="[CODE|NAME]", required=False, shell_complete=offer_rules)
 @click.option("--all", "everything", is_flag=True, help="Show the pages of all rules.")
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", help="Page or data.")
+@click.option(
+    "--output-format", type=click.Choice(["text", "markdown", "json"]), default="text", help="Page or data."
+)
 @configuration
 def command(
     rule: str | None, everything: bool, output_format: str, config: tuple[str, ...], isolated: bool
@@ -40,7 +42,8 @@ def command(
         ]
         click.echo(json.dumps(pages if everything else pages[0], indent=2, ensure_ascii=False))
         return
-    _show("\n\n".join(f"# {entry.name} ({entry.code})\n\n{page_of(entry).rstrip()}" for entry in entries))
+    text = "\n\n".join(f"# {entry.name} ({entry.code})\n\n{page_of(entry).rstrip()}" for entry in entries)
+    _show(text, rendered=output_format == "text" and sys.stdout.isatty())
 
 
 def facts(entry: RuleEntry) -> dict[str, object]:
@@ -93,8 +96,8 @@ def _evidence(entry: RuleEntry) -> dict[str, object] | None:
     }
 
 
-def _show(page: str) -> None:
-    if not sys.stdout.isatty():
+def _show(page: str, *, rendered: bool) -> None:
+    if not rendered:
         click.echo(page)
         return
     from rich.console import Console

@@ -38,11 +38,16 @@ def section(evidence: Evidence, stale: Mapping[str, Sequence[str]]) -> str:
         text += "\nRatios are before to after, with their 95 % intervals; each at the typical size.\n\n"
         notes = "".join(_notes(evidence.recordings))
         text += f"{notes}\n" if notes else ""
-        text += "".join(f"- {_circumstances(recording)}\n" for recording in evidence.recordings)
+        text += "".join(f"- {circumstances(recording)}\n" for recording in evidence.recordings)
     for device, changes in stale.items():
         if changes:
             text += f"\nStale on {device}: {'; '.join(changes)}.\n"
     return text + "".join(f"\n{problem}\n" for problem in evidence.unreadable)
+
+
+def fix_words(fixes: str) -> str:
+    """Return what a reader is told of how safe the fixes of a rule are: "advice" where there is none."""
+    return fixes.replace("none", "advice")
 
 
 def promises(evidences: Iterable[Evidence]) -> str:
@@ -97,7 +102,7 @@ def _judged(found: Measurement) -> str:
     return ratio if found.verdict is Verdict.FASTER else f"{ratio}, {found.verdict.value}"
 
 
-def _circumstances(recording: Recording) -> str:
+def circumstances(recording: Recording) -> str:
     """Return when and where it was measured, and what was compared, in one line."""
     cases = sum(outcome.behaviour.cases for outcome in recording.outcomes if outcome.behaviour)
     behaviour = f"behaviour compared in {cases:,} cases"

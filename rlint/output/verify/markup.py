@@ -6,7 +6,7 @@ import html
 
 from rlint.output.terminal import printable
 
-_VOID = frozenset({"meta", "br"})
+_VOID = frozenset({"meta", "br", "input"})
 
 
 class Markup(str):

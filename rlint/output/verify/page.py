@@ -19,7 +19,6 @@ _COLUMNS = (
 )  # fmt: skip
 _CLAIMS = ("time", "cpu", "mem", "sync", "alloc")
 _NOTHING = f">{rows.NOTHING}<"
-_DEVICES = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS"}
 
 _Linked = tuple["Outcome", str]
 
@@ -85,7 +84,7 @@ def _gains(linked: Sequence[_Linked]) -> Markup | None:
     for claim in _CLAIMS:
         lines = ratio_chart.lines_of(linked, claim, claimed_only=claim != "time")
         for device in dict.fromkeys(line.outcome.device for line in lines):
-            title = f"{rows.NOUNS[claim].capitalize()}, {_DEVICES.get(device, device)}"
+            title = f"{rows.NOUNS[claim].capitalize()}, {rows.DEVICES.get(device, device)}"
             here = [line for line in lines if line.outcome.device == device]
             charts.append(ratio_chart.chart(here, claim, title))
     if not charts:

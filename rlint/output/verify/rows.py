@@ -37,6 +37,8 @@ NOUNS = {
     "exp": "growth",
 }
 _LABELS = {**NOUNS, "cpu": "cpu", "sync": "syncs"}  # as short as columns ask for
+DEVICES = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS"}
+"""Kinds of devices as people write them."""
 NOTHING = "–"
 """Stands where there is no figure."""
 
