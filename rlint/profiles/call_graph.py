@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from rlint.profiles.model import Claim, Frame
 
-_ROUNDS = 30  # functions that call one another in a circle settle long before
-_SETTLED = 1e-6
+_ROUNDS, _SETTLED = 8, 0.01
+"""How long it is tried to settle the parts of functions that call one another in a circle."""
+_MOST = 0.5  # of a profile belongs to the program that it is of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +53,24 @@ class CallGraph:
         self._names = [frame.last_name for frame in self.frames]
         self._into: dict[int, list[Edge]] = defaultdict(list)
         self._out: dict[int, list[Edge]] = defaultdict(list)
-        for edge in edges:
-            self._into[edge.callee].append(edge)
-            self._out[edge.caller].append(edge)
+        known = list(edges)
+        program = self._program(known)
+        for edge in known:
+            if edge is not program:
+                self._into[edge.callee].append(edge)
+                self._out[edge.caller].append(edge)
+
+    def _program(self, edges: Sequence[Edge]) -> Edge | None:
+        """The call of the program itself, by `exec`, which also runs the modules that are imported: with it,
+        the program would be a part of its own imports.
+        """
+        modules = [
+            edge
+            for edge in edges
+            if self._names[edge.callee] == "<module>" and self._names[edge.caller] == "exec"
+        ]
+        longest = max(modules, key=lambda edge: edge.inclusive, default=None)
+        return longest if longest is not None and longest.inclusive > _MOST * self.total else None
 
     def own(self, frame: int) -> float:
         """The time in a function, without what it calls."""
@@ -80,6 +96,8 @@ class CallGraph:
             whole |= claim.whole
             for frame in claim.inside:
                 inside[frame] |= (claim.surely | claim.perhaps) if upper else claim.surely
+        if len(claims) == 1 and len(whole) + len(inside) == 1:
+            return min(self.total, self._measured(whole, inside, upper=upper))
         below = self._below(whole, inside)
         if not below:
             return 0.0
@@ -87,6 +105,14 @@ class CallGraph:
             self.total,
             sum(self._time(frame, part, whole, inside, below, upper=upper) for frame, part in below.items()),
         )
+
+    def _measured(self, whole: set[int], inside: dict[int, set[str]], *, upper: bool) -> float:
+        """The time of one function, or of some of its calls, which the profile has as such."""
+        time = sum(self._entries[frame].inclusive for frame in whole)
+        for frame, names in inside.items():
+            time += self._entries[frame].own if upper else 0.0
+            time += sum(edge.inclusive for edge in self._out[frame] if self._names[edge.callee] in names)
+        return time
 
     def _time(
         self,
@@ -119,28 +145,27 @@ class CallGraph:
 
     def _below(self, whole: set[int], inside: dict[int, set[str]]) -> dict[int, float]:
         """For each function that a claim reaches, the part of its time that is covered from above."""
-        reached = self._reached(whole, inside)
-        below = dict.fromkeys(reached, 0.0)
-        for _ in range(_ROUNDS):
-            changed = 0.0
-            for frame in reached:
-                into = self._into.get(frame, ())
-                spent = sum(edge.inclusive for edge in into)
-                part = 1.0 if frame in whole else 0.0
-                if part == 0.0 and spent > 0:
-                    part = (
-                        sum(edge.inclusive * self._through(edge, whole, inside, below) for edge in into)
-                        / spent
-                    )
-                changed = max(changed, abs(part - below[frame]))
-                below[frame] = min(part, 1.0)
-            if changed < _SETTLED:
-                break
+        below: dict[int, float] = {}
+        for circle in self._reached(whole, inside):
+            below.update((frame, 1.0 if frame in whole else 0.0) for frame in circle)
+            others = [frame for frame in circle if frame not in whole]
+            for _ in range(_ROUNDS if len(circle) > 1 else 1):
+                changed = 0.0
+                for frame in others:
+                    covered = spent = 0.0
+                    for edge in self._into.get(frame, ()):
+                        spent += edge.inclusive
+                        covered += edge.inclusive * self._through(edge, whole, inside, below)
+                    part = min(covered / spent, 1.0) if spent > 0 else 0.0
+                    changed = max(changed, abs(part - below[frame]))
+                    below[frame] = part
+                if changed < _SETTLED:
+                    break
         return below
 
-    def _reached(self, whole: set[int], inside: dict[int, set[str]]) -> list[int]:
-        """The claimed functions and all that may run below them, callers first as far as that goes."""
-        below: set[int] = set()
+    def _reached(self, whole: set[int], inside: dict[int, set[str]]) -> list[tuple[int, ...]]:
+        """The claimed functions and all that may run below them, in circles, callers first."""
+        found: set[int] = set()
         pending = [*whole]
         pending += [
             edge.callee
@@ -150,31 +175,55 @@ class CallGraph:
         ]
         while pending:
             frame = pending.pop()
-            if frame not in below:
-                below.add(frame)
+            if frame not in found:
+                found.add(frame)
                 pending += [edge.callee for edge in self._out.get(frame, ())]
-        return sorted(below | set(inside), key=self._order.__getitem__)
+        circles, number_of = self._circles
+        return [circles[number] for number in sorted({number_of[frame] for frame in found | set(inside)})]
 
     @functools.cached_property
-    def _order(self) -> list[int]:
-        """For each function its place in an order with callers before what they call, circles apart."""
-        done: list[int] = []
-        seen: set[int] = set()
+    def _circles(self) -> tuple[list[tuple[int, ...]], list[int]]:
+        """Groups of functions that call one another, callers first, and the number of each function's group.
+
+        Tarjan's algorithm, without recursion.
+        """
+        groups: list[tuple[int, ...]] = []
+        number: dict[int, int] = {}
+        lowest: dict[int, int] = {}
+        open_: list[int] = []
+        is_open: set[int] = set()
         for root in range(len(self.frames)):
-            if root in seen:
+            if root in number:
                 continue
-            seen.add(root)
             path = [(root, iter(self._out.get(root, ())))]
+            number[root] = lowest[root] = len(number)
+            open_.append(root)
+            is_open.add(root)
             while path:
                 frame, edges = path[-1]
-                callee = next((edge.callee for edge in edges if edge.callee not in seen), None)
-                if callee is None:
-                    done.append(frame)
-                    path.pop()
+                for edge in edges:
+                    callee = edge.callee
+                    if callee not in number:
+                        number[callee] = lowest[callee] = len(number)
+                        open_.append(callee)
+                        is_open.add(callee)
+                        path.append((callee, iter(self._out.get(callee, ()))))
+                        break
+                    if callee in is_open:
+                        lowest[frame] = min(lowest[frame], number[callee])
                 else:
-                    seen.add(callee)
-                    path.append((callee, iter(self._out.get(callee, ()))))
-        order = [0] * len(self.frames)
-        for place, frame in enumerate(reversed(done)):
-            order[frame] = place
-        return order
+                    path.pop()
+                    if path:
+                        lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[frame])
+                    if lowest[frame] == number[frame]:
+                        group = []
+                        while not group or group[-1] != frame:
+                            group.append(open_.pop())
+                            is_open.discard(group[-1])
+                        groups.append(tuple(reversed(group)))
+        groups.reverse()
+        group_of = [0] * len(self.frames)
+        for place, group in enumerate(groups):
+            for frame in group:
+                group_of[frame] = place
+        return groups, group_of

@@ -13,7 +13,7 @@ from rlint.errors import RlintError
 RUNNER = Path(__file__).with_name("runner.py")
 
 _PYTHON = re.compile(r"(python|pypy)[\d.]*w?(\.exe)?", re.IGNORECASE)
-_SHEBANG = re.compile(rb"#!\s*(?P<first>\S+)(?:\s+(?P<rest>[^\r\n]*))?")
+_SHEBANG = re.compile(rb"#![ \t]*(?P<first>\S+)(?:[ \t]+(?P<rest>[^\r\n]*))?")
 _LONG_SHEBANG = re.compile(rb"'''exec' (?P<quote>\"?)(?P<python>[^\"\r\n]+?)(?P=quote) \"\$0\"")
 """How pip writes the first lines of a script whose Python has a path that is too long for a shebang."""
 

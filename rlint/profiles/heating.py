@@ -144,8 +144,7 @@ class Heater:
         if moved:
             more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
             yield f"changed since it was profiled, functions are told by name: {', '.join(moved[:3])}{more}"
-        loading = {number for number, frame in enumerate(self.profile.frames) if hot.is_import(frame)}
-        part = self.profile.covered([Claim(whole=frozenset(loading))], upper=False) / self.profile.total
+        part = self.profile.covered([hot.imports(self.profile)], upper=False) / self.profile.total
         if part >= _MUCH_IMPORTING:
             yield f"{part:.0%} of the run was spent importing modules; a longer run tells more"
         if self.profile.threads > 1:

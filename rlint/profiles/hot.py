@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rlint.profiles import symptoms
 from rlint.profiles.heated import HotFunction
 from rlint.profiles.located import Located
-from rlint.profiles.model import Claim, Frame
+from rlint.profiles.model import Claim, Profile
 from rlint.profiles.places import MODULE
 
 LEAST = 0.05
 """The part of the run that a function must take to be worth a line."""
 MOST = 10
 """So many functions are named."""
+_NOTHING = Claim()
 _EXPLAINED = 0.5  # of a function's time lies under findings
 
 
-def is_import(frame: Frame) -> bool:
-    """Whether a frame is part of what Python does to import modules."""
-    return frame.file.startswith("<frozen importlib") and frame.last_name == "_find_and_load"
+def imports(profile: Profile) -> Claim:
+    """What Python does to import modules."""
+    return Claim(
+        whole=frozenset(
+            number
+            for number, frame in enumerate(profile.frames)
+            if frame.last_name == "_find_and_load" and frame.file.startswith("<frozen importlib")
+        )
+    )
 
 
 def unexplained(
@@ -33,12 +40,16 @@ def unexplained(
     functions of libraries if they are a symptom, the outermost one of each class. `names` are the source
     files as shown to people.
     """
+    profile = located.profile
     found: list[HotFunction] = []
+    explained = _Part(profile, claims)
+    importing = _Part(profile, [imports(profile)])
     for function, frames in [*_own(located, names), *_library(located)]:
         if function.inclusive < LEAST or (function.symptom is None and function.own < LEAST):
             continue
-        if not _is_explained(located, frozenset(frames), claims):
-            found.append(function)
+        if explained.holds(frames) or (not function.in_project and importing.holds(frames)):
+            continue
+        found.append(function)
     found.sort(key=lambda function: (-function.inclusive, function.name))
     return tuple(_outermost(found))[:MOST]
 
@@ -67,11 +78,10 @@ def _library(located: Located) -> Iterator[tuple[HotFunction, set[int]]]:
     for number, frame in enumerate(profile.frames):
         if number not in own:
             groups[frame.file, frame.name].add(number)
-    imports = [Claim(whole=frozenset(n for n, frame in enumerate(profile.frames) if is_import(frame)))]
     for frames in groups.values():
         frame = profile.frames[min(frames)]
         symptom = symptoms.of_frame(frame)
-        if symptom is not None and not _is_explained(located, frozenset(frames), imports):
+        if symptom is not None:
             line = f":{frame.line}" if frame.line else ""
             place = f"{frame.file}{line}" if frame.file else ""
             yield _measured(located, frames, frame.name, place, symptom, in_project=False), frames
@@ -100,15 +110,22 @@ def _measured(
     )
 
 
-def _is_explained(located: Located, frames: frozenset[int], claims: Sequence[Claim]) -> bool:
-    """Does a good part of a function's time lie under findings, or it under theirs?"""
-    if not claims:
-        return False
-    function = Claim(whole=frames)
-    profile = located.profile
-    alone = profile.covered([function], upper=True)
-    shared = alone + profile.covered(claims, upper=True) - profile.covered([function, *claims], upper=True)
-    return shared >= _EXPLAINED * alone
+class _Part:
+    """A part of the run."""
+
+    def __init__(self, profile: Profile, claims: Sequence[Claim]) -> None:
+        self._profile = profile
+        self._claims = [*claims, _NOTHING]  # so that all times below are estimated in the same way
+        self._all = profile.covered(self._claims, upper=True)
+
+    def holds(self, frames: Iterable[int]) -> bool:
+        """Whether much of a function's time is in this part."""
+        if self._all <= 0:
+            return False
+        function = Claim(whole=frozenset(frames))
+        alone = self._profile.covered([function, _NOTHING], upper=True)
+        shared = alone + self._all - self._profile.covered([function, *self._claims], upper=True)
+        return shared >= _EXPLAINED * alone
 
 
 def _outermost(found: Sequence[HotFunction]) -> Iterator[HotFunction]:
