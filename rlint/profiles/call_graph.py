@@ -40,16 +40,17 @@ class Entry:
 class CallGraph:
     """The times of functions and of the calls between them."""
 
-    format = "cProfile"
     unit = "s"
     threads = 1
-    counts_calls = True
     may_have_lines = False
 
     def __init__(self, frames: Sequence[Frame], entries: Sequence[Entry], edges: Iterable[Edge]) -> None:
         self.frames = tuple(frames)
         self._entries = tuple(entries)
         self.total = sum(entry.own for entry in entries)
+        # samplers that write this format say -1; what they say of circles is no sum of moments either
+        self.counts_calls = all(entry.calls >= 0 for entry in entries)
+        self.format = "cProfile" if self.counts_calls else "pstats of a sampler"
         self._names = [frame.last_name for frame in self.frames]
         self._into: dict[int, list[Edge]] = defaultdict(list)
         self._out: dict[int, list[Edge]] = defaultdict(list)
@@ -81,8 +82,8 @@ class CallGraph:
         return sum(self._entries[frame].inclusive for frame in frames)
 
     def calls(self, frames: Iterable[int]) -> int | None:
-        """How often these functions were called."""
-        return sum(self._entries[frame].calls for frame in frames)
+        """How often these functions were called; None where a sampler wrote the profile."""
+        return sum(self._entries[frame].calls for frame in frames) if self.counts_calls else None
 
     def callees(self, frames: Iterable[int]) -> frozenset[str]:
         """The last names of what these functions call."""
@@ -96,7 +97,7 @@ class CallGraph:
             whole |= claim.whole
             for frame in claim.inside:
                 inside[frame] |= (claim.surely | claim.perhaps) if upper else claim.surely
-        if len(claims) == 1 and len(whole) + len(inside) == 1:
+        if self.counts_calls and len(claims) == 1 and len(whole) + len(inside) == 1:
             return min(self.total, self._measured(whole, inside, upper=upper))
         below = self._below(whole, inside)
         if not below:
@@ -216,14 +217,14 @@ class CallGraph:
                     if path:
                         lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[frame])
                     if lowest[frame] == number[frame]:
-                        group = []
+                        group: list[int] = []
                         while not group or group[-1] != frame:
                             group.append(open_.pop())
                             is_open.discard(group[-1])
                         groups.append(tuple(reversed(group)))
         groups.reverse()
         group_of = [0] * len(self.frames)
-        for place, group in enumerate(groups):
-            for frame in group:
+        for place, members in enumerate(groups):
+            for frame in members:
                 group_of[frame] = place
         return groups, group_of

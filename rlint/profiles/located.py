@@ -109,6 +109,8 @@ class Located:
 
 
 def _read(path: Path) -> SourceMap | None:
+    if path.suffix == ".ipynb":  # profilers name the files of cells as they please
+        return None
     source = read_source(path, str(path))
     if not isinstance(source, Source):
         return None

@@ -47,7 +47,7 @@ def speedscope_of(**changes: object) -> dict[str, object]:
 
 
 def trace_of() -> dict[str, object]:
-    """Spans of a tracer, in microseconds: main 0 to 10, in it act 2 to 8, in it item 3 to 4, then act again."""
+    """Spans of a tracer, in microseconds: main 0 to 10, in it act 2 to 8, in it item 3 to 4; act again."""
     spans = [
         ("train.py(1): main", 0, 10), ("agent.py(5): act", 2, 6),
         ("<built-in method item of Tensor object at 0x7f1>", 3, 1), ("agent.py(5): act", 9, 1),
@@ -89,6 +89,13 @@ def test_a_dump_of_cprofile(tmp_path: Path) -> None:
     )
     assert times(profile) == {"main": (1.0, 10.0), "act": (2.0, 6.0), "step": (7.0, 7.0)}
     assert [profile.calls([number]) for number in range(3)] == [1, 5, 9]
+
+
+def test_a_dump_of_a_sampler(tmp_path: Path) -> None:
+    """As pyinstrument writes it: no calls were counted, so what was not met may have run."""
+    main = (A, 1, "main")
+    profile = profile_of(tmp_path, marshal.dumps({main: (-1, -1, 1.0, 1.0, {})}))
+    assert (profile.counts_calls, profile.calls([0]), profile.total) == (False, None, 1.0)
 
 
 def test_what_cprofile_really_writes(tmp_path: Path) -> None:
@@ -201,9 +208,10 @@ def test_calls_bound_a_place_in_a_function(tmp_path: Path) -> None:
         (marshal.dumps({}), "no time was spent in it"),
         (marshal.dumps({(A, 1, "f"): (1, 1, 1.0, 1.0, {(A, 1, "f"): 3})}), "record it with cProfile"),
         (marshal.dumps({(A, 1, "f"): (1, 1, "x", 1.0, {})}), "should be a time or a count"),
-        (gzip.compress(b'{"traceEvents"')[:-9], "cut off"),
+        (gzip.compress(b'{"traceEvents"', mtime=0)[:-9], "cut off"),
         (b"[" * 100_000, "too large, or nested too deeply"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
 def test_what_is_no_profile_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
     """With the file, what is wrong, and what rlint reads; nothing is executed."""
@@ -225,7 +233,7 @@ SEEDS = [
     pstats_of(),
     json.dumps(speedscope_of()).encode(),
     json.dumps(trace_of()).encode(),
-    gzip.compress(json.dumps(trace_of()).encode()),
+    gzip.compress(json.dumps(trace_of()).encode(), mtime=0),
     b"main (train.py:3);act (agent.py:6) 5\n",
 ]
 
