@@ -132,6 +132,8 @@ class Baseline:
 def read_baseline(path: Path) -> Baseline:
     """Read a baseline. Raises RlintError where there is none, or it is damaged."""
     shown = display_name(path)
+    if path.exists() and not path.is_file():  # a pipe might wait for ever
+        raise RlintError(f"{shown}: cannot read the baseline: it is not a regular file")
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError as error:

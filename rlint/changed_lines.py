@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.errors import RlintError
-from rlint.files import Source, source_from_text
+from rlint.files import Source, read_regular, source_from_text
 from rlint.git import Repository, top_of
 from rlint.output.line_diff import changes
 from rlint.syntax.positions import Positions
@@ -146,10 +146,7 @@ class _Past:
 def _content(target: Target, path: Path) -> bytes | None:
     if target.source is not None:
         return target.source.raw
-    try:
-        return path.read_bytes() if path.is_file() else None  # a pipe might wait for ever
-    except OSError:
-        return None
+    return read_regular(path)
 
 
 def _changed(old: str, new: str) -> list[int]:
