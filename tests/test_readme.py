@@ -115,7 +115,7 @@ def test_the_configuration_is_accepted(tmp_path: Path) -> None:
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", TEXT)) - {"--dist"}))
 def test_options_exist(option: str, tmp_path: Path) -> None:
     """Every option that the README names is one that rlint has."""
-    helped = [rlint(command, "--help", cwd=tmp_path).stdout for command in ("check", "verify")]
+    helped = [rlint(command, "--help", cwd=tmp_path).stdout for command in ("check", "fix", "verify")]
     assert option in "".join(helped)
 
 
