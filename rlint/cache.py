@@ -25,7 +25,7 @@ from typing import Any
 import rlint
 from rlint import atomic, registry
 from rlint.files import read_regular
-from rlint.findings import Cell, Edit, Finding, Fix, Heat, Position, Problem, Safety
+from rlint.findings import Cell, Edit, Elsewhere, Finding, Fix, Heat, Position, Problem, Safety
 from rlint.runs import Job, Result
 
 FOLDER = ".rlint_cache"
@@ -203,7 +203,9 @@ def _plain(result: Result) -> list[Any]:
             each.first_line, each.last_line, int(each.heat), each.chain, each.advice,
             each.fix and [
                 each.fix.title, each.fix.safety.value, each.fix.reason,
-                [[edit.start, edit.end, edit.text, edit.shared] for edit in each.fix.edits],
+                _plain_edits(each.fix.edits),
+                [[other.path, _plain_edits(other.edits), other.digest] for other in each.fix.elsewhere],
+                each.fix.takes_away,
             ],
             _plain_cell(each.cell),
         ]
@@ -218,6 +220,10 @@ def _plain(result: Result) -> list[Any]:
 
 def _plain_cell(cell: Cell | None) -> list[Any] | None:
     return [cell.index, cell.id, cell.before, cell.file_line] if cell else None
+
+
+def _plain_edits(edits: Iterable[Edit]) -> list[Any]:
+    return [[edit.start, edit.end, edit.text, edit.shared] for edit in edits]
 
 
 def _result(data: list[Any]) -> Result:
@@ -241,5 +247,10 @@ def _finding(data: list[Any]) -> Finding:
 
 
 def _fix(data: list[Any]) -> Fix:
-    title, safety, reason, edits = data
-    return Fix(title, Safety(safety), tuple(Edit(*edit) for edit in edits), reason)
+    title, safety, reason, edits, others, takes_away = data
+    elsewhere = tuple(Elsewhere(path, _edits(own), digest) for path, own, digest in others)
+    return Fix(title, Safety(safety), _edits(edits), reason, elsewhere, takes_away)
+
+
+def _edits(data: list[Any]) -> tuple[Edit, ...]:
+    return tuple(Edit(*edit) for edit in data)

@@ -5,15 +5,15 @@ reads.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rlint.files import NOTEBOOK, Source, read_source
-from rlint.findings import Finding, Problem, Safety
+from rlint.findings import Finding, Safety
 from rlint.plan import Plan
-from rlint.runs import Changed, FixId, FixReport, Hidden, Report, Result, Target, Wanted
+from rlint.runs import FixId, FixReport, Hidden, Report, Result, Target, Wanted
 
 if TYPE_CHECKING:
     from rlint.cache import Cache
@@ -61,72 +61,50 @@ class Fixer:
 
     def fix(self, *, unsafe: bool, allowed: Callable[[FixId], bool] | None = None) -> FixReport:
         """Fix the files in memory as `fix` does, with the allowed fixes alone."""
-        from rlint import fixes
-        from rlint.origins import Origins
+        from rlint.fixed_texts import FixedTexts
 
         run, results = self._run, dict(self._results)
         run.summaries = dict(self._summaries)
-        texts: dict[str, str] = {}
-        origins: dict[str, Origins] = {}
-        applied: dict[str, list[tuple[FixId, Finding]]] = {}
-        broken: list[Problem] = []
+        texts = FixedTexts(lambda name: run.source(name) if run.is_checked(name) else None)
         for _ in range(MAX_PASSES):
-            fixable = [r for r in results.values() if any(_fixable(f, unsafe=unsafe) for f in r.findings)]
-            changed: dict[str, str] = {}
-            for result in fixable:
-                source = run.source(result.name)
-                if source is None or any(problem.path == result.name for problem in broken):
-                    continue
-                before = texts.get(result.name, source.text)
-                origin = origins.setdefault(result.name, Origins(source.text))
-                named = origin.names(result.findings)
-                found = result.findings
-                chosen = self._wanted(result.name, before, found) if self._wanted else found
-                if allowed is not None:
-                    refused = {id(finding) for name, finding in named.items() if not allowed(name)}
-                    chosen = [finding for finding in chosen if id(finding) not in refused]
-                done = fixes.one_pass(before, chosen, unsafe=unsafe)
-                if done.text == before:
-                    continue
-                problem = fixes.check_parses(done.text, result.name, done.findings)
-                problem = problem or source.unwritable(done.text)
-                if problem is not None:
-                    broken.append(problem)
-                    continue
-                changed[result.name] = texts[result.name] = done.text
-                names = {id(finding): name for name, finding in named.items()}
-                applied.setdefault(result.name, []).extend((names[id(f)], f) for f in done.findings)
-                origin.record(done.edits, done.text)
+            chosen: list[Finding] = []
+            for result in results.values():
+                before = texts.text_of(result.name) if _has_fixes(result, unsafe=unsafe) else None
+                if before is not None:
+                    named = texts.names(result.name, result.findings)
+                    refused = {
+                        id(f) for name, f in named.items() if allowed is not None and not allowed(name)
+                    }
+                    found: Sequence[Finding] = result.findings
+                    wanted = self._wanted(result.name, before, found) if self._wanted else found
+                    chosen += (finding for finding in wanted if id(finding) not in refused)
+            changed = texts.apply(chosen, unsafe=unsafe)
             if not changed:
                 break
-            results.update(run.check_again(changed))
-        report = run.report(results, texts)
+            results.update(run.check_again(changed, texts.now, results))
+        report = run.report(results, texts.now)
         hidden = sorted((f for each in results.values() for f in each.hidden), key=lambda f: f.sort_key)
         report = replace(
             report,
-            problems=(*report.problems, *broken),
+            problems=(*report.problems, *texts.unparsable.values()),
             hidden=tuple(Hidden(finding, in_source=True, reason="hidden by a comment") for finding in hidden),
         )
-        new = []
-        for name in sorted(texts):
-            source = run.source(name)
-            if source is not None and texts[name] != source.text:
-                new.append(Changed(source, texts[name], tuple(finding for _, finding in applied[name])))
-        pairs = [pair for name in sorted(applied) for pair in applied[name]]
-        left: dict[Finding, FixId] = {}
-        for name, origin in origins.items():
-            left.update((finding, each) for each, finding in origin.names(results[name].findings).items())
+        applied = sorted(texts.applied, key=lambda pair: pair[1].path)
+        left = texts.named(lambda name: results[name].findings)
         return FixReport(
             report,
-            tuple(finding for _, finding in pairs),
-            tuple(new),
-            tuple(name for name, _ in pairs),
+            tuple(finding for _, finding in applied),
+            texts.changed(),
+            tuple(name for name, _ in applied),
             tuple(left.get(finding) for finding in report.findings),
         )
 
 
-def _fixable(finding: Finding, *, unsafe: bool) -> bool:
-    return finding.fix is not None and (unsafe or finding.fix.safety is Safety.SAFE)
+def _has_fixes(result: Result, *, unsafe: bool) -> bool:
+    return any(
+        finding.fix is not None and (unsafe or finding.fix.safety is Safety.SAFE)
+        for finding in result.findings
+    )
 
 
 class _Run:
@@ -177,7 +155,35 @@ class _Run:
                     cache.store(key, [results[job.name] for job in group if job.name in results])
             if cache:
                 cache.tidy()
-        return results
+        return self._offered(results, {}, ignore_suppressions=ignore_suppressions)
+
+    def is_checked(self, name: str) -> bool:
+        """Is a file one of those that the run is about?"""
+        return name in self._targets and self._targets[name].codes is not None
+
+    def _offered(
+        self,
+        results: dict[str, Result],
+        texts: Mapping[str, str],
+        *,
+        ignore_suppressions: bool = False,
+    ) -> dict[str, Result]:
+        """The results without those fixes that some file of the run forbids."""
+        if not any(
+            f.fix and (f.fix.elsewhere or f.fix.takes_away) for r in results.values() for f in r.findings
+        ):
+            return results
+        from rlint.permits import Permits
+
+        def text_of(name: str) -> str | None:
+            if name in texts:
+                return texts[name]
+            source = self.source(name) if name in self._targets else self._plan.read(name)
+            return source.text if source is not None else None
+
+        codes = {name: target.codes for name, target in self._targets.items()}
+        permits = Permits(codes, self._plan.names, text_of, heeds_comments=not ignore_suppressions)
+        return {name: permits.checked(result) for name, result in results.items()}
 
     def _check(
         self, groups: list[list[Job]], *, ignore_suppressions: bool, keep_summaries: bool
@@ -199,20 +205,29 @@ class _Run:
         source = self.source(result.name)
         return placed(result, source, source.text if text is None else text) if source else result
 
-    def check_again(self, texts: dict[str, str]) -> dict[str, Result]:
-        """Check changed texts against the project as it is with them."""
+    def check_again(
+        self, changed: Collection[str], texts: Mapping[str, str], before: Mapping[str, Result]
+    ) -> dict[str, Result]:
+        """Check changed texts against the project as it is with them, and with them the files whose fixes
+        would change others, since those may be among them. `texts` are all that fixes have made.
+        """
         from rlint.worker import Worker
 
         results: dict[str, Result] = {}
         for group in self._plan.groups:
-            changed = [replace(job, text=texts[job.name]) for job in group if job.name in texts]
-            if changed:
-                worker = Worker()
-                self.summaries.update(worker.summarise(changed))
-                known = {job.name: self.summaries[job.name] for job in group if job.name in self.summaries}
-                found = worker.check([known], ignore_suppressions=False)
-                results.update((result.name, self._placed(result, texts[result.name])) for result in found)
-        return results
+            if not any(job.name in changed for job in group):
+                continue
+            again = [
+                replace(job, text=texts.get(job.name, job.text))
+                for job in group
+                if job.name in changed or _reaches_out(before.get(job.name))
+            ]
+            worker = Worker()
+            self.summaries.update(worker.summarise(again))
+            known = {job.name: self.summaries[job.name] for job in group if job.name in self.summaries}
+            for result in worker.check([known], ignore_suppressions=False):
+                results[result.name] = self._placed(result, texts.get(result.name))
+        return self._offered({**before, **results}, texts) if results else results
 
     def report(self, results: dict[str, Result], texts: dict[str, str] | None = None) -> Report:
         """Put the results of all files together, by file and line."""
@@ -226,6 +241,10 @@ class _Run:
                 sources[name] = replace(sources[name], text=text)
         paths = {name: target.path for name, target in self._targets.items()}
         return Report(tuple(findings), tuple(problems), checked, sources, paths)
+
+
+def _reaches_out(result: Result | None) -> bool:
+    return result is not None and any(f.fix is not None and f.fix.elsewhere for f in result.findings)
 
 
 def _process_count(groups: Iterable[Sequence[Job]], wanted: int | None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import hashlib
 from dataclasses import dataclass
 
 
@@ -71,17 +72,43 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What a fix does in another file than that of its finding, told by the file's name as shown.
+
+    `digest` is that of the text which the offsets refer to, by `rlint.findings.digest_of`.
+    """
+
+    path: str
+    edits: tuple[Edit, ...]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class Fix:
     """What `rlint fix` would do about a finding.
 
     `title` is an imperative without a full stop ("Create it on the device"). All edits are
-    applied, or none. `reason` says, for an unsafe fix, what a reader has to agree to.
+    applied, or none, those in other files included. `reason` says, for an unsafe fix, what a reader has
+    to agree to. `takes_away` is a name that no file of the run may hold but where the edits replace it:
+    where one does, there is no fix.
     """
 
     title: str
     safety: Safety
     edits: tuple[Edit, ...]
     reason: str | None = None
+    elsewhere: tuple[Elsewhere, ...] = ()
+    takes_away: str | None = None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The other files that it changes."""
+        return tuple(other.path for other in self.elsewhere)
+
+
+def digest_of(text: str) -> str:
+    """What a text is told by."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

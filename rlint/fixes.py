@@ -9,16 +9,17 @@ import warnings
 from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from rlint.atomic import replace_file
-from rlint.findings import Problem, Safety
+from rlint.findings import Problem, Safety, digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rlint.files import Source
-    from rlint.findings import Edit, Finding
+    from rlint.findings import Edit, Elsewhere, Finding
 
 
 def apply(text: str, findings: Sequence[Finding], *, unsafe: bool) -> tuple[str, tuple[Finding, ...]]:
@@ -49,6 +50,38 @@ def one_pass(text: str, findings: Sequence[Finding], *, unsafe: bool) -> Pass:
     applied = tuple(finding for finding in candidates if plan.admits(_edits(finding)))
     edits = plan.edits()
     return Pass(_rendered(text, edits), applied, edits)
+
+
+def passes(
+    texts: Callable[[str], str | None], findings: Sequence[Finding], *, unsafe: bool
+) -> dict[str, Pass]:
+    """Apply fixes in one pass as `one_pass` does, to all files that they are about; by the files' names.
+
+    `texts` gives the text of a file, None for one that must stay as it is. A fix of several files is applied
+    in all of them, or in none where one of them must stay, is another than it was for the rule, or has
+    another fix in its way; such fixes go first. A pass tells of all findings that had a part in it.
+    """
+    files = _Files(texts)
+    applicable = [finding for finding in findings if files.holds(finding, unsafe=unsafe)]
+    plans: dict[str, _Plan] = {}
+    applied: dict[str, list[Finding]] = {}
+    several = {_parts(finding) for finding in applicable if finding.fix and finding.fix.elsewhere}
+    done: set[frozenset[tuple[str, tuple[Edit, ...]]]] = set()
+    for finding in sorted(applicable, key=lambda f: (_parts(f) not in several, f.path, *_order(f))):
+        parts = _parts(finding)
+        for name, _ in parts:
+            plans.setdefault(name, _Plan())
+        if len(parts) > 1 and parts not in done and not all(plans[name].fits(own) for name, own in parts):
+            continue
+        if all(plans[name].admits(own) for name, own in sorted(parts, key=itemgetter(0))):
+            done.add(parts)
+            for name, _ in parts:
+                applied.setdefault(name, []).append(finding)
+    found = {}
+    for name, having in sorted(applied.items()):
+        edits = plans[name].edits()
+        found[name] = Pass(_rendered(files.text(name) or "", edits), tuple(having), edits)
+    return found
 
 
 def check_parses(text: str, path: str, applied: Sequence[Finding] = ()) -> Problem | None:
@@ -100,21 +133,67 @@ def write(source: Source, text: str) -> Problem | None:
     return None
 
 
+class _Files:
+    """The texts of the files that fixes are about."""
+
+    def __init__(self, texts: Callable[[str], str | None]) -> None:
+        self._texts = texts
+        self._known: dict[str, str | None] = {}
+        self._digests: dict[str, str] = {}
+
+    def text(self, name: str) -> str | None:
+        """The text of a file; None where it must stay as it is."""
+        if name not in self._known:
+            self._known[name] = self._texts(name)
+        return self._known[name]
+
+    def holds(self, finding: Finding, *, unsafe: bool) -> bool:
+        """Can a fix be applied, in each of its files?"""
+        fix, text = finding.fix, self.text(finding.path)
+        if fix is None or text is None or not _is_wanted(finding, unsafe=unsafe):
+            return False
+        return _fits_into(_edits(finding), text) and all(self._is_as_known(other) for other in fix.elsewhere)
+
+    def _is_as_known(self, other: Elsewhere) -> bool:
+        text = self.text(other.path)
+        if text is None:
+            return False
+        if other.path not in self._digests:
+            self._digests[other.path] = digest_of(text)
+        return self._digests[other.path] == other.digest and _fits_into(_in_order(other.edits), text)
+
+
 def _is_applicable(finding: Finding, text: str, *, unsafe: bool) -> bool:
-    fix = finding.fix
-    if fix is None or not (unsafe or fix.safety is Safety.SAFE):
-        return False
-    if all(text[edit.start : edit.end] == edit.text for edit in fix.edits):
+    several = finding.fix is not None and bool(finding.fix.elsewhere)
+    return not several and _is_wanted(finding, unsafe=unsafe) and _fits_into(_edits(finding), text)
+
+
+def _is_wanted(finding: Finding, *, unsafe: bool) -> bool:
+    return finding.fix is not None and (unsafe or finding.fix.safety is Safety.SAFE)
+
+
+def _fits_into(edits: Sequence[Edit], text: str) -> bool:
+    if all(text[edit.start : edit.end] == edit.text for edit in edits):
         return False  # nothing to do, also where there are no edits
-    edits = _edits(finding)
     in_text = all(0 <= edit.start <= edit.end <= len(text) for edit in edits)
     return in_text and all(first.end <= second.start for first, second in pairwise(edits))
 
 
 def _edits(finding: Finding) -> tuple[Edit, ...]:
     assert finding.fix is not None
+    return _in_order(finding.fix.edits)
+
+
+def _in_order(edits: Sequence[Edit]) -> tuple[Edit, ...]:
     # Stable: several insertions of one fix at one place stay in the rule's order.
-    return tuple(sorted(finding.fix.edits, key=lambda edit: (edit.start, edit.end)))
+    return tuple(sorted(edits, key=lambda edit: (edit.start, edit.end)))
+
+
+def _parts(finding: Finding) -> frozenset[tuple[str, tuple[Edit, ...]]]:
+    """The edits of a fix, file by file. The same fix may be found in several files."""
+    assert finding.fix is not None
+    others = [(other.path, _in_order(other.edits)) for other in finding.fix.elsewhere]
+    return frozenset([(finding.path, _edits(finding)), *others])
 
 
 def _precedence(finding: Finding) -> tuple[object, ...]:
@@ -126,6 +205,14 @@ def _precedence(finding: Finding) -> tuple[object, ...]:
     # The rest is there only to make the order total.
     exact = [(edit.start, edit.end, edit.text, edit.shared) for edit in edits]
     return (first, span, finding.code, finding.start, finding.end, exact, finding.message)
+
+
+def _order(finding: Finding) -> tuple[object, ...]:
+    others = sorted(
+        (path, [(edit.start, edit.end, edit.text, edit.shared) for edit in edits])
+        for path, edits in _parts(finding)
+    )
+    return (_precedence(finding), others)
 
 
 class _Plan:
@@ -153,6 +240,10 @@ class _Plan:
             else:
                 insort(self._replacements, (edit.start, edit.end, edit))
         return True
+
+    def fits(self, edits: tuple[Edit, ...]) -> bool:
+        """Would the edits collide with nothing?"""
+        return not any(self._collides(edit) for edit in edits if not self._has(edit))
 
     def edits(self) -> tuple[Edit, ...]:
         """All planned edits, in order of place."""

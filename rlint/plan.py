@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from rlint.files import most_bytes, read_regular
+from rlint.files import Source, most_bytes, read_regular, read_source, source_from_text
 from rlint.notebook.sources import source_of
 from rlint.project.context import module_names, project_files
 from rlint.project.groups import grouped, imported_paths
@@ -48,6 +48,18 @@ class Plan:
         names = {name: job.module for name, job in self._jobs.items()}
         groups = [[self._jobs[name] for name in group] for group in grouped(names, imports)]
         self.groups = [group for group in groups if any(job.codes is not None for job in group)]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all files that the run reads, those without a connection to a target included."""
+        return list(self._jobs)
+
+    def read(self, name: str) -> Source | None:
+        """The source of a file that the run reads; None where it cannot be read."""
+        job = self._jobs[name]
+        raw = None if job.text is None else job.text.encode("utf-8", "surrogatepass")
+        source = read_source(job.path, name) if raw is None else source_from_text(raw, name, job.path)
+        return source if isinstance(source, Source) else None
 
     def key_of(self, group: Iterable[Job], *, ignore_suppressions: bool) -> str | None:
         """What the results of a group are kept under; None where one of its files cannot be read."""

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
-from rlint.findings import Edit, Finding, Fix, Heat, Safety
+from rlint.findings import Edit, Elsewhere, Finding, Fix, Heat, Safety
 
 if TYPE_CHECKING:
     from rlint.project.site import Site
 
-__all__ = ["Edit", "Finding", "Fix", "Heat", "Rule", "Safety"]
+__all__ = ["Edit", "Elsewhere", "Finding", "Fix", "Heat", "Rule", "Safety"]
 
 
 class Rule:

@@ -94,11 +94,16 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A file whose text fixes have changed. Nothing is written yet."""
+    """A file whose text fixes have changed. Nothing is written yet.
+
+    `applied` are the findings whose fixes have changed it, those in other files included. `shares` are the
+    other files that these fixes have changed, too.
+    """
 
     source: Source
     text: str
     applied: tuple[Finding, ...]
+    shares: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, order=True)

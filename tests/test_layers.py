@@ -31,7 +31,9 @@ HARNESS = ("rlint.harness", "rlint.harness.*")
 PROFILES = ("rlint.profiles", "rlint.profiles.*")
 EDITOR = ("rlint.lsp", "rlint.lsp.*")
 COMMANDS = ("rlint.cli", "rlint.cli.*", "rlint.__main__")
-RUNNING = ("rlint.engine", "rlint.origins", "rlint.plan", "rlint.worker", "rlint.workers")
+RUNNING = (
+    "rlint.engine", "rlint.fixed_texts", "rlint.origins", "rlint.permits", "rlint.plan", "rlint.worker", "rlint.workers",
+)  # fmt: skip
 ENGINE = (*RUNNING, "rlint.cache", "rlint.fixes", "rlint.runs", "rlint.suppress", "rlint.registry")
 
 
@@ -86,6 +88,7 @@ LAYERS = (
         for_types=("rlint.runs",),
     ),
     Layer(("rlint.fixes",), may=PLAIN, for_types=("rlint.files",)),
+    Layer(("rlint.together",), may=(*PLAIN, "rlint.fixes"), for_types=("rlint.runs",)),
     Layer(SYNTAX, may=(*PLAIN, *SYNTAX), packages=("libcst",)),
     Layer(
         PROJECT,

@@ -64,10 +64,9 @@ def chosen_fixes(work: Work, targets: Sequence[Target], console: Console, wanted
 
 def write_fixes(done: Done) -> Done:
     """Write the fixed files, as far as that can be done."""
-    from rlint.fixes import write
+    from rlint.together import write
 
-    problems = {changed.source.name: write(changed.source, changed.text) for changed in done.fixed.changed}
-    return replace(done, refused={name: problem for name, problem in problems.items() if problem is not None})
+    return replace(done, refused=write(done.fixed.changed))
 
 
 def _mind_uncommitted(fixed: FixReport) -> None:

@@ -95,6 +95,7 @@ def _fix(fix: Fix, parts: list[Part]) -> dict[str, Any]:
             for part in parts
             for edit in part.edits
         ],
+        **({"other_files": [absolute_name(name) for name in fix.files]} if fix.elsewhere else {}),
     }
 
 

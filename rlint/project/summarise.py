@@ -6,7 +6,7 @@ import ast
 import re
 
 from rlint.files import NOTEBOOK
-from rlint.findings import Heat
+from rlint.findings import Heat, digest_of
 from rlint.notebook.layout import cell_lines
 from rlint.project import facts
 from rlint.project.annotations import annotation_kind
@@ -25,6 +25,7 @@ from rlint.project.kind_algebra import item_of, refines
 from rlint.project.kinds import Kinds
 from rlint.project.knowledge import Knowledge
 from rlint.project.launches import handed_over
+from rlint.project.mentions import looks_up_names, mentions_of
 from rlint.project.parts import Parts
 from rlint.project.parts_of_file import parts_of_file
 from rlint.project.settled import sets
@@ -95,6 +96,9 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
     _add_attributes(summary, knowledge)
     _look_into_containers(summary, knowledge)
     summary.attributes_read = _attributes_read(knowledge)
+    summary.mentions = mentions_of(knowledge, summary.attributes_read)
+    summary.looks_up_names = looks_up_names(knowledge)
+    summary.digest = digest_of(tree.text) if summary.mentions else ""
     summary.attributes_fed = attributes_fed(knowledge)
     summary.speedups = speedups_of(knowledge)
     reader = Parts(knowledge)

@@ -11,6 +11,7 @@ from rlint.project.conditions import Guard
 from rlint.project.doings import Doings
 from rlint.project.effect import PURE, Effect
 from rlint.project.kind import Kind
+from rlint.project.mention import Mention
 from rlint.project.parts import Part
 
 
@@ -146,3 +147,6 @@ class ModuleSummary:
     carried: tuple[tuple[str, str], ...] = ()  # queues' last names, with what is put into them
     signals: tuple[Signal, ...] = ()  # what is done with events
     measured: tuple[tuple[str, Heat, str], ...] = ()  # functions that a profile saw, how often, and why so
+    mentions: tuple[Mention, ...] = ()  # of functions that are named as accessors (see mentions.py)
+    looks_up_names: bool = False  # by names that only the running program knows
+    digest: str = ""  # what the text is told by, where there are mentions

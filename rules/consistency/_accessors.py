@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from rlint.project.index import Index
+from rlint.project.mention import ACCESSOR, ACCESSOR_WORDS
 from rlint.project.summary import ClassSummary
 
-_VERBS = "build|create|fetch|get|load|make|parse|read|save|set|update"
 _KNOWN_BASES = frozenset({"builtins.object", "abc.ABC", "torch.nn.Module"})
-_WORDS = (
-    ("config", "configuration", "cfg", "conf"),
-    ("environment", "env"),
-    ("observation", "obs"),
-    ("statistics", "stats"),
-)
-_GROUP = {word: group for group in _WORDS for word in group}
-_ACCESSOR = re.compile(rf"(_*)({_VERBS})_((?:[a-z0-9]+_)*)({'|'.join(_GROUP)})")
+_GROUP = {word: group for group in ACCESSOR_WORDS for word in group}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +32,7 @@ class Accessor:
 
 def accessor(name: str) -> Accessor | None:
     """The accessor that a function's name says it is, or None."""
-    matched = _ACCESSOR.fullmatch(name)
+    matched = ACCESSOR.fullmatch(name)
     return Accessor(name, matched.group(2), matched.group(4)) if matched is not None else None
 
 

@@ -43,10 +43,14 @@ def describe(name):
 
 ## Fix safety
 Always unsafe: code outside of the project, notebooks, and text files that name functions are not known to
-rlint. The fix renames the definition, all definitions that override it, and all calls and reads. It is
-offered only where one file holds them all: where no other file defines, imports or reads that name, no
-string, comment or docstring holds it, nothing is looked up by name (`getattr`, `globals()`), and the new
-name is free. Else there is advice alone, since half a renaming breaks the program.
+rlint. The fix renames the definition, all definitions that override it, and all imports, calls and reads, in
+all files of the run, or in none of them.
+
+It is offered only where each place that holds the name surely means one of these definitions. There is advice
+alone where a method is called on something whose class is not known; where a string (`__all__`, `getattr`),
+a comment or a docstring holds the name; where files that imports connect look things up by names that they
+compute; where the new name is in use; and where one of the files is not checked for this rule, or hides such
+findings by a comment. Half a renaming breaks the program.
 
 ## References
 - https://peps.python.org/pep-0008/#naming-conventions
@@ -59,10 +63,8 @@ import ast
 from collections.abc import Iterator
 
 from rlint.project.site import Site
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Finding, Fix, Heat, Rule
 from rlint.rules.consistency import _accessors, _rename
-
-_REASON = "code outside of the project may call it by the old name"
 
 
 class MixedAccessorNames(Rule):
@@ -86,8 +88,7 @@ class MixedAccessorNames(Rule):
         if word == found.word or not names:
             return
         new = found.by(word)
-        edits = _rename.renamed(node, new, site)
-        fix = Fix(f"Rename it to `{new}`", Safety.UNSAFE, edits, _REASON) if edits is not None else None
+        fix: Fix | None = _rename.renaming(node.name, new, site)
         others = f" and {len(names) - 1} more say" if len(names) > 1 else " says"
         message = f"`{node.name}` says `{found.word}` where `{names[0]}`{others} `{word}`"
         advice = f"Rename it to `{new}` in all files: its definition, calls, imports and overriding methods"

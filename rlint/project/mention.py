@@ -1,0 +1,41 @@
+"""Names of accessors, and the places that hold them, as plain data."""
+
+from __future__ import annotations
+
+import enum
+import re
+from dataclasses import dataclass
+
+_VERBS = "build|create|fetch|get|load|make|parse|read|save|set|update"
+ACCESSOR_WORDS = (
+    ("config", "configuration", "cfg", "conf"),
+    ("environment", "env"),
+    ("observation", "obs"),
+    ("statistics", "stats"),
+)
+"""Words that say the same, the one that is spelled out first."""
+ENDS = tuple(f"_{word}" for group in ACCESSOR_WORDS for word in group)
+ACCESSOR = re.compile(rf"(_*)({_VERBS})_((?:[a-z0-9]+_)*)({'|'.join(end[1:] for end in ENDS)})")
+"""`get_observation_cfg`: its second group is the verb, the fourth the word for what it gets."""
+
+
+class Sort(enum.Enum):
+    """How a name is mentioned."""
+
+    DEFINITION = "definition"
+    IMPORT = "import"
+    USE = "use"
+    OTHER = "other"
+    """What cannot be renamed: text, an assignment, a definition that somebody else may ask for by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One place that holds a name, by its offset in the text. `path` is the qualified name of a definition
+    in its file, and the access path of what is imported or used ("" where nobody knows).
+    """
+
+    name: str
+    start: int
+    sort: Sort
+    path: str = ""
