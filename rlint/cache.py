@@ -156,6 +156,7 @@ def key_of(group: Iterable[tuple[Job, bytes]], *, ignore_suppressions: bool) -> 
     digest.update(b"1" if ignore_suppressions else b"0")
     for job, content in group:
         codes = "-" if job.codes is None else ",".join(sorted(job.codes))
+        digest.update(b"1" if job.judged else b"0")
         for text in (job.name, job.module, job.package, codes):
             digest.update(text.encode("utf-8", "surrogateescape") + b"\0")
         digest.update(repr(job.measured).encode("utf-8", "backslashreplace") if job.measured else b"")

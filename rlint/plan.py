@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rlint.files import Source, most_bytes, read_regular, read_source, source_from_text
 from rlint.notebook.sources import source_of
 from rlint.project.context import module_names, project_files
 from rlint.project.groups import grouped, imported_paths
+from rlint.project.subject import is_judged, speaks_of_learning
 from rlint.runs import Job, Target
 
 
@@ -29,6 +31,7 @@ class Plan:
         self._digests: dict[str, bytes] = {}
         self._jobs: dict[str, Job] = {}
         imports: dict[str, set[str]] = {}
+        speaks: set[str] = set()
         files = [(t.path, t.name, t.codes) for t in targets]
         measured = {target.name: target.measured for target in targets}
         for path, name, codes in [*files, *((path, name, None) for path, name in context)]:
@@ -45,9 +48,15 @@ class Plan:
             imports[name] = imported_paths(code, package)
             if content is not None:
                 self._digests[name] = hashlib.sha256(content).digest()
+                if seen or speaks_of_learning(code, imports[name]):
+                    speaks.add(name)
         names = {name: job.module for name, job in self._jobs.items()}
         groups = [[self._jobs[name] for name in group] for group in grouped(names, imports)]
-        self.groups = [group for group in groups if any(job.codes is not None for job in group)]
+        self.groups = [
+            group if is_judged([(job.size, job.name in speaks) for job in group]) else _unjudged(group)
+            for group in groups
+            if any(job.codes is not None for job in group)
+        ]
 
     @property
     def names(self) -> list[str]:
@@ -68,3 +77,8 @@ class Plan:
         jobs = [(job, self._digests.get(job.name)) for job in group]
         known = [(job, digest) for job, digest in jobs if digest is not None]
         return key_of(known, ignore_suppressions=ignore_suppressions) if len(known) == len(jobs) else None
+
+
+def _unjudged(group: list[Job]) -> list[Job]:
+    """What is left to do for a program that is no learning code: its files are read, and no others."""
+    return [replace(job, judged=False) for job in group if job.codes is not None]

@@ -251,6 +251,7 @@ def _path_of(plugin: Plugin | None) -> Iterator[None]:
             sys.path[:] = before
 
 
+@functools.cache
 def _make(entry: RuleEntry) -> Rule:
     try:
         with _path_of(entry.plugin):

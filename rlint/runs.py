@@ -31,7 +31,8 @@ class Target:
 @dataclass(frozen=True, slots=True)
 class Job:
     """A file to read. `codes` is None for a file that is read for knowledge only; `text` replaces the
-    file's content. `size` is about how much there is to read; 0 for a file that cannot be read.
+    file's content. `size` is about how much there is to read; 0 for a file that cannot be read. `judged` is
+    False in a program that is no learning code (see rlint/project/subject.py): no rule looks at it.
     """
 
     path: Path
@@ -42,6 +43,7 @@ class Job:
     text: str | None
     size: int
     measured: Measured = ()
+    judged: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,11 @@ class Worker:
         for job in jobs:
             self._jobs.append(job)
             text = _text(job)
+            if isinstance(text, str) and not job.judged:
+                module = parse(text, job.name)
+                if isinstance(module, Problem):
+                    self._problems[job.name] = module
+                continue
             knowledge = _known(job, text) if isinstance(text, str) else text
             if isinstance(knowledge, Problem):
                 self._problems[job.name] = knowledge
@@ -83,6 +88,11 @@ class Worker:
             for name in jobs
             if name in self._problems
         ]
+        results += [
+            self._check_comments(job, ignore_suppressions=ignore_suppressions)
+            for name, job in jobs.items()
+            if not job.judged and name not in self._problems
+        ]
         for group in groups:
             heat = (link or linked)(group)
             results += [
@@ -122,12 +132,27 @@ class Worker:
                 else:
                     found += seen
         if not ignore_suppressions:
-            hidden = tuple(finding for finding in found if comments.hides(finding))
-            found = [finding for finding in found if finding not in hidden]
-            known = {entry.code: entry.name for entry in registry.catalogue()}
-            found += comments.report(job.name, known, job.codes)
+            found, hidden = _sorted_out(found, comments, job)
         found.sort(key=lambda finding: finding.sort_key)
         return Result(job.name, tuple(found), tuple(problems), hidden=hidden)
+
+    def _check_comments(self, job: Job, *, ignore_suppressions: bool) -> Result:
+        """What is left to say of a file that no rule looks at."""
+        text = _text(job)
+        if isinstance(text, Problem):
+            return Result(job.name, problems=(text,), checked=False)
+        found = [] if ignore_suppressions else _sorted_out([], suppress.parse(text), job)[0]
+        return Result(job.name, tuple(sorted(found, key=lambda finding: finding.sort_key)))
+
+
+def _sorted_out(
+    found: list[Finding], comments: suppress.Suppressions, job: Job
+) -> tuple[list[Finding], tuple[Finding, ...]]:
+    """The findings that no comment hides, with those about the comments themselves; and the hidden ones."""
+    hidden = tuple(finding for finding in found if comments.hides(finding))
+    shown = [finding for finding in found if finding not in hidden]
+    known = {entry.code: entry.name for entry in registry.catalogue()}
+    return [*shown, *comments.report(job.name, known, job.codes or ())], hidden
 
 
 def linked(group: Mapping[str, ModuleSummary]) -> HeatMap:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import multiprocessing.connection
 import os
+import pickle
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Protocol
@@ -21,9 +24,11 @@ from rlint.worker import Worker
 
 _METHOD: str = "fork" if sys.platform == "linux" else "spawn"
 """Forking saves each process its imports; nothing here runs threads."""
-_THRESHOLD = 200_000  # trees have no cycles worth collecting while they are in use
+_COLLECTED_BYTES = 3_000_000
+"""Trees are full of cycles, but all of them are in use until their group is done. So garbage is collected
+once after so much source, and not while a group is being checked.
+"""
 
-Summaries = Mapping[str, ModuleSummary]
 Found = tuple[list[Result], dict[str, ModuleSummary]]
 """What was found in some files, and their summaries by name."""
 
@@ -50,7 +55,7 @@ class _Here:
     """All work in this process."""
 
     def __init__(self) -> None:
-        gc.set_threshold(_THRESHOLD, 50, 50)
+        gc.disable()
 
     def check(
         self, groups: Sequence[Sequence[Job]], *, ignore_suppressions: bool, keep_summaries: bool
@@ -58,12 +63,15 @@ class _Here:
         return _check_each(groups, ignore_suppressions=ignore_suppressions, keep_summaries=keep_summaries)
 
     def close(self) -> None:
-        pass
+        gc.freeze()  # what is there now counts as old: turned on, the collector would look at all of it
+        gc.unfreeze()
+        gc.enable()
 
 
 class _Processes:
-    """Each process gets a share of about the same size, and keeps it for both halves of the work. Groups stay
-    together; those that are too large for that are shared out file by file, and their summaries with them.
+    """Groups that are too large for one process are shared out file by file: each process summarises its
+    share, gets the summaries of the others, and checks its share, whose trees it has kept. The other groups
+    are handed out whole, the largest first, to whoever is free.
     """
 
     def __init__(self, count: int) -> None:
@@ -84,20 +92,28 @@ class _Processes:
     def check(
         self, groups: Sequence[Sequence[Job]], *, ignore_suppressions: bool, keep_summaries: bool
     ) -> Found:
-        whole, shared = _shares(groups, len(self._connections))
-        for connection, own, part in zip(self._connections, whole, shared, strict=True):
-            _send(connection, (own, part, ignore_suppressions, keep_summaries))
-        summaries: dict[str, ModuleSummary] = {}
-        for connection in self._connections:
-            summaries.update(_receive(connection))  # type: ignore[call-overload]
-        for connection, part in zip(self._connections, shared, strict=True):
-            names = {job.name for job in part}
-            _send(connection, [_known(group, summaries) for group in groups if _meets(group, names)])
+        shared, whole = _parted(groups, len(self._connections))
+        shares = _shares(shared, len(self._connections))
+        names = [[job.name for job in group] for group in shared]
+        for connection, share in zip(self._connections, shares, strict=True):
+            _send(connection, _Order(share, names, ignore_suppressions, keep_summaries))
+        packed = [_receive(connection) for connection in self._connections]
+        for number, connection in enumerate(self._connections):
+            _send(connection, [own for other, own in enumerate(packed) if other != number])
         results: list[Result] = []
-        for connection in self._connections:
-            found: Found = _receive(connection)  # type: ignore[assignment]
-            results += found[0]
-            summaries.update(found[1])
+        summaries: dict[str, ModuleSummary] = {}
+        left = list(reversed(whole))
+        busy = list(self._connections)
+        while busy:
+            ready = multiprocessing.connection.wait(busy)
+            for connection in [known for known in busy if known in ready]:
+                found: Found = _receive(connection)  # type: ignore[assignment]
+                results += found[0]
+                summaries.update(found[1])
+                if left:
+                    _send(connection, left.pop())
+                else:
+                    busy.remove(connection)
         return results, summaries
 
     def close(self) -> None:
@@ -122,54 +138,60 @@ def _away() -> Iterator[None]:
         os.chdir(folder)
 
 
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What a process does first: its share of the files of some groups, and the names of all their files."""
+
+    share: list[Job]
+    groups: list[list[str]]
+    ignore_suppressions: bool
+    keep_summaries: bool
+
+
 def start_workers(count: int) -> Workers:
     """Start `count` processes, or do the work in this one."""
     return _Here() if count <= 1 else _Processes(count)
 
 
-def _shares(groups: Sequence[Sequence[Job]], count: int) -> tuple[list[list[Sequence[Job]]], list[list[Job]]]:
-    """For each of `count` workers, the groups that it has whole, and its files of those that are shared."""
-    whole: list[list[Sequence[Job]]] = [[] for _ in range(count)]
-    shared: list[list[Job]] = [[] for _ in range(count)]
+def _size(group: Sequence[Job]) -> int:
+    return sum(job.size for job in group)
+
+
+def _parted(groups: Sequence[Sequence[Job]], count: int) -> tuple[list[Sequence[Job]], list[Sequence[Job]]]:
+    """The groups that are more than a process's fair part of the work, and all others, the largest first."""
+    ordered = sorted(groups, key=lambda group: (-_size(group), group[0].name))
+    total = sum(map(_size, groups))
+    shared = [group for group in ordered if len(group) > 1 and _size(group) * count > total]
+    return shared, [group for group in ordered if group not in shared]
+
+
+def _shares(groups: Sequence[Sequence[Job]], count: int) -> list[list[Job]]:
+    """The files of some groups in shares of about the same size."""
+    shares: list[list[Job]] = [[] for _ in range(count)]
     sizes = [0] * count
-    total = sum(job.size for group in groups for job in group)
-
-    def smallest(size: int) -> int:
-        number = sizes.index(min(sizes))
-        sizes[number] += size
-        return number
-
-    def size_of(group: Sequence[Job]) -> int:
-        return sum(job.size for job in group)
-
-    for group in sorted(groups, key=lambda group: (-size_of(group), group[0].name)):
-        size = size_of(group)
-        if len(group) == 1 or size * count <= total:
-            whole[smallest(size)].append(group)
-            continue
+    for group in groups:
         for job in sorted(group, key=lambda job: (-job.size, job.name)):
-            shared[smallest(job.size)].append(job)
-    return whole, shared
-
-
-def _meets(group: Sequence[Job], names: set[str]) -> bool:
-    return any(job.name in names for job in group)
-
-
-def _known(group: Iterable[Job], summaries: Summaries) -> dict[str, ModuleSummary]:
-    return {job.name: summaries[job.name] for job in group if job.name in summaries}
+            number = sizes.index(min(sizes))
+            sizes[number] += job.size
+            shares[number].append(job)
+    return shares
 
 
 def _check_each(groups: Iterable[Sequence[Job]], *, ignore_suppressions: bool, keep_summaries: bool) -> Found:
     """Check whole groups, one after the other, so that the trees of one are held at a time."""
     results: list[Result] = []
     kept: dict[str, ModuleSummary] = {}
+    uncollected = 0
     for group in groups:
         worker = Worker()
         summaries = worker.summarise(group)
         results += worker.check([summaries], ignore_suppressions=ignore_suppressions)
         if keep_summaries:
             kept.update(summaries)
+        uncollected += sum(job.size for job in group)
+        if uncollected > _COLLECTED_BYTES:
+            gc.collect()
+            uncollected = 0
     return results, kept
 
 
@@ -181,20 +203,43 @@ def _serve(
         other.close()
     for name, entries in plugins.items():  # a process that was not forked knows of none
         registry.add(name, entries)
-    gc.set_threshold(_THRESHOLD, 50, 50)
+    gc.disable()
     try:
-        whole, shared, ignore_suppressions, keep_summaries = connection.recv()
-        worker = Worker()
-        connection.send(worker.summarise(shared))
-        results, kept = _check_each(
-            whole, ignore_suppressions=ignore_suppressions, keep_summaries=keep_summaries
-        )
-        results += worker.check(connection.recv(), ignore_suppressions=ignore_suppressions)
-        connection.send((results, kept))
+        order: _Order = connection.recv()
+        connection.send(_share_checked(order, connection))
+        uncollected = 0
+        while True:
+            group: Sequence[Job] = connection.recv()
+            connection.send(
+                _check_each(
+                    [group],
+                    ignore_suppressions=order.ignore_suppressions,
+                    keep_summaries=order.keep_summaries,
+                )
+            )
+            uncollected += _size(group)
+            if uncollected > _COLLECTED_BYTES:
+                gc.collect()
+                uncollected = 0
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the parent is gone
     except RlintError as error:
         connection.send(error)
+
+
+def _share_checked(order: _Order, connection: Connection) -> Found:
+    """The first half of a process's work: a share of the large groups. Summaries travel packed, so that only
+    those unpack them who need them.
+    """
+    worker = Worker()
+    own = worker.summarise(order.share)
+    connection.send(pickle.dumps(own, pickle.HIGHEST_PROTOCOL))
+    every = dict(own)
+    for packed in connection.recv():
+        every.update(pickle.loads(packed))  # noqa: S301 - from a process of this very run
+    groups = [{name: every[name] for name in names if name in every} for names in order.groups]
+    results = worker.check(groups, ignore_suppressions=order.ignore_suppressions)
+    return results, own if order.keep_summaries else {}
 
 
 def _send(connection: Connection, message: object) -> None:

@@ -1,4 +1,4 @@
-"""Arguments that are added to calls: as LibCST would, which is not asked for calls in one line."""
+"""Arguments that are added to calls: as LibCST would, which is not asked for calls without comments."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ARGUMENTS = (
 
 @st.composite
 def calls(draw: st.DrawFn) -> str:
-    """The text of a call in one line, well spaced or not."""
-    space = st.sampled_from(["", " ", "  "])
+    """The text of a call, well spaced or not, in one line or more."""
+    space = st.sampled_from(["", " ", "  ", "\n", "\n    ", "\r\n  "])
     chosen = draw(st.lists(st.sampled_from(ARGUMENTS), max_size=4))
     positional = [each for each in chosen if not each.startswith(("**", "size=", "dtype="))]
     named = list(dict.fromkeys(each for each in chosen if each.startswith(("size=", "dtype="))))
@@ -29,25 +29,24 @@ def calls(draw: st.DrawFn) -> str:
         text += argument + draw(space)
         if number + 1 < len(arguments) or draw(st.booleans()):
             text += "," + draw(space)
-    return f"{draw(st.sampled_from(['f', 'x.to', 'nets[0]', 'make()']))}({text})"
+    called = draw(st.sampled_from(["f", "x.to", "nets[0]", "make()", "(a or b)", "x\n  .y"]))
+    return f"{called}({text})"
 
 
 @settings(deadline=None)  # the first call imports LibCST
 @given(calls())
-def test_a_keyword_in_one_line_goes_where_libcst_puts_it(call: str) -> None:
+def test_a_keyword_goes_where_libcst_puts_it(call: str) -> None:
     """Spaces and trailing commas stay; the call has the new argument, and the others as before."""
-    ast.parse(call)
     added = rewrite.with_keyword(call, "key", "True")
     assert added is not None
-    tree, before = (ast.parse(text, mode="eval").body for text in (added, call))
+    tree, before = (ast.parse(f"({text})", mode="eval").body for text in (added, call))
     assert isinstance(tree, ast.Call)
     assert isinstance(before, ast.Call)
     assert [ast.dump(each) for each in tree.args] == [ast.dump(each) for each in before.args]
     assert [k.arg for k in tree.keywords if k.arg] == [*(k.arg for k in before.keywords if k.arg), "key"]
-    # broken behind the parenthesis, the call is LibCST's; the line breaks are taken out again
-    broken = rewrite.with_keyword(call.replace("(", "(\n", 1), "key", "True")
-    assert broken is not None
-    assert "".join(broken.split()) == "".join(added.split())
+    by_libcst = rewrite.with_keyword_by_libcst(call, "key", "True")
+    assert by_libcst is not None
+    assert "".join(by_libcst.split()) == "".join(added.split())
 
 
 @pytest.mark.parametrize("text", ["f(key=1)", "f", "f(a) + g(b)", "f(a", ""])

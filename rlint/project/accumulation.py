@@ -11,6 +11,7 @@ from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.tree import FUNCTIONS, LOOPS
+from rlint.syntax.walk import below
 
 _SIZES = frozenset(
     {"shape", "size", "ndim", "dtype", "device", "nbytes", "itemsize", "numel", "dim", "__len__"}
@@ -157,7 +158,7 @@ def _sets_anew(statement: ast.AST, growth: Growth) -> bool:
     if not any(same_place(target, place) for target in flat for place in places):
         return False
     # its own growth, or a trim of itself, carries the old value on
-    return not any(same_place(node, growth.target) for node in ast.walk(statement.value))
+    return not any(same_place(node, growth.target) for node in below(statement.value))
 
 
 def _is_growth_of(binding: Binding, target: ast.Name, site: Site) -> bool:
@@ -174,7 +175,7 @@ def _rebinds(node: ast.AST, target: ast.expr) -> bool:
     place: ast.AST = target
     while True:
         if any(same_place(element, place) for element in flat):
-            return not any(same_place(part, target) for part in ast.walk(node.value))
+            return not any(same_place(part, target) for part in below(node.value))
         if not isinstance(place, (ast.Attribute, ast.Subscript)):
             return False
         place = place.value
@@ -185,10 +186,10 @@ def _sets_key(loop: AnyLoop, target: ast.expr) -> bool:
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return False
     own = {
-        node.id for part in (loop.target, *loop.body) for node in ast.walk(part)
+        node.id for part in (loop.target, *loop.body) for node in below(part)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }  # fmt: skip
-    return any(isinstance(node, ast.Name) and node.id in own for node in ast.walk(target))
+    return any(isinstance(node, ast.Name) and node.id in own for node in below(target))
 
 
 def _same_places(growth: Growth, region: ast.AST, site: Site) -> list[ast.AST]:
@@ -200,7 +201,7 @@ def _same_places(growth: Growth, region: ast.AST, site: Site) -> list[ast.AST]:
     kind = type(target)
     return [
         node
-        for node in ast.walk(region)
+        for node in below(region)
         if type(node) is kind
         and node is not target
         and isinstance(getattr(node, "ctx", None), ast.Load)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from rlint.project import facts
 from rlint.project.dtypes import library_dtype, tensor_class_dtype
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.names import Names
+from rlint.syntax.walk import children
 
 
 def _kinds(**names: str) -> dict[str, Tag]:
@@ -93,7 +93,7 @@ def _named(qualified: str | None) -> Kind:
 def _generic(qualified: str | None, argument: ast.expr, names: Names) -> Kind:
     if qualified == "typing.Optional":
         inner = annotation_kind(argument, names)
-        return replace(inner, optional=True) if inner else inner
+        return inner._replace(optional=True) if inner else inner
     if qualified == "typing.Union" and isinstance(argument, ast.Tuple):
         return _either([annotation_kind(part, names) for part in argument.elts])
     if qualified in ("typing.Annotated", "typing.Final", "typing.ClassVar"):
@@ -163,5 +163,5 @@ def _quoted(text: str, at: ast.expr, names: Names) -> Kind:
     while stack:  # the names in the string are looked up where the string stands
         node, parent = stack.pop()
         parents[node] = parent
-        stack.extend((child, node) for child in ast.iter_child_nodes(node))
+        stack.extend((child, node) for child in children(node))
     return annotation_kind(parsed, names)

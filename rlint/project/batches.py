@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import replace
 
 from rlint.project import facts
 from rlint.project.kind import UNKNOWN, Device, Kind, Tag
@@ -57,7 +56,7 @@ def batch_of_loader(call: ast.Call, kind_of: KindOf) -> Kind:
     size = call.args[1] if len(call.args) > 1 else given.get("batch_size", _FALSE)
     plain = _constant(given.get("collate_fn", _NONE)) is None and _constant(size) is not None
     of = (COLLATED_AND_PINNED if plain else PINNED) if pinned else (COLLATED if plain else "")
-    return _where_dataset_lies(call, given, replace(BATCH_ON_HOST, of=of), kind_of)
+    return _where_dataset_lies(call, given, BATCH_ON_HOST._replace(of=of), kind_of)
 
 
 def loaded(call: ast.Call, kind_of: KindOf, device_of: Callable[[ast.expr], Device]) -> Kind:
@@ -88,7 +87,7 @@ def collated(item: Kind) -> Kind:
     """The kind of what `default_collate` makes of such items."""
     if item.tag is Tag.TENSOR and item.device is not Device.HOST:
         return Kind(Tag.BATCH, device=item.device)
-    return replace(BATCH_ON_HOST, of=COLLATED)
+    return BATCH_ON_HOST._replace(of=COLLATED)
 
 
 def item_of_tensors(arguments: list[Kind]) -> Kind | None:
@@ -139,4 +138,4 @@ def method_result(batch: Kind, name: str, arguments: int | None) -> Kind:
 def kept(owner: Kind, result: Kind) -> Kind:
     """The result of a method that stays on its tensor's device, with what is known of its memory."""
     same_memory = not result.fresh or owner.of == COLLATED
-    return replace(result, device=owner.device, of=owner.of if same_memory else "")
+    return result._replace(device=owner.device, of=owner.of if same_memory else "")

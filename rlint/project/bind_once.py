@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rlint.findings import Edit
 from rlint.project.repeats import Repetition
 from rlint.syntax.scopes import Binding, How
+from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
     from rlint.project.site import Site
@@ -134,11 +135,11 @@ def _can_stand_before(first: ast.expr, statement: ast.stmt, site: Site) -> bool:
 
 def _is_first(first: ast.expr, statement: ast.stmt, site: Site) -> bool:
     """Is nothing evaluated before it that can fail for other reasons than `first` can?"""
-    own = {node.id for node in ast.walk(first) if isinstance(node, ast.Name)}
+    own = {node.id for node in below(first) if isinstance(node, ast.Name)}
     for part in site.order.earlier(first, statement):
-        if all(isinstance(node, _SIMPLE) or _is_shown_plainly(node) for node in ast.walk(part)):
+        if all(isinstance(node, _SIMPLE) or _is_shown_plainly(node) for node in below(part)):
             continue
-        for node in ast.walk(part):
+        for node in below(part):
             match node:
                 case ast.Name(id=name) if name not in own and site.qualified(node) is None:
                     return False

@@ -13,6 +13,7 @@ from rlint.project.knowledge import Knowledge
 from rlint.project.loops import ENVIRONMENT_STEP, MESSAGE
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS
+from rlint.syntax.walk import below, children
 
 _FIXED = frozenset({Tag.FUNCTION, Tag.CLASS, Tag.PYTHON_MODULE})
 # what library calls do to the world, but not to their arguments
@@ -28,6 +29,11 @@ _HARMLESS = (
 # while these wait, other threads and processes go on
 _WAITS = ("waits", "sleeps", "takes the lock", "changes the queue", "receives a message")
 _OTHERS = (ENVIRONMENT_STEP, MESSAGE)
+_PLACES = frozenset({ast.Name, ast.Attribute, ast.Subscript})
+_DOING = frozenset(
+    {ast.Call, ast.AugAssign, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal}
+    | {ast.Import, ast.ImportFrom, ast.ExceptHandler, ast.ClassDef, *FUNCTIONS}
+)
 
 
 class Changes:
@@ -76,17 +82,18 @@ class Changes:
             return None
         tree = self.knowledge.tree
         first_statement, second_statement = tree.statement(first), tree.statement(second)
-        nodes = [node for part in parts for node in tree.below(part)]
+        nodes = [node for part in parts for node in below(part)]
+        is_passed = second_statement in nodes
         # of the two statements themselves everything else that they evaluate
         for statement in dict.fromkeys((first_statement, second_statement)):
             nodes += _own_nodes(statement)
-        skipped = {node for end in (first, second) for node in ast.walk(end)}
-        if second_statement not in nodes:
+        skipped = {node for end in (first, second) for node in below(end)}
+        if not is_passed:
             # what is made of the second, and where it is stored, comes after it; in a loop that passes it
             # several times, it comes before, too
             skipped.update(self._around(first, second, second_statement))
             skipped.update(_targets(second_statement))
-        return [node for node in nodes if node not in skipped]
+        return [node for node in nodes if _does_something(node) and node not in skipped]
 
     def _around(self, first: ast.AST, second: ast.AST, statement: ast.stmt) -> list[ast.AST]:
         """The expressions around `second` that are evaluated after it for good, and not around `first`."""
@@ -95,7 +102,7 @@ class Changes:
             if node is statement:
                 break
             found.append(node)
-            if isinstance(node, COMPREHENSIONS) and not any(child is first for child in ast.walk(node)):
+            if isinstance(node, COMPREHENSIONS) and not any(child is first for child in below(node)):
                 found.clear()
         return found
 
@@ -114,16 +121,16 @@ class _Watched:
         unread: set[ast.AST] = set()
         bound_inside = {
             name
-            for node in ast.walk(expression)
+            for node in below(expression)
             if node in knowledge.tree.scopes
             for name in knowledge.tree.scopes[node].bindings
         }
-        for node in ast.walk(expression):
+        for node in below(expression):
             if isinstance(node, ast.Call) and not self._is_library(node):
                 level = knowledge.effects.call_effect(node).level
                 self.reads_state = self.reads_state or level is not Level.PURE
                 if level is Level.PURE:
-                    unread.update(ast.walk(node.func))
+                    unread.update(below(node.func))
             elif isinstance(node, ast.Name) and node.id not in bound_inside:
                 kind = knowledge.kinds.kind_of(node)
                 scope, _ = knowledge.names.bindings(node)
@@ -195,7 +202,7 @@ class _Watched:
                 effect = self.knowledge.effects.call_effect(node)
                 if kind.fresh or is_immutable(kind) or (effect.quiet and self._is_library(node)):
                     continue
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend(children(node))
 
     def lets_others_change(self, node: ast.AST) -> bool:
         """Is the value one that others may hold, and does the node wait for others, or step an environment,
@@ -266,6 +273,14 @@ class _Watched:
         return False
 
 
+def _does_something(node: ast.AST) -> bool:
+    """May running this node, its children left out, change anything at all?"""
+    kind = node.__class__
+    if kind in _PLACES:
+        return node.ctx.__class__ is not ast.Load  # type: ignore[attr-defined]
+    return kind in _DOING
+
+
 def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
     """The nodes that a statement evaluates itself; the blocks of a compound one left out."""
     stack: list[ast.AST] = [statement]
@@ -276,7 +291,7 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             continue
         blocks = (ast.stmt, ast.ExceptHandler, ast.match_case)
-        stack += [child for child in ast.iter_child_nodes(node) if not isinstance(child, blocks)]
+        stack += [child for child in children(node) if not isinstance(child, blocks)]
 
 
 def _targets(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -286,7 +301,7 @@ def _targets(statement: ast.stmt) -> Iterator[ast.AST]:
     elif isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
         targets = [statement.target]
     for target in targets:
-        yield from ast.walk(target)
+        yield from below(target)
 
 
 def _root(expression: ast.AST) -> str | None:
@@ -296,4 +311,4 @@ def _root(expression: ast.AST) -> str | None:
 
 
 def _attributes(expression: ast.AST) -> set[str]:
-    return {node.attr for node in ast.walk(expression) if isinstance(node, ast.Attribute)}
+    return {node.attr for node in below(expression) if isinstance(node, ast.Attribute)}

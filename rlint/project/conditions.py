@@ -12,6 +12,7 @@ from rlint.project.flow import Flow
 from rlint.project.guards import Interval, interval_of, last_name
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, Tree
+from rlint.syntax.walk import below
 
 
 class Sort(enum.Enum):
@@ -290,7 +291,7 @@ class Conditions:
 
 def constant_period(test: ast.expr, flow: Flow) -> int | None:
     """The period of `step % PERIOD == 0` where the name stands for one constant."""
-    for node in ast.walk(test):
+    for node in below(test):
         match node:
             case ast.BinOp(op=ast.Mod(), right=ast.Name() as name):
                 bindings = flow.reaching(name)
@@ -318,7 +319,7 @@ def _leaves(block: list[ast.stmt], *, repeated: bool) -> bool:
 def _words(expression: ast.expr) -> set[str]:
     """The names and texts in an expression, in lower case."""
     found = set()
-    for node in ast.walk(expression):
+    for node in below(expression):
         name = getattr(node, "attr", None) or getattr(node, "id", None) or getattr(node, "value", None)
         if isinstance(name, str):
             found.add(name.lower().lstrip("_"))

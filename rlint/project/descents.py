@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from rlint.syntax.tree import FUNCTIONS, LOOPS, Function, Loop, Tree
+from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
     from rlint.project.index import Index
@@ -43,22 +44,22 @@ class Walks:
         function = self.tree.function(branch)
         if function is None or _is_compiled(function):
             return
-        for wanted, below in ((left, right), (right, left)):
-            if isinstance(wanted, ast.Name) and isinstance(below, (ast.Subscript, ast.Name)):
+        for wanted, lower in ((left, right), (right, left)):
+            if isinstance(wanted, ast.Name) and isinstance(lower, (ast.Subscript, ast.Name)):
                 loop = self._loop_around(branch)
-                if loop is not None and _walks_down(loop, wanted.id, below):
-                    self.loops[loop] = below
-                elif _calls_itself(function, wanted.id, below):
-                    self.functions[function] = below
+                if loop is not None and _walks_down(loop, wanted.id, lower):
+                    self.loops[loop] = lower
+                elif _calls_itself(function, wanted.id, lower):
+                    self.functions[function] = lower
 
     def of(self, function: Function) -> ast.expr | None:
         """The sum below a node of the tree that a function walks down once in each call; None for one that
         also writes into the tree.
         """
         found = self.functions.get(function)
-        for loop, below in self.loops.items():
+        for loop, lower in self.loops.items():
             if self.tree.function(loop) is function and self._loop_around(loop) is None:
-                found = below
+                found = lower
         return found if found is not None and not _writes(function, found) else None
 
     def _loop_around(self, node: ast.AST) -> Loop | None:
@@ -70,18 +71,18 @@ class Walks:
         return None
 
 
-def storage_of(below: ast.expr, knowledge: Knowledge) -> Kind | None:
+def storage_of(lower: ast.expr, knowledge: Knowledge) -> Kind | None:
     """The kind of what a tree's sums are stored in, as far as the file tells; None where they are parts of
     objects.
     """
-    if isinstance(below, ast.Name):
-        function = knowledge.tree.function(below)
-        for node in ast.walk(function) if function is not None else ():
+    if isinstance(lower, ast.Name):
+        function = knowledge.tree.function(lower)
+        for node in below(function) if function is not None else ():
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() as value):
-                    if name == below.id:
+                    if name == lower.id:
                         return knowledge.kinds.kind_of(value.value).aged()
-    return knowledge.kinds.kind_of(below.value).aged() if isinstance(below, ast.Subscript) else None
+    return knowledge.kinds.kind_of(lower.value).aged() if isinstance(lower, ast.Subscript) else None
 
 
 def walked_by(path: str, module: str, index: Index, depth: int = _DEPTH) -> list[Kind]:
@@ -109,32 +110,32 @@ def _is_compiled(function: Function) -> bool:
     )
 
 
-def _writes(function: Function, below: ast.expr) -> bool:
+def _writes(function: Function, lower: ast.expr) -> bool:
     """Does a function store anything where the sums are?"""
-    return isinstance(below, ast.Subscript) and any(
+    return isinstance(lower, ast.Subscript) and any(
         isinstance(node, ast.Subscript)
         and isinstance(node.ctx, ast.Store)
-        and _alike(node.value, below.value)
-        for node in ast.walk(function)
+        and _alike(node.value, lower.value)
+        for node in below(function)
     )
 
 
-def _walks_down(loop: Loop, wanted: str, below: ast.expr) -> bool:
+def _walks_down(loop: Loop, wanted: str, lower: ast.expr) -> bool:
     """Does a loop take the sum on the left off the wanted one, and go from a node to one of its children?"""
     takes_off = doubles = False
     assigned = {
         target.id
-        for node in ast.walk(loop)
+        for node in below(loop)
         if isinstance(node, (ast.Assign, ast.AugAssign))
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Name)
     }
-    for node in ast.walk(loop):
+    for node in below(loop):
         match node:
             case ast.AugAssign(target=ast.Name(id=name), op=ast.Sub(), value=value) if name == wanted:
-                takes_off = takes_off or _alike(value, below)
+                takes_off = takes_off or _alike(value, lower)
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == wanted:
-                takes_off = takes_off or _is_rest(value, wanted, below)
+                takes_off = takes_off or _is_rest(value, wanted, lower)
             case ast.AugAssign(target=ast.Name(), op=ast.Mult(), value=ast.Constant(value=2)):
                 doubles = True
             case ast.AugAssign(target=ast.Name(), op=ast.LShift(), value=ast.Constant(value=1)):
@@ -148,23 +149,23 @@ def _walks_down(loop: Loop, wanted: str, below: ast.expr) -> bool:
     return takes_off and doubles
 
 
-def _calls_itself(function: Function, wanted: str, below: ast.expr) -> bool:
+def _calls_itself(function: Function, wanted: str, lower: ast.expr) -> bool:
     """Does a function call itself with the wanted sum as it is, and with the one on the left taken off?"""
     whole = rest = False
-    for node in ast.walk(function):
+    for node in below(function):
         match node:
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name == function.name:
                 given = [*node.args, *(keyword.value for keyword in node.keywords)]
                 whole = whole or any(isinstance(value, ast.Name) and value.id == wanted for value in given)
-                rest = rest or any(_is_rest(value, wanted, below) for value in given)
+                rest = rest or any(_is_rest(value, wanted, lower) for value in given)
     return whole and rest
 
 
-def _is_rest(value: ast.expr, wanted: str, below: ast.expr) -> bool:
+def _is_rest(value: ast.expr, wanted: str, lower: ast.expr) -> bool:
     """`wanted - sums[left]`."""
     match value:
         case ast.BinOp(left=ast.Name(id=name), op=ast.Sub(), right=right):
-            return name == wanted and _alike(right, below)
+            return name == wanted and _alike(right, lower)
     return False
 
 

@@ -16,6 +16,7 @@ from rlint.project.own_items import CHANGES, holds_own_items
 from rlint.syntax.forms import argument_count
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
+from rlint.syntax.walk import children
 
 _WRITES = Effect(Level.EFFECTS, "writes into an argument")
 _USES_UP = Effect(Level.EFFECTS, "uses up an iterator")
@@ -37,6 +38,12 @@ class EffectResolver(Protocol):
 
     def effect_at(self, path: str, module: str) -> Effect | None:
         """The effect of calling what stands at an access path; None where the project has no such thing."""
+
+
+_DOES_NOTHING = frozenset(
+    {ast.Constant, ast.Expr, ast.Assign, ast.Return, ast.Tuple, ast.BinOp, ast.keyword, ast.If}
+)
+"""The most frequent of the nodes that do nothing themselves."""
 
 
 class Effects:
@@ -113,6 +120,8 @@ class Effects:
 
     def _own(self, node: ast.AST) -> Effect:
         """The effect of one node, its children left out."""
+        if node.__class__ in _DOES_NOTHING:
+            return PURE
         match node:
             case ast.Call():
                 return self.call_effect(node)
@@ -335,7 +344,7 @@ def _evaluated(expression: ast.AST) -> Iterator[ast.AST]:
         yield node
         if isinstance(node, ast.Lambda):
             continue
-        stack.extend(ast.iter_child_nodes(node))
+        stack.extend(children(node))
 
 
 def _body_nodes(function: Function) -> Iterator[ast.AST]:
@@ -346,4 +355,4 @@ def _body_nodes(function: Function) -> Iterator[ast.AST]:
         yield node
         if isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
             continue
-        stack.extend(ast.iter_child_nodes(node))
+        stack.extend(children(node))

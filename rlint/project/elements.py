@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from rlint.project.devices import is_device
 from rlint.project.dtypes import (
@@ -127,7 +126,7 @@ class Elements(KindsBase):
             target = _argument(node, 0, "dtype")
             dtype = self.dtype_of(target) if target is not None else ""
             copied = len(node.args) + len(node.keywords) == 1  # else it may be told not to copy
-            return replace(result, dtype=dtype, rank=owner.rank, fresh=copied)
+            return result._replace(dtype=dtype, rank=owner.rank, fresh=copied)
         elif method in ("to", "type_as"):
             dtype, rank = self._converted(node, owner), owner.rank
         elif method == "numpy":
@@ -143,13 +142,13 @@ class Elements(KindsBase):
         """The result with its elements, of the type that the call asks for, if it does."""
         for keyword in node.keywords:
             if keyword.arg is None or keyword.arg == "out":
-                return replace(result, dtype="", rank=rank)
+                return result._replace(dtype="", rank=rank)
             if keyword.arg == "dtype" and not _is_none(keyword.value):
                 dtype = self.dtype_of(keyword.value)
         position = _TYPE_AT.get(self.names.qualified(node.func) or "", len(node.args))
         if position < len(node.args) and not _is_none(node.args[position]):
             dtype = self.dtype_of(node.args[position])
-        return replace(result, dtype=dtype, rank=rank)
+        return result._replace(dtype=dtype, rank=rank)
 
     def _by_numbers(self, node: ast.Call, name: str, result: Kind) -> tuple[str, int | None]:
         """Of functions whose result follows from numbers that they are given."""
@@ -281,7 +280,7 @@ class Elements(KindsBase):
         """An attribute of an array or tensor that is another view of its elements (`x.T`, `x.data`)."""
         if result.tag not in _ARRAYS or attribute not in _SAME_ATTRIBUTES or owner.optional:
             return result
-        return replace(result, dtype=owner.dtype, rank=owner.rank)
+        return result._replace(dtype=owner.dtype, rank=owner.rank)
 
     def part_of_array(self, owner: Kind, index: ast.expr) -> Kind:
         """What indexing an array or tensor gives: a part of it, or a number."""
@@ -322,12 +321,12 @@ class Elements(KindsBase):
         left, right = self.kind_of(node.left), self.kind_of(node.right)
         if left.tag in _ARRAYS and right.tag in _ARRAYS:
             dtype = of_arithmetic(left, right, node.op)
-            return replace(result, dtype=dtype, rank=rank_of_two(left, right))
+            return result._replace(dtype=dtype, rank=rank_of_two(left, right))
         array, number, value = (left, right, node.right) if left.tag in _ARRAYS else (right, left, node.left)
         if number.tag not in (Tag.INT, Tag.FLOAT, Tag.BOOL) or array.optional:
             return result
         literal = bool(of_literal(value, DEFAULT))
-        return replace(result, dtype=with_number(array, number, node.op, literal=literal), rank=array.rank)
+        return result._replace(dtype=with_number(array, number, node.op, literal=literal), rank=array.rank)
 
 
 def rank_of_two(left: Kind, right: Kind) -> int | None:

@@ -16,6 +16,7 @@ from rlint.project.stepped import Optimized
 from rlint.project.summary import FunctionSummary
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import Function
+from rlint.syntax.walk import below
 
 _SMALL = 6
 """Statements in a helper that is looked through for what becomes of its arguments."""
@@ -111,5 +112,5 @@ def _lets_end(node: Function) -> bool:
     return any(
         (isinstance(part, ast.Attribute) and part.attr in _ENDING)
         or (isinstance(part, ast.Name) and part.id in _ENDING)
-        for part in ast.walk(node)
+        for part in below(node)
     )

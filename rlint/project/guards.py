@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rlint.findings import Heat
 from rlint.syntax.tree import FUNCTIONS, LOOPS, Tree
+from rlint.syntax.walk import below
 
 RARE_PERIOD = 50
 """Every so many passes a guarded line counts as one level colder than its loop."""
@@ -111,9 +112,7 @@ def _cap_of_part(part: ast.expr, tree: Tree) -> Heat:
         return Heat.WARM if _RARE_WORDS.search(interval.text.lower()) else Heat.HOT
     if isinstance(part, ast.Compare):
         words = " ".join(
-            name
-            for node in ast.walk(part)
-            if (name := getattr(node, "attr", None) or getattr(node, "id", None))
+            name for node in below(part) if (name := getattr(node, "attr", None) or getattr(node, "id", None))
         ).lower()
         if _INTERVAL_WORDS.search(words) and _RARE_WORDS.search(words):
             return Heat.WARM
@@ -158,11 +157,11 @@ def _conjuncts(test: ast.expr) -> list[ast.expr]:
 
 def last_name(expression: ast.AST) -> str | None:
     """The last name in an access: `done` of `self.done`, `dones` of `dones.any()` or `dones[i]`."""
+    if expression.__class__ is ast.Name:
+        return expression.id
+    if expression.__class__ is ast.Attribute:
+        return expression.attr
     match expression:
-        case ast.Name(id=name):
-            return name
-        case ast.Attribute(attr=name):
-            return name
         case ast.Call(func=ast.Attribute(value=owner, attr="any" | "all" | "item")):
             return last_name(owner)
         case ast.Call(func=ast.Attribute(attr=name)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from rlint.project import batches, facts
@@ -228,6 +228,11 @@ class Index:
         return UNKNOWN
 
     @cached_property
+    def attributes_read(self) -> frozenset[str]:
+        """The names of all attributes that any file of the project reads."""
+        return frozenset[str]().union(*(module.attributes_read for module in self.modules.values()))
+
+    @cached_property
     def has_walks(self) -> bool:
         """Does any function of the project walk down a tree of sums (see descents.py)?"""
         return any(f.walks_down is not None for m in self.modules.values() for f in m.functions.values())
@@ -360,7 +365,7 @@ class Index:
         if isinstance(value, ClassSummary):
             made = self._fresh_kinds.get(value.path)
             if made is None:
-                made = self._fresh_kinds[value.path] = replace(self.class_kind(value), fresh=True)
+                made = self._fresh_kinds[value.path] = self.class_kind(value)._replace(fresh=True)
             return made
         if isinstance(value, FunctionSummary):
             return self.returned(value)
@@ -431,7 +436,7 @@ class Index:
         for value in function.returns:
             returned = self._known(value, function.module)
             if returned.item is not None:
-                returned = replace(returned, item=self._known(returned.item, function.module) or None)
+                returned = returned._replace(item=self._known(returned.item, function.module) or None)
             kind = returned if kind is None else kind.joined(returned)
         return kind or UNKNOWN
 

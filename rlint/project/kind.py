@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 
 class Tag(enum.Enum):
@@ -76,8 +76,7 @@ class Device(enum.Enum):
     OTHER = "other"  # known to be neither host nor cuda: mps, xpu, meta …
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """The kind of a value.
 
     `of` is the qualified name of the class or constructor where it is known: the class of an
@@ -89,6 +88,8 @@ class Kind:
     `dtype` is the type of the elements of an array or tensor ("float32", "uint8", "bool" …; "float"
     for the default floating-point type of torch, which is float32 unless the program sets another),
     `rank` the number of its dimensions; "" and None where they are not known.
+
+    A tuple, since no other object is made and compared so often.
     """
 
     tag: Tag = Tag.UNKNOWN
@@ -107,16 +108,16 @@ class Kind:
 
     def aged(self) -> Kind:
         """The same kind once something else may hold the value."""
-        return replace(self, fresh=False) if self.fresh else self
+        return self._replace(fresh=False) if self.fresh else self
 
     def joined(self, other: Kind) -> Kind:
         """What is known of a value that is either of the two."""
         if self == other:
             return self
         if self.tag is Tag.NONE and other.tag is not Tag.NONE:
-            return replace(other, optional=True) if other or other.of else UNKNOWN
+            return other._replace(optional=True) if other or other.of else UNKNOWN
         if other.tag is Tag.NONE:
-            return replace(self, optional=True) if self or self.of else UNKNOWN
+            return self._replace(optional=True) if self or self.of else UNKNOWN
         if self.tag is not other.tag:
             return UNKNOWN
         return Kind(

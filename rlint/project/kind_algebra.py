@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from rlint.project import batches
 from rlint.project.dtypes import OBJECT
@@ -72,7 +71,7 @@ def indexed(owner: Kind, step: str) -> Kind:
         return item_of(owner)
     if step == "[:]":
         if owner.tag in (Tag.LIST, Tag.TUPLE):
-            return replace(owner, fresh=True, parts=())
+            return owner._replace(fresh=True, parts=())
         is_array = owner.tag is Tag.NDARRAY
         return Kind(Tag.NDARRAY, dtype=owner.dtype) if is_array else _deferred(owner, step)
     if owner.tag in (Tag.LIST, Tag.TUPLE, Tag.DEQUE, Tag.ITERATOR, Tag.LOADER, Tag.PARAMETERS):
@@ -111,15 +110,14 @@ def arithmetic(left: Kind, right: Kind, operator: ast.operator) -> Kind:
             return Kind(Tag.FLOAT)
         return Kind(Tag.INT) if not isinstance(operator, ast.Pow) else UNKNOWN
     if left.tag is right.tag and left.tag in (Tag.LIST, Tag.TUPLE) and isinstance(operator, ast.Add):
-        return replace(
-            left.joined(right),
+        return left.joined(right)._replace(
             fresh=True,
             parts=left.parts + right.parts if left.parts and right.parts else (),
         )
     if left.tag is right.tag is Tag.DICT and isinstance(operator, (ast.BitAnd, ast.BitOr, ast.Add, ast.Sub)):
-        return replace(left.joined(right), fresh=True)  # of dicts, or of counters
+        return left.joined(right)._replace(fresh=True)  # of dicts, or of counters
     if left.tag is Tag.LIST and isinstance(operator, ast.Mult):
-        return replace(left, fresh=True)
+        return left._replace(fresh=True)
     if left.tag is Tag.PATH and isinstance(operator, ast.Div):
         return left
     return UNKNOWN

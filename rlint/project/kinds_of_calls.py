@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import ClassVar
 
 from rlint.project import batches, facts
@@ -50,7 +49,7 @@ class CallKinds(Elements):
             if kind.tag is Tag.TENSOR and owner.tag is Tag.TENSOR and kind.device is Device.UNKNOWN:
                 return batches.kept(owner, kind)
             if kind.tag is Tag.DEVICE and owner.tag is Tag.TENSOR:
-                return replace(kind, device=owner.device)
+                return kind._replace(device=owner.device)
             return kind
         return Kind(of=f"{owner.of}.{node.attr}") if owner.of else UNKNOWN
 
@@ -92,7 +91,7 @@ class CallKinds(Elements):
         if owner.tag is Tag.BATCH:
             return batches.method_result(owner, func.attr, argument_count(node))
         if owner.tag is Tag.TENSOR and func.attr == "pin_memory":
-            return replace(owner, of=batches.PINNED, fresh=True)
+            return owner._replace(of=batches.PINNED, fresh=True)
         if owner.tag is Tag.TOKENIZER and _gives_tensors(node):
             encoded = Kind(Tag.TENSOR, device=Device.HOST, fresh=True)
             return encoded if func.attr == "encode" else batches.BATCH_ON_HOST
@@ -134,16 +133,16 @@ class CallKinds(Elements):
             result = result.aged()
         if qualified in _MADE_OF_FIRST and node.args:
             copied = self.kind_of(node.args[0])
-            return replace(copied, fresh=qualified == "copy.deepcopy") if copied else copied
+            return copied._replace(fresh=qualified == "copy.deepcopy") if copied else copied
         if result.tag is Tag.DEVICE and node.args:
-            return replace(result, device=self.device_of(node.args[0]))
+            return result._replace(device=self.device_of(node.args[0]))
         if result.tag is Tag.LOADER:
-            return replace(result, item=batches.batch_of_loader(node, self.kind_of))
+            return result._replace(item=batches.batch_of_loader(node, self.kind_of))
         if qualified == "torch.utils.data.TensorDataset":
             held = [Kind(Tag.TENSOR) if self._is_moved(value) else self.kind_of(value) for value in node.args]
-            return replace(result, item=batches.item_of_tensors(held))
+            return result._replace(item=batches.item_of_tensors(held))
         if qualified in ITERATES and node.args:
-            return replace(result, item=self.iterated(node.args[0], ()) or None)
+            return result._replace(item=self.iterated(node.args[0], ()) or None)
         if qualified == "builtins.next" and node.args:
             iterator = self.kind_of(node.args[0])
             known = iterator.tag in (Tag.ITERATOR, Tag.PARAMETERS)
@@ -160,24 +159,24 @@ class CallKinds(Elements):
             "collections.deque",
         ):
             if node.args and qualified != "collections.deque":
-                return replace(result, item=item_of(self.kind_of(node.args[0])) or None)
+                return result._replace(item=item_of(self.kind_of(node.args[0])) or None)
             return result
         if result.tag is Tag.TENSOR:
             if qualified == batches.FROM_NUMPY:
-                return replace(result, of=qualified)
+                return result._replace(of=qualified)
             for keyword in node.keywords:
                 if keyword.arg == "device":
-                    return replace(result, device=self.device_of(keyword.value))
+                    return result._replace(device=self.device_of(keyword.value))
                 if keyword.arg is None:
-                    return replace(result, device=Device.UNKNOWN)
+                    return result._replace(device=Device.UNKNOWN)
             if result.device is Device.UNKNOWN and qualified not in _MOVED_WITH_ITS_MODULE:
                 kinds = [self.kind_of(argument) for argument in node.args]
                 kinds += [kind.item for kind in kinds if kind.tag in (Tag.LIST, Tag.TUPLE) and kind.item]
                 devices = {kind.device for kind in kinds if kind.tag is Tag.TENSOR}
                 if len(devices) == 1:
-                    return replace(result, device=devices.pop())
+                    return result._replace(device=devices.pop())
             if any(keyword.arg == "pin_memory" and not _is_false(keyword.value) for keyword in node.keywords):
-                return replace(result, of=batches.PINNED)
+                return result._replace(of=batches.PINNED)
         return result
 
     def _is_moved(self, expression: ast.expr) -> bool:
@@ -198,18 +197,18 @@ class CallKinds(Elements):
 
     def _moved(self, node: ast.Call, method: str, owner: Kind) -> Kind:
         if method == "cpu":
-            return replace(owner, of="", device=Device.HOST, fresh=False)
+            return owner._replace(of="", device=Device.HOST, fresh=False)
         if method == "cuda":
-            return replace(owner, of="", device=Device.CUDA, fresh=False)
+            return owner._replace(of="", device=Device.CUDA, fresh=False)
         targets = [keyword.value for keyword in node.keywords if keyword.arg == "device"] or node.args[:1]
         if not targets:
-            return replace(owner, fresh=False)
+            return owner._replace(fresh=False)
         kind = self.kind_of(targets[0])
         if kind.tag is Tag.DTYPE:
-            return replace(owner, fresh=False)
+            return owner._replace(fresh=False)
         if kind.tag is Tag.TENSOR:
-            return replace(owner, of="", device=kind.device, fresh=False)
-        return replace(owner, of="", device=self.device_of(targets[0]), fresh=False)
+            return owner._replace(of="", device=kind.device, fresh=False)
+        return owner._replace(of="", device=self.device_of(targets[0]), fresh=False)
 
     def device_of(self, expression: ast.expr) -> Device:
         """The device that an expression names as an argument of `.to()`, `device=` or `torch.device()`."""

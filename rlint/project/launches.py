@@ -10,6 +10,7 @@ from rlint.project.guards import coldest, last_name
 from rlint.project.kind import Tag
 from rlint.project.summary import CallSite
 from rlint.syntax.tree import LOOPS
+from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
     from rlint.project.knowledge import Knowledge
@@ -119,7 +120,7 @@ def starts_many(call: ast.Call, knowledge: Knowledge) -> bool:
     innermost = loops[0]
     if not isinstance(innermost, LOOPS):
         return True
-    inside = (node for statement in innermost.body for node in ast.walk(statement))
+    inside = (node for statement in innermost.body for node in below(statement))
     joined = {ast.unparse(node.func.value) for node in inside
               if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
               and node.func.attr == "join"}  # fmt: skip

@@ -10,6 +10,7 @@ from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.numbers import number_of
 from rlint.syntax.tree import LOOPS
+from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
     from rlint.project.site import Site
@@ -51,7 +52,7 @@ def over_settings(loop: ast.AST, site: Site) -> bool:
     """
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return False
-    names = [name.id for name in ast.walk(loop.target) if isinstance(name, ast.Name)]
+    names = [name.id for name in below(loop.target) if isinstance(name, ast.Name)]
     names += [last_name(loop.iter) or ""] if not isinstance(loop.iter, ast.Call) else []
     if any(_SETTINGS.search(name.lower()) for name in names):
         return True

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.syntax.tree import FUNCTIONS
+from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
     from rlint.project.knowledge import Knowledge
@@ -94,7 +95,7 @@ class Locks:
         )
 
     def _changed(self, statement: ast.stmt) -> Iterator[str]:
-        for node in ast.walk(statement):
+        for node in below(statement):
             match node:
                 case ast.Attribute(attr="value", ctx=ast.Store(), value=owner):
                     yield last_name(owner) or ""

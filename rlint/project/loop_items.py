@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from rlint.project.loops import BOUNDED, AnyLoop
 from rlint.syntax.tree import COMPREHENSIONS
+from rlint.syntax.walk import below
 
 _SAME_ITEMS = frozenset(
     """builtins.iter builtins.list builtins.tuple builtins.reversed builtins.sorted tqdm.tqdm tqdm.auto.tqdm
@@ -109,6 +110,6 @@ def _pairs(target: ast.expr, iterable: ast.expr, qualified: Qualified) -> Iterat
             if method == "values":
                 yield from _pairs(target, owner, qualified)
                 return
-    for node in ast.walk(target):
+    for node in below(target):
         if isinstance(node, ast.Name):
             yield Item(node.id, Sort.ELEMENT, iterable, is_part=node is not target)

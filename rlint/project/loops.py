@@ -50,6 +50,7 @@ class Loops:
         self._drivers: dict[ast.AST, set[str]] = {}
         self._function_drivers: dict[ast.AST | None, set[str]] = {}
         self._gradient_steps: list[ast.Call] = []
+        self._around: dict[ast.AST, list[AnyLoop]] = {}
         nodes = [node for kind in (*LOOPS, *COMPREHENSIONS) for node in tree.of_type(kind)]
         nodes.sort(key=lambda node: (node.lineno, node.col_offset, -(node.end_lineno or 0)))  # type: ignore[attr-defined]
         for node in nodes:
@@ -62,6 +63,12 @@ class Loops:
         """The loops of the same function whose body repeats `node`, innermost first. A loop that the
         line leaves on its way (`break`, `return`, `raise` at the end of its block) does not repeat it.
         """
+        known = self._around.get(node)
+        if known is None:
+            known = self._around[node] = self._find_around(node)
+        return known
+
+    def _find_around(self, node: ast.AST) -> list[AnyLoop]:
         found: list[AnyLoop] = []
         left = 0
         leaves_all = False

@@ -11,6 +11,7 @@ from rlint.syntax.tree import Tree
 
 _BUILTINS = frozenset(dir(builtins))
 _ALIAS_DEPTH = 6
+_UNSEEN = "\0"
 
 
 class Names:
@@ -28,10 +29,11 @@ class Names:
         `<module>.<qualname>`. Only names, attributes of them and plain aliases are followed:
         the attributes of a value have no qualified name.
         """
+        known = self._cache.get(expression, _UNSEEN)
+        if known is not _UNSEEN:
+            return known
         if not isinstance(expression, (ast.Name, ast.Attribute)):
             return None
-        if expression in self._cache:
-            return self._cache[expression]
         self._cache[expression] = None
         result = self._resolve(expression, _ALIAS_DEPTH)
         result = facts.canonical(result) if result else None

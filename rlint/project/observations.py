@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.syntax.scopes import Binding, How
+from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
     from rlint.project.site import Site
@@ -111,9 +112,7 @@ def _is_part_of_transition(binding: Binding) -> bool:
     targets = target.targets if isinstance(target, ast.Assign) else [getattr(target, "target", None)]
     for whole in targets:
         names = (
-            {node.id.rstrip("_") for node in ast.walk(whole) if isinstance(node, ast.Name)}
-            if whole
-            else set()
+            {node.id.rstrip("_") for node in below(whole) if isinstance(node, ast.Name)} if whole else set()
         )
         if all(names & words for words in _BESIDE):
             return True

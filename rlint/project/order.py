@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.syntax.tree import Tree
+from rlint.syntax.walk import children
 
 _Child = tuple[ast.AST, bool]  # a part, and whether evaluating the whole always evaluates it
 
@@ -193,4 +194,4 @@ def _ordered(node: ast.AST) -> Iterator[_Child]:
         case ast.Try() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             return
         case _:
-            yield from ((child, True) for child in ast.iter_child_nodes(node))
+            yield from ((child, True) for child in children(node))

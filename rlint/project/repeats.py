@@ -9,6 +9,7 @@ from rlint.project.changes import Changes
 from rlint.project.order import Order
 from rlint.syntax.scopes import Scope
 from rlint.syntax.tree import Tree
+from rlint.syntax.walk import below
 
 _Shape = tuple[object, ...]
 
@@ -121,7 +122,7 @@ class Repeats:
         return known
 
     def _scopes_in(self, node: ast.expr) -> list[Scope]:
-        return [self.tree.scopes[child] for child in ast.walk(node) if child in self.tree.scopes]
+        return [self.tree.scopes[child] for child in below(node) if child in self.tree.scopes]
 
     def _described(
         self, node: ast.AST, inner: set[ast.AST], numbers: dict[tuple[object, str], int]
@@ -136,7 +137,8 @@ class Repeats:
             case ast.Constant(value=value):
                 return (type(value), repr(value))
         parts: list[object] = [type(node)]
-        for _, value in ast.iter_fields(node):
+        for name in node._fields:
+            value = getattr(node, name, None)
             if isinstance(value, list):
                 parts.append(
                     tuple(

@@ -49,6 +49,7 @@ from rlint.project.sure_devices import SureDevices
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.toplevel import TopLevel
 from rlint.syntax.tree import FUNCTIONS, Function, Loop
+from rlint.syntax.walk import below
 
 
 class Site(TopLevel):
@@ -82,6 +83,8 @@ class Site(TopLevel):
         self._concurrency = Concurrency(heat.graph)
         self._channels = Channels(heat.graph)
         self._heats: dict[ast.AST, HeatAt] = {}
+        self._callables: dict[ast.Call, list[FunctionSummary]] = {}
+        self._giving: dict[ast.Call, bool] = {}
         self._warm: dict[ast.AST | None, bool] = {}
         self._warm_nodes: dict[type[ast.AST], list[ast.AST]] = {}
 
@@ -127,6 +130,12 @@ class Site(TopLevel):
 
     def callables(self, call: ast.Call) -> list[FunctionSummary]:
         """The functions of the project that a call may run (several where a method is overridden)."""
+        known = self._callables.get(call)
+        if known is None:
+            known = self._callables[call] = self._find_callables(call)
+        return known
+
+    def _find_callables(self, call: ast.Call) -> list[FunctionSummary]:
         qualified = self.qualified(call.func)
         path = qualified or ""
         if not path and isinstance(call.func, ast.Attribute):
@@ -224,7 +233,7 @@ class Site(TopLevel):
         """
         if not self.effect_of(expression).quiet:
             return False
-        for node in ast.walk(expression):
+        for node in below(expression):
             if work.looks_outside(node, self.knowledge):
                 return False
             if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) in self._shared_tensors:
@@ -248,8 +257,8 @@ class Site(TopLevel):
         if isinstance(node, ast.Call):
             path = self.knowledge.effects.path_of(node) if self.index.has_walks else None
             return walked_by(path, self.knowledge.name, self.index) if path else []
-        below = self._walks.loops.get(node)
-        storage = storage_of(below, self.knowledge) if below is not None else None
+        walk = self._walks.loops.get(node)
+        storage = storage_of(walk, self.knowledge) if walk is not None else None
         return [storage] if storage is not None else []
 
     # -- what flows where ----------------------------------------------------------------------
@@ -304,22 +313,13 @@ class Site(TopLevel):
 
     def is_attribute_read(self, attribute: str) -> bool:
         """Does any file of the project read an attribute of this name, on any object?"""
-        return any(attribute in module.attributes_read for module in self.index.modules.values())
+        return attribute in self.index.attributes_read
 
     def is_set_up(self, *settings: str) -> bool:
         """Does the program that this file belongs to read or import one of these names: functions that set
         something for the whole process, as `set_default_device`? What only tests set counts for tests.
         """
-        program = self._heat.graph.program(self.module.module)
-        return any(
-            self._heat.graph.program(module.module) == program
-            and (self.module.is_test or not module.is_test)
-            and (
-                any(name in module.attributes_read for name in settings)
-                or any(target.rpartition(".")[2] in settings for target in module.imports.values())
-            )
-            for module in self.index.modules.values()
-        )
+        return not self._names_of_program.isdisjoint(settings)
 
     def is_only_fed(self, attribute: str) -> bool:
         """Are all things of this name only added to, and maybe emptied, in all files of the project?"""
@@ -404,13 +404,19 @@ class Site(TopLevel):
         """Does a call give what a network computed: the call of a network, or of a function of the project
         that returns what one computed? Whether autograd is off at the call is another question.
         """
+        known = self._giving.get(call)
+        if known is None:
+            known = self._giving[call] = self._may_give_gradient(call)
+        return known
+
+    def _may_give_gradient(self, call: ast.Call) -> bool:
         if self._forwards.runs_network(self.kind_of(call.func)):
             return True
         return self._forwards.gives_gradient(self._gradients.path_of(call), self.module.module)
 
     def takes_gradient_steps(self, part: ast.AST) -> bool:
         """Are gradient steps taken in a part of the file: in its own lines or in functions that it calls?"""
-        for node in ast.walk(part):
+        for node in below(part):
             if not isinstance(node, ast.Call):
                 continue
             if self.knowledge.loops.driver_of(node) == GRADIENT_STEP or last_name(node.func) in LEARNS:
@@ -792,6 +798,18 @@ class Site(TopLevel):
         start, end = self.header_span(statement)
         positions = self.tree.positions
         return positions.position(start).line, positions.position(end).line
+
+    @cached_property
+    def _names_of_program(self) -> frozenset[str]:
+        """The names that the program of this file reads of objects, or imports."""
+        program = self._heat.graph.program
+        here = program(self.module.module)
+        found: set[str] = set()
+        for module in self.index.modules.values():
+            if (self.module.is_test or not module.is_test) and program(module.module) == here:
+                found |= module.attributes_read
+                found.update(target.rpartition(".")[2] for target in module.imports.values())
+        return frozenset(found)
 
     @cached_property
     def _names(self) -> dict[str, list[ast.Name]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 
 from rlint.project.guards import last_name
 from rlint.project.knowledge import Knowledge
@@ -81,6 +82,7 @@ def speedups_of(knowledge: Knowledge) -> frozenset[str]:
     return frozenset(found)
 
 
+@cache
 def _named(name: str) -> tuple[str, ...]:
     if name in _COMPILES:
         return (COMPILED,)

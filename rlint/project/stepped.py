@@ -12,6 +12,7 @@ from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.knowledge import Knowledge
 from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
 
 _PARAMETERS = frozenset({"parameters", "named_parameters"})
 _PASSES_ON = frozenset(
@@ -154,7 +155,7 @@ class Optimized:
         if isinstance(owner, ast.Name):
             for binding in self.knowledge.flow.reaching(owner):
                 if binding.how in (How.FOR, How.COMPREHENSION) and binding.value is not None:
-                    for part in ast.walk(binding.value):
+                    for part in below(binding.value):
                         if isinstance(part, (ast.Name, ast.Attribute)):
                             yield from self._network_names(part)
         function = self.tree.function(owner)
@@ -235,7 +236,7 @@ class Optimized:
         return any(
             isinstance(part, ast.Attribute) and part.attr in _PARAMETERS
             for argument in call.args[:1]
-            for part in ast.walk(argument)
+            for part in below(argument)
         ) and bool(re.search(r"optim|^opt|adam|sgd|rms", (last_name(call.func) or "").lower()))
 
     def _networks(self, given: ast.expr, depth: int) -> set[str] | None:

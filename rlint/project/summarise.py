@@ -35,6 +35,7 @@ from rlint.project.work import does_work, remembers, watches_others
 from rlint.syntax.forms import is_property, is_staticmethod
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
+from rlint.syntax.walk import children
 
 _TEST_FILE = re.compile(r"(^|/)(tests?|testing|unit_tests?|test_[^/]*|[^/]*_test|conftest|docs?)(/|\.py$)")
 _NOT_PROJECT = frozenset(
@@ -209,7 +210,7 @@ def _returned(node: Function, kinds: Kinds) -> tuple[Kind, ...]:
                 return ()
             found.append(kind)
         elif isinstance(child, ast.stmt) or hasattr(child, "body"):
-            stack.extend(ast.iter_child_nodes(child))
+            stack.extend(children(child))
     return tuple(dict.fromkeys(found))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
     from rlint.project.site import Site
@@ -117,7 +118,7 @@ def _maker(argument: ast.expr, call: ast.Call, site: Site) -> ast.expr:
 def _quiet_between(first: ast.AST, second: ast.AST, site: Site) -> bool:
     """Does nothing that runs between two statements change any tensor, or wait for those who do?"""
     parts = site.between(first, second)
-    return parts is not None and all(_is_quiet(node, site) for part in parts for node in ast.walk(part))
+    return parts is not None and all(_is_quiet(node, site) for part in parts for node in below(part))
 
 
 def _is_quiet(node: ast.AST, site: Site) -> bool:

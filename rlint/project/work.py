@@ -12,7 +12,8 @@ from rlint.project.kind import Tag
 from rlint.project.knowledge import Knowledge
 from rlint.project.summary import FunctionSummary
 from rlint.syntax.forms import argument_count
-from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, Function
+from rlint.syntax.tree import COMPREHENSIONS, LOOPS, Function
+from rlint.syntax.walk import running
 
 _TEXT = frozenset({Tag.STR, Tag.BYTES})
 _REMEMBERS = frozenset({"functools.cache", "functools.cached_property", "functools.lru_cache"})
@@ -174,11 +175,4 @@ def _is_work(node: ast.AST, knowledge: Knowledge) -> bool:
 
 
 def _body(function: Function) -> list[ast.AST]:
-    found: list[ast.AST] = []
-    stack: list[ast.AST] = list(function.body)
-    while stack:
-        node = stack.pop()
-        found.append(node)
-        if not isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
-            stack.extend(ast.iter_child_nodes(node))
-    return found
+    return [node for statement in function.body for node in running(statement)]

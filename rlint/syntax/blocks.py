@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from rlint.findings import Edit
 from rlint.syntax.edits import Edits
+from rlint.syntax.walk import below
 
 
 def put_under(header: str, run: Sequence[ast.stmt], edits: Edits) -> Edit | None:
@@ -47,7 +48,7 @@ def has_long_string(statement: ast.stmt) -> bool:
             isinstance(node, ast.JoinedStr)
             or (isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)))
         )
-        for node in ast.walk(statement)
+        for node in below(statement)
         if isinstance(node, ast.expr)
     )
 

@@ -1,11 +1,14 @@
-"""Changing one expression without losing its formatting: LibCST parses just the piece concerned, where it is
-broken over lines. Importing LibCST takes longer than checking a file.
+"""Changing one expression without losing its formatting: LibCST parses just the piece concerned, where there
+are comments in it. Importing LibCST takes longer than checking a file.
 """
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
+
+from rlint.syntax.arguments import argument_spans
+from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -49,8 +52,12 @@ def with_keyword(call: str, name: str, value: str) -> str | None:
 
     None where `call` is not the text of a call, or already has that keyword.
     """
-    if "\n" not in call and "\r" not in call:
-        return _with_keyword_in_line(call, name, value)
+    add = with_keyword_by_libcst if "#" in call else _with_keyword_among_blanks
+    return add(call, name, value)
+
+
+def with_keyword_by_libcst(call: str, name: str, value: str) -> str | None:
+    """The same for every call, comments between the arguments or not."""
     import libcst as cst
 
     node = parse_expression(call)
@@ -94,46 +101,39 @@ def with_keyword(call: str, name: str, value: str) -> str | None:
     return code(node.with_changes(args=arguments), _newline(call))
 
 
-def _with_keyword_in_line(text: str, name: str, value: str) -> str | None:
+def _with_keyword_among_blanks(text: str, name: str, value: str) -> str | None:
+    """The same for a call without comments: between its arguments there are commas and blanks alone."""
+    wrapped = f"(\n{text}\n)"  # a chain may be broken over lines
     try:
-        call = ast.parse(text, mode="eval").body
+        call = ast.parse(wrapped, mode="eval").body
     except SyntaxError:
         return None
     if not isinstance(call, ast.Call) or any(keyword.arg == name for keyword in call.keywords):
         return None
-    raw, added = text.encode(), f"{name}={value}".encode()
-    given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
-    arguments = sorted(given, key=lambda node: node.col_offset)
-    close = len(raw.rstrip()) - 1
-    if not arguments:
-        return (raw[:close] + added + raw[close:]).decode()
-    last = arguments[-1]
-    if isinstance(last, ast.keyword) and last.arg is None:
+    opened = Positions(wrapped).span(call.func)[1] - 2
+    while opened < len(text) and text[opened] == ")":  # around what is called
+        opened += 1 + len(text[opened + 1 :]) - len(text[opened + 1 :].lstrip())
+    spans = argument_spans(text[opened:])
+    if spans is None:
+        return None
+    close = len(text.rstrip()) - 1
+    added = f"{name}={value}"
+    if not spans:
+        return text[:close] + added + text[close:]
+    start, end = opened + spans[-1][0], opened + spans[-1][1]
+    gap = text[opened + spans[-2][1] : start].rpartition(",")[2] if len(spans) > 1 else " "
+    if text.startswith("**", start):
         # keywords may follow `**kwargs`, but read better before it
-        gap = _gap(raw, arguments) if len(arguments) > 1 else b" "
-        return (raw[: last.col_offset] + added + b"," + gap + raw[last.col_offset :]).decode()
-    end = _end(raw, last, close)
-    behind = raw[end:close]
-    if b"," in behind:
-        before, _, after = behind.partition(b",")
-        gap = _gap(raw, arguments) if len(arguments) > 1 else b" "
-        return (raw[:end] + before + b"," + gap + added + b"," + after + raw[close:]).decode()
-    return (raw[:end] + b", " + added + behind + raw[close:]).decode()
-
-
-def _end(raw: bytes, argument: ast.expr | ast.keyword, close: int) -> int:
-    """Where an argument ends, with the parentheses that belong to it: none stand behind it but those."""
-    end = argument.end_col_offset or 0
-    while (bracket := raw.find(b")", end, close)) >= 0 and not raw[end:bracket].strip(b" \t\f"):
-        end = bracket + 1
-    return end
-
-
-def _gap(raw: bytes, arguments: list[ast.expr | ast.keyword]) -> bytes:
-    """What stands behind the last comma between two arguments."""
-    start = arguments[-1].col_offset
-    between = raw[arguments[-2].end_col_offset or 0 : start].rpartition(b",")[2]
-    return between[: len(between) - len(between.lstrip(b" \t\f"))]
+        return f"{text[:start]}{added},{gap}{text[start:]}"
+    before, comma, after = text[end:close].partition(",")
+    if not comma:
+        return f"{text[:end]}, {added}{text[end:]}"
+    first = text[text.index("(", opened) + 1 : start]
+    if len(spans) == 1 and "\n" in first:
+        gap = first
+    if "\n" in gap:
+        gap = _newline(gap) + gap.rpartition("\n")[2]
+    return f"{text[:end]}{before},{gap}{added},{after}{text[close:]}"
 
 
 def _newline(text: str) -> str:

@@ -56,21 +56,24 @@ class Scope:
     nonlocals: set[str] = field(default_factory=set)
     children: list[Scope] = field(default_factory=list)
     star_imports: list[str] = field(default_factory=list)
+    is_class: bool = field(init=False)
+    """Names of a class body are not seen by the functions in it."""
+    is_function: bool = field(init=False)
+    """A def or lambda."""
+    is_comprehension: bool = field(init=False)
+    """A list, set or dict comprehension or a generator expression."""
+    runner: ast.FunctionDef | ast.AsyncFunctionDef | None = field(init=False)
+    """The innermost def that runs the code of this scope; lambdas and comprehensions belong to it."""
 
-    @property
-    def is_class(self) -> bool:
-        """Names of a class body are not seen by the functions in it."""
-        return isinstance(self.node, ast.ClassDef)
-
-    @property
-    def is_function(self) -> bool:
-        """A def or lambda."""
-        return isinstance(self.node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-
-    @property
-    def is_comprehension(self) -> bool:
-        """A list, set or dict comprehension or a generator expression."""
-        return isinstance(self.node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
+    def __post_init__(self) -> None:
+        node = self.node
+        self.is_class = isinstance(node, ast.ClassDef)
+        self.is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        self.is_comprehension = isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            self.runner = node
+        else:
+            self.runner = None if self.is_class or self.parent is None else self.parent.runner
 
     def bind(self, binding: Binding) -> None:
         """Add a binding, in the scope that `global` and `nonlocal` choose."""

@@ -9,6 +9,7 @@ from typing import TypeVar
 from rlint.syntax.imports import absolute_module
 from rlint.syntax.positions import Positions
 from rlint.syntax.scopes import Binding, How, Scope
+from rlint.syntax.walk import number
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Loop = ast.For | ast.AsyncFor | ast.While
@@ -36,7 +37,6 @@ class Tree:
         self.parents: dict[ast.AST, ast.AST] = {}
         self.nodes: dict[type[ast.AST], list[ast.AST]] = {}
         self.scopes: dict[ast.AST, Scope] = {}
-        self._below: dict[ast.AST, list[ast.AST]] = {}
         self._scope_of: dict[ast.AST, Scope] = {}
         self._places: dict[ast.stmt, tuple[list[ast.stmt], int]] = {}
         self._outside: set[ast.AST] = set()  # parts of a scope node that are evaluated around it
@@ -45,13 +45,6 @@ class Tree:
     def of_type(self, kind: type[_Node]) -> list[_Node]:
         """All nodes of exactly this type, in source order."""
         return self.nodes.get(kind, [])  # type: ignore[return-value]
-
-    def below(self, node: ast.AST) -> list[ast.AST]:
-        """A node and all nodes in it, as `ast.walk` gives them; remembered for the next time."""
-        known = self._below.get(node)
-        if known is None:
-            known = self._below[node] = list(ast.walk(node))
-        return known
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """The node's parent, its parent's parent, … up to the module."""
@@ -74,12 +67,8 @@ class Tree:
 
     def function(self, node: ast.AST) -> Function | None:
         """The innermost def whose body (or a lambda or comprehension in it) holds the node."""
-        scope: Scope | None = self.scope(node)
-        while scope is not None and not isinstance(scope.node, FUNCTIONS):
-            if scope.is_class:
-                return None
-            scope = scope.parent
-        return scope.node if scope is not None else None  # type: ignore[return-value]
+        scope = self._scope_of.get(node)
+        return scope.runner if scope is not None else None
 
     def class_of(self, node: ast.AST) -> ast.ClassDef | None:
         """The class whose method (or body) holds the node."""
@@ -111,11 +100,13 @@ class Tree:
         parents, nodes, scopes, scope_of = self.parents, self.nodes, self.scopes, self._scope_of
         root = Scope(self.module, None, "")
         scopes[self.module] = root
+        order: list[ast.AST] = []
         stack: list[tuple[ast.AST, Scope]] = [(self.module, root)]
         ast_type, list_type = ast.AST, list
         binders = _BINDERS
         while stack:
             node, scope = stack.pop()
+            order.append(node)
             scope_of[node] = scope
             kind = node.__class__
             same_kind = nodes.get(kind)
@@ -148,6 +139,7 @@ class Tree:
                 children = [(child, scope.parent if child in outside else scope) for child, _ in children]
             children.reverse()
             stack.extend(children)
+        number(order, parents)
 
     def open_scope(self, node: ast.AST, parent: Scope, name: str) -> Scope:
         """Open a scope for `node` (used by the walk)."""

@@ -14,6 +14,7 @@ from rlint.project.site import Site
 from rlint.rules.buffers._overwritten import overwritten_first
 from rlint.syntax.scopes import Scope
 from rlint.syntax.tree import FUNCTIONS
+from rlint.syntax.walk import below
 
 _NAMES = "empty zeros ones full empty_like zeros_like ones_like full_like".split()
 MAKERS = frozenset(f"{library}.{name}" for library in ("torch", "numpy") for name in _NAMES)
@@ -59,7 +60,7 @@ def allocation_at(call: ast.Call, site: Site) -> Allocation | None:
     if not isinstance(around, (ast.For, ast.While, ast.FunctionDef)) or statement not in around.body:
         return None
     found = Allocation(call, name, statement, around)
-    if not found.in_loop and any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(around)):
+    if not found.in_loop and any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in below(around)):
         return None
     scope = site.scope(name)
     if not scope.is_function or len(site.bindings(name)) != 1 or site.captured(name.id, scope):
@@ -95,7 +96,7 @@ class _Told:
     def __init__(self, found: Allocation, site: Site) -> None:
         self.site = site
         self.found = found
-        self.inside = set(ast.walk(found.around))
+        self.inside = set(below(found.around))
 
     def stays(self, node: ast.expr) -> bool:
         """Has an expression the same value in each pass, or on each call?"""
@@ -122,7 +123,7 @@ class _Told:
 
     def _keeps_length(self, part: ast.expr) -> bool:
         """Does nobody put something into the list that a size is the length of, or take something out?"""
-        names = [node for node in ast.walk(part) if isinstance(node, ast.Name)]
+        names = [node for node in below(part) if isinstance(node, ast.Name)]
         reads = [read for name in names for read in self.site.reads(name.id, self._home(name))]
         return not any(self._may_change_length(read) for read in reads if read in self.inside)
 
@@ -197,7 +198,7 @@ class _Told:
 def _stays_here(found: Allocation, site: Site) -> bool:
     """Does nothing hold it, or a view of it, when the next pass (or call) begins?"""
     uses = [use for use in site.uses(found.name.id, site.scope(found.name)) if use is not found.name]
-    inside = set(ast.walk(found.around))
+    inside = set(below(found.around))
     if not uses or not all(use in inside and isinstance(use.ctx, ast.Load) for use in uses):
         return False
     if any(site.span(use) < site.span(found.name) for use in uses):
@@ -251,7 +252,7 @@ def _is_only_read(use: ast.expr, found: Allocation, site: Site, depth: int) -> b
         case _:
             return False
     reads = [other for other in site.uses(alias.id, site.scope(alias)) if other is not alias]
-    inside = set(ast.walk(found.around))
+    inside = set(below(found.around))
     return site.parent(statement) is found.around and all(
         read in inside and site.span(read) > site.span(alias) and _is_only_read(read, found, site, depth - 1)
         for read in reads

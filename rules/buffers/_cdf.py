@@ -12,6 +12,7 @@ from rlint.rule import Edit, Fix, Safety
 from rlint.rules.buffers._choice import Draw, can_be_edited
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import LOOPS
+from rlint.syntax.walk import below
 
 REASON = (
     "`{p}` is no longer checked: the numbers in it must be as many as there are to choose from, and positive"
@@ -60,13 +61,13 @@ def loop_around(p: ast.Name, draw: Draw, site: Site) -> AnyLoop | None:
         return None
     found = None
     for loop in site.loops(draw.call):
-        if binding.statement in ast.walk(loop):
+        if binding.statement in below(loop):
             break
         found = loop
     if found is None or not isinstance(found, LOOPS):
         return None
     scope = site.scope(p).lookup(p.id)
-    inside = set(ast.walk(found))
+    inside = set(below(found))
     for use in site.uses(p.id, scope) if scope is not None else ():
         if use in inside and (not isinstance(use.ctx, ast.Load) or site.use_of(use).fate > Fate.HANDED):
             return None

@@ -12,6 +12,7 @@ from rlint.project.kind import Kind, Tag
 from rlint.project.site import Site
 from rlint.project.summary import ClassSummary
 from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
 
 _PARTS = 3
 """A state, an action and a reward: what is less is no transition."""
@@ -66,7 +67,7 @@ def same_values(first: list[ast.expr], second: list[ast.expr], site: Site) -> bo
     if [ast.dump(value) for value in first] != [ast.dump(value) for value in second]:
         return False
     for one, other in zip(first, second, strict=True):
-        for left, right in zip(ast.walk(one), ast.walk(other), strict=True):
+        for left, right in zip(below(one), below(other), strict=True):
             if (
                 isinstance(left, ast.Name)
                 and isinstance(right, ast.Name)

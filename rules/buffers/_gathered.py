@@ -10,6 +10,7 @@ from rlint.project.site import Site
 from rlint.rule import Fix, Safety
 from rlint.rules.buffers._choice import can_be_edited
 from rlint.rules.buffers._drawn import are_some, drawn_by
+from rlint.syntax.walk import below
 
 _JOINS = ("numpy.array", "numpy.asarray", "numpy.stack", "torch.stack")
 _NUMBERS = ("bool", "int", "uint", "float", "complex")
@@ -32,7 +33,7 @@ def picked_by(node: ast.ListComp) -> Picked | None:
             elt=ast.Subscript(value=(ast.Name() | ast.Attribute()) as held, slice=ast.Name(id=used)),
             generators=[ast.comprehension(target=ast.Name(id=index), iter=indices, ifs=[], is_async=0)],
         ) if used == index:
-            if not any(isinstance(part, ast.Name) and part.id == index for part in ast.walk(held)):
+            if not any(isinstance(part, ast.Name) and part.id == index for part in below(held)):
                 return Picked(node, held, indices)
     return None
 

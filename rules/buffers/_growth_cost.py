@@ -9,6 +9,7 @@ from rlint.project.accumulation import Carried, carried_by_calls, reads_in
 from rlint.project.growth import Growth, same_place
 from rlint.project.site import Site
 from rlint.rule import Heat
+from rlint.syntax.walk import below
 
 FEW_ROWS = 64
 """So many rows in all are copied in no time."""
@@ -46,7 +47,7 @@ def grows_by_call(growth: Growth, site: Site) -> bool:
         return False
     if not carried_by_calls(growth, site) or reads_in(growth, function, site).whole:
         return False
-    if any(same_place(node, growth.target) for new in growth.new for node in ast.walk(new)):
+    if any(same_place(node, growth.target) for new in growth.new for node in below(new)):
         return False  # new room, as much as there is already
     return not is_trimmed(growth, site) or is_sampled(growth, site)
 
@@ -67,7 +68,7 @@ def is_set_up(growth: Growth, carried: Carried, site: Site) -> bool:
     function = site.function(growth.statement)
     if function is not None and SET_UP & set(function.name.strip("_").lower().split("_")):
         return True
-    calls = (node for node in ast.walk(carried.loops[-1]) if isinstance(node, ast.Call))
+    calls = (node for node in below(carried.loops[-1]) if isinstance(node, ast.Call))
     return any("file" in site.call_effect(call).reason for call in calls)
 
 

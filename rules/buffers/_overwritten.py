@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.project.site import Site
+from rlint.syntax.walk import below
 
 _FILLS = frozenset("fill fill_ copy_ zero_ normal_ uniform_ random_ bernoulli_ exponential_".split())
 _LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Try)
@@ -27,7 +28,7 @@ def overwritten_first(statement: ast.stmt, name: ast.Name, site: Site) -> bool:
 
 
 def _mentions(node: ast.AST, name: str) -> bool:
-    return any(isinstance(child, ast.Name) and child.id == name for child in ast.walk(node))
+    return any(isinstance(child, ast.Name) and child.id == name for child in below(node))
 
 
 def _shape_of(statement: ast.stmt) -> list[ast.expr]:
@@ -99,7 +100,7 @@ def _is_item_by_item(statement: ast.stmt, name: str, shape: list[ast.expr], site
     """
     if not isinstance(statement, ast.For) or statement.orelse or not shape:
         return False
-    if any(isinstance(node, _LEAVES) for node in ast.walk(statement)):
+    if any(isinstance(node, _LEAVES) for node in below(statement)):
         return False
     match statement:
         case ast.For(target=ast.Name(id=index), iter=ast.Call(args=[end], keywords=[]) as counted):
@@ -128,7 +129,7 @@ def _rebound(body: list[ast.stmt]) -> set[str]:
     return {
         node.id
         for statement in body
-        for node in ast.walk(statement)
+        for node in below(statement)
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
     }
 

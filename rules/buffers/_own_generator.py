@@ -9,6 +9,7 @@ from rlint.rule import Edit, Fix, Safety
 from rlint.rules.buffers._choice import can_be_edited
 from rlint.syntax.forms import is_classmethod, is_staticmethod
 from rlint.syntax.tree import FUNCTIONS, Function
+from rlint.syntax.walk import children
 
 _NAME = "index_rng"
 _REASON = "A seeded run draws other indices, since the generator has a stream of its own"
@@ -57,7 +58,7 @@ def _leaves_early(function: Function) -> bool:
         if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom)):
             return True
         if not isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend(children(node))
     return False
 
 

@@ -8,6 +8,7 @@ from rlint.project.dtypes import DEFAULT
 from rlint.project.legacy_tensors import CLASSES, class_dtype
 from rlint.project.site import Site
 from rlint.syntax.tree import FUNCTIONS
+from rlint.syntax.walk import below
 
 _TYPED = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray", "numpy.array", "numpy.asarray"})
 _KEEPS = frozenset({"torch.from_numpy", "torch.tensor", "torch.as_tensor"})
@@ -105,7 +106,7 @@ def _of_collection(node: ast.AST, site: Site) -> str:
     if around is None or not _is_dict(node, site):
         return ""
     found = set()
-    for inner in ast.walk(around):
+    for inner in below(around):
         match inner:
             case ast.DictComp(value=ast.Call() as made) | ast.ListComp(elt=ast.Call() as made):
                 found.add(_made(made, site))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from rlint.project.growth import Growth, growth_of, same_place
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
+from rlint.syntax.walk import below
 
 TITLE = "Keep the rows in storage with room for more"
 REASON = (
@@ -155,16 +156,14 @@ def is_cut_only(cls: ast.ClassDef, target: ast.Attribute, site: Site) -> bool:
             value = value.value if same_place(value.value, target) and value.slice.upper is None else value
             if same_place(value, target):
                 continue
-        if any(same_place(part, target) for part in ast.walk(value)):
+        if any(same_place(part, target) for part in below(value)):
             return False
     return True
 
 
 def has_slots(cls: ast.ClassDef) -> bool:
     """May the class not be given another attribute?"""
-    return any(
-        isinstance(node, ast.Name) and node.id == "__slots__" for s in cls.body for node in ast.walk(s)
-    )
+    return any(isinstance(node, ast.Name) and node.id == "__slots__" for s in cls.body for node in below(s))
 
 
 def first_parameter(node: ast.AST, site: Site) -> str:
@@ -180,7 +179,7 @@ def existing(site: Site) -> str | None:
         if adding is None or not site.text(adding).startswith("def add(self, rows, new):"):
             continue
         numpy = next(
-            (n.id for n in ast.walk(adding) if isinstance(n, ast.Name) and site.qualified(n) == "numpy"), ""
+            (n.id for n in below(adding) if isinstance(n, ast.Name) and site.qualified(n) == "numpy"), ""
         )
         if numpy and ast.dump(ast.parse(STORE.format(name=node.name, np=numpy)).body[0]) == ast.dump(node):
             return node.name

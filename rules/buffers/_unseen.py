@@ -10,6 +10,7 @@ from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.syntax.scopes import Scope
 from rlint.syntax.tree import FUNCTIONS
+from rlint.syntax.walk import below
 
 HONEST = (
     "torch.",
@@ -33,7 +34,7 @@ def is_unseen(name: str, growth: Growth, loop: AnyLoop, scope: Scope, site: Site
     """
     if site.captured(name, scope) or name in scope.globals | scope.nonlocals or scope.is_class:
         return False
-    inside = set(ast.walk(loop))
+    inside = set(below(loop))
     named = [node for node in site.uses(name, scope) if node in inside]
     if len(named) != uses or any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in inside):
         return False
@@ -60,13 +61,13 @@ def sees_error(statement: ast.AST, child: ast.AST, name: str, scope: Scope, site
     if is_try(statement):
         handlers, final = getattr(statement, "handlers", []), getattr(statement, "finalbody", [])
         if not handlers:
-            last = {part for node in final for part in ast.walk(node)}
+            last = {part for node in final for part in below(node)}
             return any(node in last for node in site.reads(name, scope))
     elif not isinstance(statement, (ast.With, ast.AsyncWith)) or all(
         is_honest(i, site) for i in statement.items
     ):
         return False
-    block = {part for node in body for part in ast.walk(node)}
+    block = {part for node in body for part in below(node)}
     return any(node not in block for node in site.reads(name, scope))
 
 

@@ -77,6 +77,7 @@ from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.syntax.removal import removed
 from rlint.syntax.tree import FUNCTIONS
+from rlint.syntax.walk import below
 
 COLLECTS = "gc.collect"
 EMPTIES = frozenset(
@@ -159,7 +160,7 @@ def has_reason(anchor: ast.stmt, site: Site) -> bool:
 
 def changes_hands(statement: ast.stmt, site: Site) -> bool:
     """Is a model moved off its device, put to sleep, loaded, saved or freed here?"""
-    for node in ast.walk(statement):
+    for node in below(statement):
         match node:
             case ast.Call(func=ast.Attribute(value=owner, attr="cpu" | "to")):
                 moved = [*node.args, *(keyword.value for keyword in node.keywords)]
@@ -186,7 +187,7 @@ def build_fix(call: ast.Call, anchor: ast.stmt, site: Site) -> Fix | None:
     edits = removed(gone, site)
     if edits is None:
         return None
-    cleared = {_cleared_by(node, site) for each in gone for node in ast.walk(each)}
+    cleared = {_cleared_by(node, site) for each in gone for node in below(each)}
     reason = "; ".join(why for what, why in LOST.items() if what in cleared)
     return Fix("Remove the call", Safety.UNSAFE, tuple(edits), reason=reason)
 

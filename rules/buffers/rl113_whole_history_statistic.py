@@ -67,6 +67,7 @@ from rlint.project.site import Site
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
 from rlint.rules.buffers._history import History, history_of, is_worth_it, sum_edits
 from rlint.syntax.tree import FUNCTIONS, LOOPS
+from rlint.syntax.walk import below
 
 _REDUCTIONS = """amax amin average max mean median min nanmax nanmean nanmedian nanmin nanstd nansum nanvar
     percentile quantile std sum var"""
@@ -225,7 +226,7 @@ def _unless_empty(node: ast.expr, looked_at: ast.expr, site: Site) -> ast.AST:
         if isinstance(parent, (*LOOPS, *FUNCTIONS)):
             break
         if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
-            if not any(ast.dump(part) == shape for part in ast.walk(parent.test)):
+            if not any(ast.dump(part) == shape for part in below(parent.test)):
                 break
             anchor = parent
         child = parent

@@ -89,6 +89,7 @@ from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.rule import Finding, Heat, Rule
 from rlint.syntax.tree import LOOPS
+from rlint.syntax.walk import below
 
 _STORAGES = {Tag.NDARRAY: "an array", Tag.TENSOR: "a tensor"}
 """Where reading one sum makes an object that is dear."""
@@ -142,9 +143,9 @@ def changes_the_tree(loop: AnyLoop, walk: ast.AST, site: Site) -> bool:
     """May the tree be another one for the next sample: does the loop call something else of the same object
     that is not known to change nothing, or write into something that outlives the function?
     """
-    inside = set(map(id, ast.walk(walk)))
+    inside = set(map(id, below(walk)))
     owner = _owner(walk)
-    for node in ast.walk(loop):
+    for node in below(loop):
         if id(node) in inside:
             continue
         match node:

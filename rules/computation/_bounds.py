@@ -13,6 +13,7 @@ from rlint.project.site import Site
 from rlint.rule import Heat
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import LOOPS
+from rlint.syntax.walk import below
 
 CLIPS = frozenset({"clip", "clamp", "clip_", "clamp_", "maximum", "minimum"})
 _ENDS = frozenset({"low", "high", "minimum", "maximum", "nvec"})
@@ -80,7 +81,7 @@ def is_end(node: ast.expr, site: Site) -> bool:
 
 
 def _unbound_in(loop: AnyLoop, found: Bound, site: Site) -> bool:
-    inside = set(ast.walk(loop))
+    inside = set(below(loop))
     if any(binding.node in inside for name in found.names for binding in site.definitions(name)):
         return False
     attributes = {part.attr for array in found.arrays for part in _chain(array)}

@@ -9,6 +9,7 @@ from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.observations import is_observation
 from rlint.project.site import Site
+from rlint.syntax.walk import below
 
 _ARRAYS = frozenset({Tag.NDARRAY, Tag.TENSOR})
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod)
@@ -136,7 +137,7 @@ def _is_statement(statement: ast.stmt, found: Elements, site: Site) -> bool:
         case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=value):
             if found.summed is not None or name in found.temporary or not _is_simple(value, found, site):
                 return False
-            if any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(value)):
+            if any(isinstance(node, ast.Name) and node.id == name for node in below(value)):
                 return False
             found.computes = True
             found.summed = statement
@@ -215,7 +216,7 @@ def _is_settled(value: ast.expr, found: Elements) -> bool:
     return not any(
         (isinstance(node, ast.Name) and node.id in moving)
         or isinstance(node, (ast.Call, ast.NamedExpr, ast.Await, ast.Slice))
-        for node in ast.walk(value)
+        for node in below(value)
     )
 
 
@@ -236,7 +237,7 @@ def _only_arrays(found: Elements, site: Site) -> bool:
     used = {
         node.id
         for statement in body
-        for node in ast.walk(statement)
+        for node in below(statement)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     }
     read += [array for item, array in found.items.items() if item in used]
@@ -249,7 +250,7 @@ def _only_arrays(found: Elements, site: Site) -> bool:
         and ast.dump(node).replace("Store()", "Load()") in written
         and id(node) not in places
         for statement in body
-        for node in ast.walk(statement)
+        for node in below(statement)
     )
 
 

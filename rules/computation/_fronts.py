@@ -11,6 +11,7 @@ from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.tree import FUNCTIONS, LOOPS, Loop
+from rlint.syntax.walk import below
 
 _HARMLESS = ("torch.", "numpy.errstate")
 """Context managers that let exceptions through."""
@@ -72,7 +73,7 @@ def is_first(front: Front, site: Site) -> bool:
     """Is this the first statement of its loop that fills the list? One finding is enough."""
     loop = loop_of(front, site)
     shown = _shape(front.held)
-    for node in ast.walk(loop) if loop is not None else ():
+    for node in below(loop) if loop is not None else ():
         other = front_of(node, site)
         if (
             other is not None
@@ -156,18 +157,16 @@ def _edits(held: ast.Name, made: ast.stmt, region: Loop, site: Site) -> list[Edi
     edits: list[Edit] = []
     begun, started = site.span(made)[1], site.span(region)[0]
     filled: set[int] = set()
-    for node in ast.walk(region):
+    for node in below(region):
         front = front_of(node, site)
         if front is not None and isinstance(front.held, ast.Name) and front.held.id == held.id:
             edit = _append_edits(front, site)
             if edit is None:
                 return None
             edits += edit
-            filled.update(
-                map(id, ast.walk(front.statement)) if isinstance(front.statement, ast.Assign) else ()
-            )
+            filled.update(map(id, below(front.statement)) if isinstance(front.statement, ast.Assign) else ())
             filled.add(id(front.held))
-            filled -= set(map(id, ast.walk(front.value)))
+            filled -= set(map(id, below(front.value)))
     for use in site.uses(held.id, scope):
         if id(use) in filled:
             continue

@@ -9,6 +9,7 @@ from rlint.project.kind import Tag
 from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS
+from rlint.syntax.walk import below
 
 _SUMS = frozenset(
     {"builtins.sum", "math.fsum", "numpy.dot", "numpy.sum", "torch.dot", "torch.sum", "numpy.inner"}
@@ -103,7 +104,7 @@ def _indexed_in(
             return None
     if not _same_end(end, loop, site):
         return None
-    for part in ast.walk(node):
+    for part in below(node):
         match part:
             case ast.Subscript(value=sequence, slice=ast.Name(id=name)) if name == counter:
                 if _is_of_numbers(sequence, loop, site):
@@ -161,7 +162,7 @@ def _is_of_numbers(sequence: ast.expr, loop: AnyLoop, site: Site) -> bool:
     if not _REWARD.search(name) or kind.tag in (Tag.STR, Tag.DICT):
         return False
     shape = ast.dump(sequence)
-    for part in ast.walk(loop):
+    for part in below(loop):
         match part:
             case ast.Call(func=ast.Attribute(value=changed)) if ast.dump(changed) == shape:
                 return False
@@ -190,6 +191,4 @@ def _adds_up(loop: ast.For) -> bool:
                 pass
             case _:
                 return False
-    return adds and not any(
-        isinstance(part, LOOPS) for statement in loop.body for part in ast.walk(statement)
-    )
+    return adds and not any(isinstance(part, LOOPS) for statement in loop.body for part in below(statement))

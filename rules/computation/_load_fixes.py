@@ -8,6 +8,7 @@ from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
 from rlint.syntax.tree import FUNCTIONS, Function
+from rlint.syntax.walk import below
 
 _BOUND = 4
 _UNHASHABLE = frozenset({Tag.LIST, Tag.DICT, Tag.SET, Tag.NDARRAY, Tag.STATE_DICT, Tag.FILE})
@@ -22,7 +23,7 @@ def is_loader(function: Function, call: ast.Call, site: Site) -> bool:
     """Does a function do nothing but load and hand out what it loaded?"""
     if not isinstance(function, ast.FunctionDef) or _top_level(call, site) is not function:
         return False
-    body = [node for statement in function.body for node in ast.walk(statement)]
+    body = [node for statement in function.body for node in below(statement)]
     returns = [node for node in body if isinstance(node, ast.Return)]
     if len(returns) != 1 or returns[0] is not function.body[-1]:
         return False
@@ -101,7 +102,7 @@ def _given(call: ast.Call, site: Site) -> dict[ast.expr, str] | None:
     module = site.tree.scopes[site.tree.module]
     found: dict[ast.expr, str] = {}
     texts: dict[str, str] = {}
-    for node in ast.walk(call):
+    for node in below(call):
         if not isinstance(node, ast.Name) or site.qualified(node) is not None:
             continue
         if site.scope(node).lookup(node.id) in (module, None):

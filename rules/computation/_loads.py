@@ -9,6 +9,7 @@ from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import Function
+from rlint.syntax.walk import below, children
 
 _FROM_PRETRAINED = frozenset({"transformers", "diffusers", "trl"})
 _LOADERS = {
@@ -65,8 +66,8 @@ def saves_files(site: Site) -> bool:
 def is_checkpoint(call: ast.Call, site: Site) -> bool:
     """Do the names around a call say that it reads the state of a training, which others write?"""
     statement = site.tree.statement(call)
-    names = (node for node in ast.walk(statement) if isinstance(node, (ast.Name, ast.Attribute)))
-    texts = (node.value for node in ast.walk(call) if isinstance(node, ast.Constant))
+    names = (node for node in below(statement) if isinstance(node, (ast.Name, ast.Attribute)))
+    texts = (node.value for node in below(call) if isinstance(node, ast.Constant))
     told = [*map(_last, names), *(text for text in texts if isinstance(text, str))]
     return any(_STATE.search(each.lower()) for each in told)
 
@@ -101,7 +102,7 @@ def _stays(value: ast.expr, call: ast.Call, site: Site, depth: int) -> bool:
             known = site.qualified(func) in _STAYS
             return known and all(_stays(part, call, site, depth - 1) for part in parts)
         case ast.JoinedStr() | ast.FormattedValue() | ast.BinOp() | ast.IfExp() | ast.Dict() | ast.Tuple():
-            parts = [part for part in ast.iter_child_nodes(value) if isinstance(part, ast.expr)]
+            parts = [part for part in children(value) if isinstance(part, ast.expr)]
             return all(_stays(part, call, site, depth - 1) for part in parts)
     return False
 

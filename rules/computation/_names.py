@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.syntax.tree import COMPREHENSIONS
+from rlint.syntax.walk import below
 
 _VERBS = frozenset(
     """build calc calculate check compute convert count create decode detect encode estimate eval evaluate
@@ -51,7 +52,7 @@ def of_result(expression: ast.expr) -> list[str]:
     """`answer`, `extracted_answer` for `extract_answer(r)`; plurals for a comprehension of such calls."""
     if isinstance(expression, COMPREHENSIONS):
         item = expression.value if isinstance(expression, ast.DictComp) else expression.elt
-        calls = [node for node in ast.walk(item) if isinstance(node, ast.Call)]
+        calls = [node for node in below(item) if isinstance(node, ast.Call)]
         names = of_result(calls[0]) if calls else []
         return [_plural(name) for name in names] or ["values"]
     assert isinstance(expression, ast.Call)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rlint.project.items import Place
 from rlint.project.site import Site
 from rlint.project.summary import Application, FunctionSummary
+from rlint.syntax.walk import below
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ def _whole(call: ast.Call, site: Site) -> ast.AST | None:
         if len(loop.generators) != 1 or loop.generators[0].ifs:
             return None
         parts = [loop.key, loop.value] if isinstance(loop, ast.DictComp) else [loop.elt]
-        inside = [part for part in parts if any(node is call for node in ast.walk(part))]
+        inside = [part for part in parts if any(node is call for node in below(part))]
         return loop if inside and site.order.always_within(call, inside[0]) else None
     return None
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 
 from rlint.project.site import Site
 from rlint.rules.computation._regex import Compiled
+from rlint.syntax.walk import children
 
 _WIDE = 80
 Display = ast.List | ast.Tuple | ast.Dict
@@ -65,7 +66,7 @@ def _is_constant_but_for(places: Collection[ast.expr], display: Display) -> bool
             continue
         if not isinstance(node, (ast.List, ast.Tuple, ast.Dict)):
             return False
-        stack.extend(ast.iter_child_nodes(node))
+        stack.extend(children(node))
     return True
 
 

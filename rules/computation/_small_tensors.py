@@ -8,6 +8,7 @@ import re
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
 
 _DISCOUNTED = re.compile(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|advantage", re.IGNORECASE)
 _LISTS_OF = frozenset(
@@ -20,14 +21,14 @@ def small_tensors(loop: ast.For, site: Site) -> ast.expr | None:
     counters = _counters(loop, site)
     if counters is None or not _recurs(loop):
         return None
-    names = " ".join(
+    names = {
         node.id if isinstance(node, ast.Name) else node.attr
-        for node in ast.walk(loop)
+        for node in below(loop)
         if isinstance(node, (ast.Name, ast.Attribute))
-    )
-    if not any(_DISCOUNTED.search(name) for name in names.split()):
+    }
+    if not any(_DISCOUNTED.search(name) for name in names):
         return None
-    for node in ast.walk(loop):
+    for node in below(loop):
         match node:
             case ast.Subscript(value=held, slice=index) if _is_step(index, counters):
                 if _is_vector(held, site) or (_is_tensor(held, site) and _is_number(node, site)):
@@ -63,7 +64,7 @@ def _is_step(index: ast.expr, counters: set[str]) -> bool:
 def _recurs(loop: ast.For) -> bool:
     """Does each pass compute a product with what the pass before it computed?"""
     assigned: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(loop):
+    for node in below(loop):
         match node:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
@@ -72,24 +73,23 @@ def _recurs(loop: ast.For) -> bool:
                     elif isinstance(target, ast.Subscript) and _reads_neighbour(target, value):
                         return True
     return any(
-        isinstance(node, ast.Name) and node.id == name and _is_multiplied(value)
+        _is_multiplied(value) and name in {node.id for node in below(value) if isinstance(node, ast.Name)}
         for name, values in assigned.items()
         for value in values
-        for node in ast.walk(value)
     )
 
 
 def _is_multiplied(value: ast.expr) -> bool:
-    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) for node in ast.walk(value))
+    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) for node in below(value))
 
 
 def _reads_neighbour(target: ast.Subscript, value: ast.expr) -> bool:
     """`returns[t] = rewards[t] + gamma * returns[t + 1]`."""
-    held = ast.dump(target.value)
-    return any(
-        isinstance(node, ast.Subscript) and ast.dump(node.value) == held and isinstance(node.slice, ast.BinOp)
-        for node in ast.walk(value)
-    )
+    neighbours = [
+        node for node in below(value) if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.BinOp)
+    ]
+    held = ast.dump(target.value) if neighbours else ""
+    return any(ast.dump(node.value) == held for node in neighbours)
 
 
 def _is_tensor(held: ast.expr, site: Site) -> bool:
@@ -170,5 +170,5 @@ def _are_numbers(loop: ast.For, held: ast.expr, item: ast.expr, site: Site) -> b
     return any(
         isinstance(node, ast.Name) and node.id == item.id and _is_number(node, site)
         for statement in loop.body
-        for node in ast.walk(statement)
+        for node in below(statement)
     )

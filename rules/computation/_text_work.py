@@ -13,6 +13,7 @@ from rlint.project.site import Site
 from rlint.rule import Fix, Heat, Safety
 from rlint.rules.computation import _names, _worth
 from rlint.syntax.scopes import Binding, How
+from rlint.syntax.walk import below
 
 _TEXT = frozenset({Tag.STR, Tag.BYTES})
 _TENSORS = frozenset({Tag.TENSOR, Tag.DISTRIBUTION})
@@ -82,7 +83,7 @@ def is_name_of_weights(call: ast.Call, site: Site) -> bool:
 
 def is_spoken_for(node: ast.expr, site: Site) -> bool:
     """Does a finding about something larger, or about a function's call inside, speak for this one?"""
-    for inner in ast.walk(node):
+    for inner in below(node):
         if inner is node or not isinstance(inner, ast.Call):
             continue
         repeats = site.repetition(inner) is not None or site.repeated(inner) is not None
@@ -193,7 +194,7 @@ def _is_reached(call: ast.Call, loop: AnyLoop, site: Site) -> bool:
     if not isinstance(loop, ast.stmt):
         part = loop.key if isinstance(loop, ast.DictComp) else loop.elt
         first = loop.generators[0].ifs[:1] or [part]
-        if len(loop.generators) > 1 or call not in ast.walk(first[0]):
+        if len(loop.generators) > 1 or call not in below(first[0]):
             return False
         return site.order.always_within(call, first[0])
     statement = site.tree.statement(call)
@@ -203,7 +204,7 @@ def _is_reached(call: ast.Call, loop: AnyLoop, site: Site) -> bool:
         return False
     block, index = site.tree.block(statement)
     leaves = (ast.Continue, ast.Break, ast.Return, ast.Raise)
-    return not any(isinstance(node, leaves) for before in block[:index] for node in ast.walk(before))
+    return not any(isinstance(node, leaves) for before in block[:index] for node in below(before))
 
 
 def _is_text_for_sure(binding: Binding, site: Site) -> bool:

@@ -6,6 +6,7 @@ import ast
 
 from rlint.project.site import Site
 from rlint.rules.computation import _worth
+from rlint.syntax.walk import below
 
 _LONGEST = 50
 _COUNTS = {1: "twice"}
@@ -38,6 +39,6 @@ def shown(expression: ast.expr, site: Site) -> str:
     if isinstance(expression, ast.Call):
         return f"`{ast.unparse(expression.func)}(...)`"
     calls = [
-        call for call in ast.walk(expression) if isinstance(call, ast.Call) and _worth.is_costly(call, site)
+        call for call in below(expression) if isinstance(call, ast.Call) and _worth.is_costly(call, site)
     ]
     return f"the comprehension of `{ast.unparse(calls[0].func)}(...)`"

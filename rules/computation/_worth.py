@@ -7,6 +7,7 @@ import ast
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rules.computation import _sharing
+from rlint.syntax.walk import below
 
 _TEXT = (Tag.STR, Tag.BYTES)
 _REDUCTIONS = frozenset("argmax argmin max mean median min prod std sum var".split())
@@ -21,7 +22,7 @@ def is_worth_keeping(node: ast.expr, site: Site) -> bool:
         return False
     if isinstance(node, ast.Call):
         return is_costly(node, site) and site.answers_alike(node)
-    costly = (is_costly(call, site) for call in ast.walk(node) if isinstance(call, ast.Call))
+    costly = (is_costly(call, site) for call in below(node) if isinstance(call, ast.Call))
     return any(costly) and site.answers_alike(node)
 
 
@@ -34,7 +35,7 @@ def is_costly(call: ast.Call, site: Site) -> bool:
         if not kind and not site.callables(call):
             return call.func.attr in _REDUCTIONS
     if site.qualified(call.func) in _AS_COSTLY_AS_ITEMS:
-        inside = (node for argument in call.args for node in ast.walk(argument) if isinstance(node, ast.Call))
+        inside = (node for argument in call.args for node in below(argument) if isinstance(node, ast.Call))
         return any(is_costly(node, site) for node in inside)
     return not site.is_cheap(call)
 

@@ -108,10 +108,12 @@ class DuplicateExtractCall(Rule):
         assert isinstance(node, (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp))
         if isinstance(node, ast.Call):
             yield from self.check_reapplied(node, site)
-        repetition = site.repetition(node)
-        if repetition is None or len(repetition.doubts) > _DOUBTS or _worth.is_setup(node, site):
+        if len(site.equal_to(node)) < 2 or _worth.is_setup(node, site):
             return
         if not _worth.is_worth_keeping(node, site):
+            return
+        repetition = site.repetition(node)
+        if repetition is None or len(repetition.doubts) > _DOUBTS:
             return
         again = [other for other in repetition.again if not _worth.is_covered(other, site)]
         often = [other for other in again if site.heat_of(other).level >= self.heat]
@@ -127,16 +129,17 @@ class DuplicateExtractCall(Rule):
 
     def check_reapplied(self, call: ast.Call, site: Site) -> Iterator[Finding]:
         """The same function at work again in a helper, or in a second loop over the same items."""
+        by_helper = _reapplied.by_helper(call, site)
+        in_loop = _reapplied.in_loop(call, site) if by_helper is None else None
+        if by_helper is None and in_loop is None:
+            return
         if site.heat_of(call).level < self.heat or site.repeated(call) is not None:
             return
-        found = _reapplied.by_helper(call, site)
-        if found is not None:
-            message, advice = _reapplied.told_of_helper(call, found, site)
+        if by_helper is not None:
+            message, advice = _reapplied.told_of_helper(call, by_helper, site)
             yield self.finding(site, call, message, advice=advice)
-            return
-        found = _reapplied.in_loop(call, site)
-        if found is not None and _worth.is_worth_keeping(call, site) and not _worth.is_covered(call, site):
-            message, advice = _reapplied.told_of_loop(call, found, site)
+        elif in_loop and _worth.is_worth_keeping(call, site) and not _worth.is_covered(call, site):
+            message, advice = _reapplied.told_of_loop(call, in_loop, site)
             yield self.finding(site, call, message, advice=advice)
 
     def build_fix(self, repetition: Repetition, again: list[ast.expr], site: Site) -> Fix | None:

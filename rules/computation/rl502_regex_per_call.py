@@ -60,6 +60,7 @@ from collections.abc import Iterator
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.computation import _regex, _regex_moves
+from rlint.syntax.walk import below
 
 _CACHING = frozenset({"functools.lru_cache", "functools.cache", "functools.cached_property"})
 
@@ -123,7 +124,7 @@ def _reads_an_error(use: _regex.Use, site: Site) -> bool:
         for ancestor in site.ancestors(use.call)
         if isinstance(ancestor, ast.ExceptHandler) and ancestor.name
     }
-    return any(isinstance(node, ast.Name) and node.id in errors for node in ast.walk(use.call))
+    return any(isinstance(node, ast.Name) and node.id in errors for node in below(use.call))
 
 
 def _message(use: _regex.Use, move: _regex.Move, site: Site) -> str:

@@ -92,6 +92,7 @@ from rlint.rule import Finding, Heat, Rule
 from rlint.rules.computation._fronts import Front, append_fix, front_of, is_first, is_list, loop_of
 from rlint.rules.computation._later_sums import summed_later
 from rlint.rules.computation._small_tensors import small_tensors
+from rlint.syntax.walk import below
 
 _WORDS = re.compile(
     r"(^|_)(r|g|rs|rews?|rewards?|rets?|returns?|gaes?|advs?|advantages?|disc|discount(ed)?s?|gamma|deltas?"
@@ -171,6 +172,6 @@ def _names(expression: ast.expr | None) -> list[str]:
     """The names and attributes in an expression."""
     return [
         node.id if isinstance(node, ast.Name) else node.attr
-        for node in (ast.walk(expression) if expression is not None else ())
+        for node in (below(expression) if expression is not None else ())
         if isinstance(node, (ast.Name, ast.Attribute))
     ]

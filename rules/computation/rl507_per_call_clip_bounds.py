@@ -67,6 +67,7 @@ from rlint.project.site import Site
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
 from rlint.rules.computation._bounds import CLIPS, Bound, bound_at, is_end
 from rlint.syntax.tree import Function
+from rlint.syntax.walk import below
 
 _SHARED = (
     "all {0} share what is made once: nothing may write into it, and bounds that change later do not count"
@@ -160,7 +161,7 @@ def is_of_space(node: ast.expr, site: Site) -> bool:
 
 
 def _reads_space(node: ast.expr, site: Site) -> bool:
-    return any(isinstance(part, ast.expr) and _is_end(part, site) for part in ast.walk(node))
+    return any(isinstance(part, ast.expr) and _is_end(part, site) for part in below(node))
 
 
 def _is_end(part: ast.expr, site: Site) -> bool:
@@ -193,7 +194,7 @@ def build_fix(found: Bound, site: Site) -> Fix | None:
 def _before_loop(found: Bound, site: Site) -> Fix | None:
     loop = found.loop
     assert isinstance(loop, ast.stmt)
-    inside = set(ast.walk(loop))
+    inside = set(below(loop))
     if any(binding.node in inside for name in found.inlined for binding in site.definitions(name)):
         return None
     text = site.text(found.node)
@@ -240,10 +241,10 @@ def _in_constructor(found: Bound, site: Site) -> Fix | None:
 
 def _last_store(found: Bound, own: str, made: Function) -> ast.stmt | None:
     """The statement of the constructor behind which all is set that the bounds are made of."""
-    if any(isinstance(node, ast.Return) for node in ast.walk(made)):
+    if any(isinstance(node, ast.Return) for node in below(made)):
         return None
     last: ast.stmt | None = None
-    for node in ast.walk(found.node):
+    for node in below(found.node):
         if not (
             isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own
         ):
@@ -258,7 +259,7 @@ def _last_store(found: Bound, own: str, made: Function) -> ast.stmt | None:
                 and isinstance(target.ctx, ast.Store)
                 and isinstance(target.value, ast.Name)
                 and target.value.id == own
-                for target in ast.walk(statement)
+                for target in below(statement)
             )
         ]
         if len(stores) != 1:

@@ -76,6 +76,7 @@ from rlint.project.numbers import number_of
 from rlint.project.site import Site
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
 from rlint.rules.computation._scalar_calls import Scalar, picked_from, scalar_call
+from rlint.syntax.walk import below
 
 _LONG = 40
 _ALONE = (ast.stmt, ast.keyword, ast.Tuple, ast.List, ast.Dict)
@@ -125,21 +126,19 @@ def is_often(found: Scalar, site: Site) -> bool:
         return False
     call = found.call
     loops = site.loops(call)
-    if loops and any(
-        isinstance(node, ast.Attribute) and node.attr == "backward" for node in ast.walk(loops[0])
-    ):
+    if loops and any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in below(loops[0])):
         return False  # which takes a thousand times as long
     return bool(loops) or ENVIRONMENT_STEP in site.drives(call) or site.runs_by_role(call)
 
 
 def is_fixed(given: ast.expr, site: Site) -> bool:
     """Is it a constant, or what the object is set to?"""
-    parts = [node for node in ast.walk(given) if isinstance(node, (ast.Name, ast.Attribute, ast.Call))]
+    parts = [node for node in below(given) if isinstance(node, (ast.Name, ast.Attribute, ast.Call))]
     if any(isinstance(part, ast.Call) for part in parts):
         return False
     variables = [part for part in parts if site.qualified(part) is None]
     settings = [part for part in variables if isinstance(part, ast.Attribute) and site.is_setting(part)]
-    held = {inner for setting in settings for inner in ast.walk(setting)}
+    held = {inner for setting in settings for inner in below(setting)}
     return all(
         part in held or ((number := number_of(part, site)) is not None and number.fixed) for part in variables
     )
@@ -175,7 +174,7 @@ def is_plain(given: ast.expr) -> bool:
         isinstance(
             node, (ast.NamedExpr, ast.Lambda, ast.JoinedStr, ast.Dict, ast.Set, ast.DictComp, ast.SetComp)
         )
-        for node in ast.walk(given)
+        for node in below(given)
     )
 
 

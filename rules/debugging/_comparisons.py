@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import itertools
 
 from rlint.project.site import Site
 from rlint.rule import Fix, Safety
 from rlint.rules.debugging import _copies, _logs, _removal, _traces
 from rlint.syntax.removal import removed
 from rlint.syntax.scopes import Binding
+from rlint.syntax.walk import below
 
 _COMPARING = frozenset("equal allclose isclose array_equal eq ne sub subtract dist assert_close".split())
 # what leaves weights weights, or makes one number of all of them
@@ -30,13 +32,13 @@ _DEPTH = 8
 
 def comparison_in(expression: ast.expr, site: Site) -> ast.expr | None:
     """The outermost part of an expression that compares weights with weights, or hashes them."""
-    stack: list[ast.AST] = [expression]
-    while stack:
-        node = stack.pop(0)
-        if isinstance(node, ast.expr) and _is_comparison(node, site):
-            return node
-        if not isinstance(node, ast.Lambda):
-            stack.extend(ast.iter_child_nodes(node))
+    for node in below(expression):
+        if isinstance(node, (ast.BinOp, ast.Compare, ast.Call)) and _is_comparison(node, site):
+            around = itertools.takewhile(lambda parent: parent is not expression, site.ancestors(node))
+            if node is expression or not any(
+                isinstance(parent, ast.Lambda) for parent in (*around, expression)
+            ):
+                return node
     return None
 
 
@@ -47,7 +49,7 @@ def _is_comparison(node: ast.expr, site: Site) -> bool:
         case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
             return _are_weights(left, right, site)
         case ast.Call(func=func, args=[first, *_]) if site.qualified(func) in _HASHES:
-            parts = (part for part in ast.walk(first) if isinstance(part, ast.expr))
+            parts = (part for part in below(first) if isinstance(part, ast.expr))
             return any(_copies.is_weights(part, site) for part in parts)
         case ast.Call(func=ast.Attribute(attr=name) as func, args=[first, second, *_]) if name in _COMPARING:
             return site.qualified(func) is not None and _are_weights(first, second, site)
@@ -127,7 +129,7 @@ def _told_with(trace: _traces.Trace, site: Site) -> list[Binding]:
     """The other comparisons that the same messages tell of."""
     found: dict[Binding, None] = {}
     for log in trace.logs:
-        for name in ast.walk(log):
+        for name in below(log):
             for binding in site.definitions(name) if isinstance(name, ast.Name) else ():
                 compares = binding.value is not None and comparison_in(binding.value, site) is not None
                 if compares and binding not in trace.values:
@@ -162,6 +164,6 @@ def is_told_only(statement: ast.stmt, comparison: ast.expr, site: Site) -> tuple
         title = "Remove the comparison from the log" if others else "Remove the log of the comparison"
         return True, Fix(title, Safety.UNSAFE, tuple(edits), reason) if edits else None
     match statement:
-        case ast.If(test=test, body=body, orelse=[]) if comparison in ast.walk(test):
+        case ast.If(test=test, body=body, orelse=[]) if comparison in below(test):
             return all(_logs.log_of(child, site) is not None for child in body), None
     return False, None

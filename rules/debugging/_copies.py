@@ -10,6 +10,7 @@ from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.project.weights import may_be_network
 from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
 
 _WEIGHT = re.compile(r"(weight|bias)(_\w+)?")
 _PARAMETERS = frozenset({"parameters", "named_parameters", "state_dict"})
@@ -144,7 +145,7 @@ def is_of_copies(expression: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
     """Is the value computed from copies of weights?"""
     if depth <= 0:
         return False
-    for node in ast.walk(expression):
+    for node in below(expression):
         if not isinstance(node, ast.Name):
             continue
         for binding in site.definitions(node):
@@ -156,7 +157,7 @@ def is_of_copies(expression: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
 
 def _doubt(value: ast.expr, site: Site) -> str:
     """Why evaluating a copy might do more than to copy."""
-    for node in ast.walk(value):
+    for node in below(value):
         match node:
             case ast.Call(func=callee):
                 doubt = _doubt_about_call(node, callee, site)

@@ -6,6 +6,7 @@ import ast
 import re
 
 from rlint.project.site import Site
+from rlint.syntax.walk import below
 
 _TELLS = ("prints", "writes to the log")
 _METHODS = frozenset(
@@ -50,7 +51,7 @@ def complains(call: ast.Call) -> bool:
     """Does a log call report a problem?"""
     if isinstance(call.func, ast.Attribute) and call.func.attr in _COMPLAINS:
         return True
-    texts = (node.value for node in ast.walk(call) if isinstance(node, ast.Constant))
+    texts = (node.value for node in below(call) if isinstance(node, ast.Constant))
     return any(isinstance(text, str) and _TROUBLE.search(text) for text in texts)
 
 

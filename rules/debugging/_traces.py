@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from rlint.project.site import Site
 from rlint.rules.debugging import _copies, _logs, _uses
 from rlint.syntax.scopes import Binding, How
+from rlint.syntax.walk import below
 
 _QUIET_CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.enable_grad"})
 
@@ -47,7 +48,7 @@ class Trace:
             isinstance(name, ast.Name)
             and isinstance(name.ctx, ast.Load)
             and any(binding in self.values for binding in self.site.definitions(name))
-            for name in ast.walk(node)
+            for name in below(node)
         )
 
     # -- forwards: who reads it ----------------------------------------------------------------
@@ -180,7 +181,7 @@ class Trace:
 
     def _names_read(self) -> Iterator[ast.Name]:
         for going in (*self.statements, *self.parts):
-            for node in ast.walk(going):
+            for node in below(going):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                     yield node
 

@@ -9,6 +9,7 @@ from rlint.project import facts
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rules.debugging import _copies
+from rlint.syntax.walk import below
 
 _COMPARING = frozenset(
     """equal allclose isclose array_equal eq ne dist sub subtract mse_loss l1_loss cosine_similarity
@@ -20,7 +21,7 @@ def is_quiet(expression: ast.expr, of_copy: Callable[[ast.expr], bool], site: Si
     """Can evaluating an expression be left out? `of_copy` tells what comes of the copy: methods that
     tensors have are pure on that, known as a tensor or not.
     """
-    for node in ast.walk(expression):
+    for node in below(expression):
         match node:
             case ast.Call() if not (site.call_effect(node).quiet or _is_of_tensor(node, of_copy, site)):
                 return False
@@ -43,7 +44,7 @@ def _is_of_tensor(call: ast.Call, of_copy: Callable[[ast.expr], bool], site: Sit
     known = (facts.method_fact(tag, method, count) for tag in (Tag.TENSOR, Tag.NDARRAY))
     if not any(fact is not None and fact.effect.quiet for fact in known):
         return False
-    inside = (node for node in ast.walk(owner) if isinstance(node, ast.expr))
+    inside = (node for node in below(owner) if isinstance(node, ast.expr))
     return of_copy(owner) or any(_copies.is_weights(node, site) for node in inside)
 
 

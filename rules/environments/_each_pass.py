@@ -11,6 +11,7 @@ from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.tree import FUNCTIONS
+from rlint.syntax.walk import below
 
 _CHANGES = frozenset(
     """add append appendleft apply clear extend insert pop popleft push put remove reset_parameters reverse
@@ -79,7 +80,7 @@ _BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
 
 def _may_leave(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.If) and any(
-        isinstance(node, (ast.Return, ast.Continue)) for node in ast.walk(statement)
+        isinstance(node, (ast.Return, ast.Continue)) for node in below(statement)
     )
 
 
@@ -88,8 +89,8 @@ def _may_leave(statement: ast.stmt) -> bool:
 
 def stays(value: ast.expr, loop: ast.AST, site: Site) -> bool:
     """Has an expression the same value in each pass of a loop, for all that the loop does?"""
-    inside = {id(node) for node in ast.walk(loop)}
-    for node in ast.walk(value):
+    inside = {id(node) for node in below(loop)}
+    for node in below(value):
         if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Starred)):
             return False
         if isinstance(node, ast.Call) and not _only_reads(node, site):
@@ -117,7 +118,7 @@ def stays(value: ast.expr, loop: ast.AST, site: Site) -> bool:
 def _is_own(name: ast.Name, value: ast.expr, site: Site) -> bool:
     """Is it bound within the expression, by a comprehension or a lambda?"""
     scope = site.scope(name).lookup(name.id)
-    return scope is not None and any(node is scope.node for node in ast.walk(value))
+    return scope is not None and any(node is scope.node for node in below(value))
 
 
 def _is_read_only(attribute: ast.Attribute, site: Site) -> bool:
@@ -154,7 +155,7 @@ def _is_changed(name: str, value: ast.expr, loop: ast.AST, site: Site) -> bool:
     """May the loop change the contents of a list or such, in its own lines?"""
     if site.kind_of(value).tag not in _HOLDERS:
         return False
-    for node in ast.walk(loop):
+    for node in below(loop):
         match node:
             case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()) if last_name(owner) == name:
                 return True
@@ -171,7 +172,7 @@ def is_fixed(value: ast.expr, site: Site, depth: int) -> bool:
     """Has an expression the same value on each call of the function around it?"""
     if depth <= 0:
         return False
-    for node in ast.walk(value):
+    for node in below(value):
         if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Starred, ast.Lambda)):
             return False
         if isinstance(node, ast.Call) and not _only_reads(node, site):

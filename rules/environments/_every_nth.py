@@ -10,6 +10,7 @@ from rlint.project.site import Site
 from rlint.rule import Edit
 from rlint.syntax.blocks import put_under
 from rlint.syntax.tree import FUNCTIONS
+from rlint.syntax.walk import below
 
 _COUNTS = ("builtins.range", "itertools.count", "tqdm.trange")
 _WRAPS = re.compile(r"(^|\.)(tqdm|track|progress_bar|ProgressBar)(\.|$)")
@@ -52,9 +53,9 @@ def writes_alone(statement: ast.stmt, site: Site, harmless: tuple[str, ...] = ()
 
 
 def _is_harmless(given: ast.expr, site: Site, harmless: tuple[str, ...]) -> bool:
-    if any(isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield)) for node in ast.walk(given)):
+    if any(isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield)) for node in below(given)):
         return False
-    for call in (node for node in ast.walk(given) if isinstance(node, ast.Call)):
+    for call in (node for node in below(given) if isinstance(node, ast.Call)):
         if isinstance(call.func, ast.Attribute) and call.func.attr in _LOOKS and not site.callables(call):
             continue
         effect = site.call_effect(call)

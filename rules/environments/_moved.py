@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from rlint.project.site import Site
 from rlint.rule import Edit
+from rlint.syntax.walk import below
 
 
 def moved_before(
@@ -37,7 +38,7 @@ def _whole(
     line_end = site.tree.positions.line_end(statement.end_lineno or statement.lineno)
     if len(site.bindings(target)) != 1 or site.captured(name, scope) or site.has_comment(start, line_end):
         return None
-    inside = {id(node) for node in ast.walk(loop)}
+    inside = {id(node) for node in below(loop)}
     if any(id(read) not in inside for read in site.reads(name, scope.lookup(name) or scope)):
         return None  # what it is behind a loop that never ran
     before = site.insert_before(loop, *_lines(site.text(statement), statement, site))

@@ -10,6 +10,7 @@ from rlint.project.observations import is_observation, names_one
 from rlint.project.rows import only_row
 from rlint.project.site import Site
 from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
 
 _DEPTH = 4
 
@@ -26,7 +27,7 @@ def sees_one(call: ast.Call, site: Site) -> bool:
     """Is a network given one observation: a batch of one, or what leads to an action that is one number?"""
     if any(is_one_row(value, site, _DEPTH) for value in call.args):
         return True
-    shown = any(is_shown(node, site) for value in call.args for node in ast.walk(value))
+    shown = any(is_shown(node, site) for value in call.args for node in below(value))
     return shown and gives_one_number(call, site)
 
 
@@ -41,7 +42,7 @@ def gives_one_number(call: ast.Call, site: Site) -> bool:
             return True
     if function is None or site.takes_gradient_steps(function):
         return False
-    returned = (node.value for node in ast.walk(function) if isinstance(node, ast.Return))
+    returned = (node.value for node in below(function) if isinstance(node, ast.Return))
     return any(value is not None and is_number(value, site) for value in returned)
 
 
@@ -58,9 +59,9 @@ def is_number(value: ast.expr, site: Site) -> bool:
 
 def is_one_row(value: ast.expr, site: Site, depth: int) -> bool:
     """Is it an observation that was made a batch of one, here or where a variable was bound?"""
-    for node in ast.walk(value):
+    for node in below(value):
         wrapped = only_row(node, site)
-        if wrapped is not None and any(is_shown(part, site) for part in ast.walk(wrapped)):
+        if wrapped is not None and any(is_shown(part, site) for part in below(wrapped)):
             return True
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and depth:
             bindings = site.definitions(node)

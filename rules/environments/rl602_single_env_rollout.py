@@ -75,6 +75,7 @@ from rlint.project.site import Site
 from rlint.rule import Finding, Rule
 from rlint.rules.environments._one_env import runs_network, sees_one
 from rlint.rules.environments._steps import is_for_training, is_training
+from rlint.syntax.walk import below
 
 ADVICE = (
     "Step several environments at once, `gymnasium.make_vec(id, num_envs=n)`, and choose all their actions "
@@ -140,5 +141,5 @@ def is_told_elsewhere(call: ast.Call, site: Site) -> bool:
         and isinstance(other.func, (ast.Name, ast.Attribute))
         and runs_network(other, site)
         and sees_one(other, site)
-        for other in ast.walk(function or site.tree.module)
+        for other in below(function or site.tree.module)
     )

@@ -62,6 +62,7 @@ from rlint.project.site import Site
 from rlint.rule import Finding, Rule
 from rlint.rules.environments._steps import unguarded_step
 from rlint.syntax.scopes import Binding, How
+from rlint.syntax.walk import below
 
 _OPENS = frozenset({"builtins.open", "io.open", "codecs.open", "gzip.open"})
 _NAMES = frozenset({"os.path.join", "builtins.str", "pathlib.Path"})
@@ -139,7 +140,7 @@ def is_named_anew(call: ast.Call, site: Site) -> bool:
     given = call.func.value if of_path and isinstance(call.func, ast.Attribute) else None
     name = given or next(iter(call.args), None)
     loop = site.driving_loop(call)
-    for node in ast.walk(name) if name is not None else ():
+    for node in below(name) if name is not None else ():
         if isinstance(node, ast.Call) and site.qualified(node.func) not in _NAMES:
             return True
         if isinstance(node, ast.Name) and any(
@@ -160,4 +161,4 @@ def _changes(bound: Binding, loop: ast.AST | None, site: Site) -> bool:
 def holds_checkpoint(call: ast.Call, site: Site) -> bool:
     """Is it what was learned that is written into the file?"""
     statement: ast.AST = site.tree.statement(call)
-    return any(isinstance(node, ast.Call) and site.saves(node) for node in ast.walk(statement))
+    return any(isinstance(node, ast.Call) and site.saves(node) for node in below(statement))

@@ -64,6 +64,7 @@ from rlint.rules.environments._steps import is_free
 from rlint.syntax.blocks import taken_out
 from rlint.syntax.removal import removed
 from rlint.syntax.tree import LOOPS
+from rlint.syntax.walk import below
 
 _SETS = "torch.autograd.set_detect_anomaly"
 _DETECTS = "torch.autograd.detect_anomaly"
@@ -144,7 +145,7 @@ def profiler(call: ast.Call, site: Site) -> _Found | None:
     if not isinstance(item, ast.withitem) or any(keyword.arg == "schedule" for keyword in call.keywords):
         return None
     block = site.parent(item)
-    if not isinstance(block, ast.With) or not any(trains(node, site) for node in ast.walk(block)):
+    if not isinstance(block, ast.With) or not any(trains(node, site) for node in below(block)):
         return None
     edits = without_block(item, site) if item.optional_vars is None else None
     message = f"`{site.text(call.func)}` records each operation of the whole training, and keeps the records"

@@ -67,6 +67,7 @@ from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.environments._each_pass import Again, is_guarded, made_again
 from rlint.rules.environments._moved import moved_before
+from rlint.syntax.walk import below
 
 _REASONS = {
     "optimizer": "the optimizer keeps its averages and momentum from pass to pass",
@@ -178,7 +179,7 @@ def is_often(again: Again, what: str, site: Site) -> bool:
 def starts_afresh(part: ast.AST | None) -> bool:
     """Are weights set to what they were, so that the optimizer should be new as well?"""
     return part is not None and any(
-        isinstance(node, ast.Attribute) and node.attr in _RESETS for node in ast.walk(part)
+        isinstance(node, ast.Attribute) and node.attr in _RESETS for node in below(part)
     )
 
 

@@ -9,6 +9,7 @@ from rlint.project.kind import Device, Tag
 from rlint.project.site import Site
 from rlint.project.speedups import CUDA
 from rlint.syntax.tree import Function
+from rlint.syntax.walk import below
 
 _MAKES = frozenset({"torch.device", "torch.set_default_device"})
 
@@ -60,6 +61,6 @@ def _definition(qualname: str, module: str, site: Site) -> Function | None:
 
 
 def _returned(function: Function, site: Site) -> Iterator[ast.expr]:
-    for node in ast.walk(function):
+    for node in below(function):
         if isinstance(node, ast.Return) and node.value is not None and site.function(node) is function:
             yield node.value

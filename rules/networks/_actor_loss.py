@@ -9,6 +9,7 @@ from rlint.project.autograd import Autograd
 from rlint.project.kind import Tag
 from rlint.project.loops import GRADIENT_STEP
 from rlint.project.site import Site
+from rlint.syntax.walk import below
 
 _FREEZES = ("requires_grad", "requires_grad_")
 
@@ -113,7 +114,7 @@ def forwards_of(value: ast.expr, site: Site) -> list[ast.Call]:
             node.value
             for body in bodies
             if body is not None and network_of(call, site) is None
-            for node in ast.walk(body)
+            for node in below(body)
             if isinstance(node, ast.Return) and node.value is not None and site.function(node) is body
         ]
         if returned:

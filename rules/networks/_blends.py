@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rlint.project.site import Site
+from rlint.syntax.walk import below
 
 SAME_TENSOR = frozenset({"detach", "clone", "contiguous"})
 """Methods that give the same numbers."""
@@ -232,7 +233,7 @@ def follows(expression: ast.expr, loop: Loop, site: Site) -> bool:
     """Is an expression made of names that each pass of the loop binds anew?"""
     return any(
         binding.statement is loop or loop in site.ancestors(binding.statement)
-        for name in ast.walk(expression)
+        for name in below(expression)
         if isinstance(name, ast.Name)
         for binding in site.definitions(name)
     )

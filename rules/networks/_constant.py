@@ -13,6 +13,7 @@ from rlint.project.numbers import is_number
 from rlint.project.site import Site
 from rlint.rules.networks._makers import ARRAYS, MAKERS, OF_DATA, around, is_maker, takes_time
 from rlint.syntax.scopes import How, Scope
+from rlint.syntax.walk import below
 
 _UNCHANGING = frozenset(
     Tag[name] for name in "INT FLOAT BOOL STR NONE DEVICE DTYPE NUMPY_SCALAR TUPLE RANGE".split()
@@ -72,13 +73,13 @@ def constant_at(call: ast.Call, site: Site) -> Constant | None:
             break
         if site.kind_of(whole).tag in ARRAYS:
             found = wider
-    makers = [node for node in ast.walk(found.node) if isinstance(node, ast.Call) and is_maker(node, site)]
+    makers = [node for node in below(found.node) if isinstance(node, ast.Call) and is_maker(node, site)]
     if min(makers, key=lambda node: site.span(node)[0]) is not call:
         return None  # told of at the first
     if any(takes_time(maker, site) for maker in makers):
         return found
     # filled tensors count where something is computed of them, or where they are as large as is configured
-    computed = any(_is_computed(node, site) for node in ast.walk(found.node) if node not in makers)
+    computed = any(_is_computed(node, site) for node in below(found.node) if node not in makers)
     sized = bool(found.settings) and site.kind_of(call).tag is Tag.TENSOR
     return found if computed or sized else None
 
@@ -257,7 +258,7 @@ class _Reader:
     def _name(self, name: ast.Name, found: Constant, *, value: bool) -> bool:
         scope = self.site.scope(name).lookup(name.id)
         if scope is not None and scope.is_comprehension:
-            return any(inner is scope.node for inner in ast.walk(found.node))
+            return any(inner is scope.node for inner in below(found.node))
         if self.site.qualified(name) is not None:
             kind = self.site.kind_of(name)
             return not kind or kind.tag in _UNCHANGING | {Tag.CLASS, Tag.FUNCTION}

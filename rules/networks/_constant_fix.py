@@ -13,6 +13,7 @@ from rlint.rules.networks._constant import Constant
 from rlint.rules.networks._constant_home import Home
 from rlint.rules.networks._constant_text import lines_of, means_the_same, text_of
 from rlint.syntax.tree import Function
+from rlint.syntax.walk import below
 
 _NAMES = {
     "arange": "indices",
@@ -74,7 +75,7 @@ def _before_loop(found: Constant, home: Home, site: Site) -> Fix | None:
     loop = home.loop if isinstance(home.loop, ast.stmt) else site.tree.statement(home.loop)
     if isinstance(loop, ast.While) and home.loop is not loop:
         return None
-    inside = set(ast.walk(loop))
+    inside = set(below(loop))
     moved = {name for name in found.inlined if any(b.node in inside for b in site.definitions(name))}
     text = text_of(found.node, found, site, inlined=moved, devices=True)
     if text is None:
@@ -135,7 +136,7 @@ def _in_module(found: Constant, site: Site) -> Fix | None:
 
 
 def _names_device(found: Constant) -> bool:
-    for node in ast.walk(found.node):
+    for node in below(found.node):
         if isinstance(node, ast.keyword) and node.arg == "device":
             return True
         if (
@@ -203,7 +204,7 @@ def _reason(found: Constant, home: Home, site: Site) -> str:
 
 def _anchor(found: Constant, home: Home, made: Function, site: Site) -> tuple[bool, ast.stmt] | None:
     """The last statement of the constructor that must run first; else the first, to stand before."""
-    if any(isinstance(node, ast.Return) for node in ast.walk(made)):
+    if any(isinstance(node, ast.Return) for node in below(made)):
         return None
     roots = {_root(setting) for setting in found.settings}
     last = -1

@@ -12,6 +12,7 @@ from rlint.project.site import Site
 from rlint.rule import Heat
 from rlint.rules.networks._constant import Constant
 from rlint.syntax.tree import FUNCTIONS
+from rlint.syntax.walk import below
 
 _FEW_PASSES = 2
 
@@ -87,7 +88,7 @@ def _is_long(loop: AnyLoop, site: Site) -> bool:
 
 def _stays(found: Constant, loop: AnyLoop, site: Site) -> bool:
     """Is nothing that the expression reads bound or set in the loop?"""
-    inside = set(ast.walk(loop))
+    inside = set(below(loop))
     names = [*found.names, *(name for device in found.devices for name in _names_in(device))]
     if any(binding.node in inside for name in names for binding in site.definitions(name)):
         return False
@@ -99,4 +100,4 @@ def _stays(found: Constant, loop: AnyLoop, site: Site) -> bool:
 
 
 def _names_in(expression: ast.expr) -> list[ast.Name]:
-    return [node for node in ast.walk(expression) if isinstance(node, ast.Name)]
+    return [node for node in below(expression) if isinstance(node, ast.Name)]

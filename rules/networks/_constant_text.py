@@ -7,6 +7,7 @@ import ast
 from rlint.project.site import Site
 from rlint.rule import Edit
 from rlint.rules.networks._constant import Constant
+from rlint.syntax.walk import below
 
 
 def text_of(
@@ -17,7 +18,7 @@ def text_of(
     """
     start, end = site.span(node)
     edits: list[Edit] = []
-    for part in ast.walk(node):
+    for part in below(node):
         if isinstance(part, ast.Name) and part in inlined:
             value = found.inlined[part]
             text = text_of(value, found, site, inlined=inlined) if site.can_be_moved(value) else None
@@ -63,11 +64,11 @@ def means_the_same(place: ast.AST, found: Constant, site: Site) -> bool:
     root = site.tree.scopes[site.tree.module]
     expressions = [found.node, *found.inlined.values()]
     for expression in expressions:
-        for name in (node for node in ast.walk(expression) if isinstance(node, ast.Name)):
+        for name in (node for node in below(expression) if isinstance(node, ast.Name)):
             here = site.scope(name).lookup(name.id)
             if (here is not None and here.is_comprehension) or name in found.inlined or site.is_self(name):
                 continue
-            if any(name in ast.walk(device) for device in found.devices):
+            if any(name in below(device) for device in found.devices):
                 continue
             if here not in (None, root) or scope.lookup(name.id) is not here:
                 return False

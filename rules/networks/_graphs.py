@@ -12,6 +12,7 @@ from rlint.project.numbers import is_number
 from rlint.project.outlets import ENDS, Outlet
 from rlint.project.site import Site
 from rlint.syntax.scopes import Binding, How
+from rlint.syntax.walk import children
 
 _MOST = 200  # names that are followed for one loss
 # what holds transitions, weights of a loss and settings, by name: nothing that was computed with a gradient
@@ -130,5 +131,5 @@ def _names(expression: ast.AST) -> Iterator[ast.Name]:
         "numpy",
     ):
         return
-    for child in ast.iter_child_nodes(expression):
+    for child in children(expression):
         yield from _names(child)

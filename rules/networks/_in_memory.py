@@ -9,6 +9,7 @@ from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.networks._deletion import deletion
 from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
 
 _DATA = "torch.utils.data."
 _INDEX_SAMPLERS = ("SubsetRandomSampler", "RandomSampler", "SequentialSampler")
@@ -103,7 +104,7 @@ def _rows_fix(
         return None
     if not all(isinstance(tensor, (ast.Name, ast.Attribute)) for tensor in tensors):
         return None
-    held = {node.id for tensor in tensors for node in ast.walk(tensor) if isinstance(node, ast.Name)}
+    held = {node.id for tensor in tensors for node in below(tensor) if isinstance(node, ast.Name)}
     if held & {part.id for part in names if isinstance(part, ast.Name)}:
         return None  # the loop binds the names of the tensors anew
     texts = [site.text(tensor) for tensor in tensors]
@@ -207,7 +208,7 @@ def _replaced(
             if [*site.reads(name.id, scope)] != [name]:
                 return None
             edits.append(deleted)
-        moved = [part for part in parts if any(node is part for node in ast.walk(found.call))]
+        moved = [part for part in parts if any(node is part for node in below(found.call))]
         if found.holders and not all(_means_the_same(part, iterable, site) for part in moved):
             return None
     return edits
@@ -217,7 +218,7 @@ def _means_the_same(part: ast.expr, place: ast.expr, site: Site) -> bool:
     """Do the variables of an expression stand for the same things at another place? What is done to these
     does not matter: a loader refers to its tensors, it does not copy them.
     """
-    for node in ast.walk(part):
+    for node in below(part):
         if isinstance(node, ast.Name):
             scope = site.scope(node).lookup(node.id)
             if scope is not None and site.definitions(node) != site.bindings_before(node.id, place, scope):

@@ -11,6 +11,7 @@ from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.project.weights import words_of
 from rlint.syntax.scopes import Binding, How
+from rlint.syntax.walk import below
 
 _ACCESS = (ast.Name, ast.Attribute, ast.Subscript)
 _KEEPS_ON_PURPOSE = frozenset({"retain_graph", "create_graph"})
@@ -66,7 +67,7 @@ def learned_from(value: ast.expr, site: Site) -> bool | None:
     graph is kept there on purpose, for another gradient.
     """
     function = site.function(value)
-    names = [node for node in ast.walk(value) if isinstance(node, ast.Name)]
+    names = [node for node in below(value) if isinstance(node, ast.Name)]
     bindings = {binding for name in names for binding in site.definitions(name) if _is_made(binding)}
     learned = False
     for use in site.attribute_uses("backward"):
@@ -78,7 +79,7 @@ def learned_from(value: ast.expr, site: Site) -> bool | None:
         directly = {
             binding
             for part in (use.value, *call.args)
-            for name in ast.walk(part)
+            for name in below(part)
             if isinstance(name, ast.Name)
             for binding in site.definitions(name)
         }
@@ -98,7 +99,7 @@ def _made_of(bindings: set[Binding], site: Site) -> Iterator[Binding]:
     pending, seen = list(bindings), set(bindings)
     while pending and len(seen) < _DEPTH:
         value = pending.pop().value
-        for name in ast.walk(value) if value is not None else ():
+        for name in below(value) if value is not None else ():
             if isinstance(name, ast.Name):
                 for binding in site.definitions(name):
                     if binding not in seen:

@@ -13,6 +13,7 @@ from rlint.project.outlets import ENDS, Outlet
 from rlint.project.site import Site
 from rlint.rule import Edit
 from rlint.syntax.blocks import put_under
+from rlint.syntax.walk import below
 
 _LEARNS = re.compile(r"(^|_)(learn|train|update|optimi[sz]e|fit|backward|closure)")
 _NO_MATTER = ("draws random numbers", "prints", "writes to the log", "reads the clock", "moves the module")
@@ -28,7 +29,7 @@ def value_of(statement: ast.stmt) -> ast.expr | None:
 def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:
     """The calls that a simple statement makes, outermost first."""
     value = value_of(statement)
-    for node in ast.walk(value) if value is not None else ():
+    for node in below(value) if value is not None else ():
         if isinstance(node, ast.Call):
             yield node
 
@@ -38,7 +39,7 @@ def under_no_grad(run: Sequence[ast.stmt], site: Site) -> tuple[Edit, ...] | Non
     indented just so.
     """
     first = run[0]
-    if any(isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom)) for one in run for node in ast.walk(one)):
+    if any(isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom)) for one in run for node in below(one)):
         return None
     name = site.spelled("torch.no_grad", first)
     added: tuple[Edit, ...] = ()

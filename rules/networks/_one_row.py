@@ -8,13 +8,14 @@ from rlint.project.kind import Tag
 from rlint.project.loop_items import Item
 from rlint.project.site import Site
 from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
 
 
 def is_indexed(item: Item, value: ast.expr) -> bool:
     """Is a key used to look something up, as in `obs[agent]`?"""
     return any(
         isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and node.slice.id == item.name
-        for node in ast.walk(value)
+        for node in below(value)
     )
 
 

@@ -16,6 +16,7 @@ from rlint.project.site import Site
 from rlint.rules.networks._one_row import is_indexed, is_sample
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.tree import FUNCTIONS, LOOPS
+from rlint.syntax.walk import below, children
 
 _ARRAYS = (Tag.TENSOR, Tag.NDARRAY)
 _TOKENS = re.compile(r"token|prompt|text|sentence|input_ids|graph|word", re.IGNORECASE)
@@ -48,7 +49,7 @@ class _Input:
         self.items = items_of(loop, site.qualified)
         self.parts: list[ast.expr] = []
         self.found: dict[str, Item] = {}
-        self._inside = {id(node) for node in ast.walk(loop)}
+        self._inside = {id(node) for node in below(loop)}
 
     def follow(self, value: ast.expr, depth: int) -> bool:
         """Take in an expression and what its names stand for. False where it may hang on an earlier pass,
@@ -58,7 +59,7 @@ class _Input:
         if depth <= 0:
             return False
         self.parts.append(value)
-        for node in ast.walk(value):
+        for node in below(value):
             if isinstance(node, ast.Call) and not self._only_computes(node):
                 return False
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and site.qualified(node) is None:
@@ -80,7 +81,7 @@ class _Input:
     def _scopes_in(self, value: ast.expr, name: ast.Name) -> Iterator[Scope]:
         """The scopes of comprehensions and lambdas within a value."""
         scope = self.site.scope(name)
-        while any(node is scope.node for node in ast.walk(value)):
+        while any(node is scope.node for node in below(value)):
             yield scope
             if scope.parent is None:
                 return
@@ -110,7 +111,7 @@ class _Input:
 
     def _binds(self, binding: Binding) -> bool:
         """Is it the loop itself that binds, rather than one within it?"""
-        return any(node is binding.node for clause in self._clauses() for node in ast.walk(clause.target))
+        return any(node is binding.node for clause in self._clauses() for node in below(clause.target))
 
     def _clauses(self) -> list[ast.For | ast.AsyncFor | ast.comprehension]:
         if isinstance(self.loop, ast.While):
@@ -121,7 +122,7 @@ class _Input:
         """What everything that goes into the call is called."""
         roots = [*self.parts, *(item.over for item in self.found.values())]
         for part in roots:
-            for node in ast.walk(part):
+            for node in below(part):
                 name = getattr(node, "id", None) or getattr(node, "attr", None)
                 if isinstance(name, str):
                     yield name
@@ -131,7 +132,7 @@ class _Input:
     def one_of_many(self) -> Item | None:
         """The loop variable of which it is known that it is (or chooses) one item, not a batch of them."""
         for part in self.parts:
-            for node in ast.walk(part):
+            for node in below(part):
                 wrapped = only_row(node, self.site)
                 if wrapped is not None:
                     item = self._item_in(wrapped)
@@ -144,7 +145,7 @@ class _Input:
         return next((item for item in self.found.values() if self._is_one(item)), None)
 
     def _item_in(self, value: ast.expr, depth: int = _DEPTH) -> Item | None:
-        for node in ast.walk(value) if depth else ():
+        for node in below(value) if depth else ():
             if isinstance(node, ast.Name):
                 item = self.found.get(node.id)
                 if item is not None:
@@ -186,10 +187,10 @@ class _Input:
         used = {
             node.attr if isinstance(node, ast.Attribute) else node.id
             for part in (*self.parts, *(item.over for item in self.found.values()))
-            for node in ast.walk(part)
+            for node in below(part)
             if isinstance(node, (ast.Attribute, ast.Name))
         } - set(self.found)
-        own = {id(node) for clause in self._clauses() for node in ast.walk(clause.iter)}
+        own = {id(node) for clause in self._clauses() for node in below(clause.iter)}
         for node in _run(self.loop):
             if id(node) in own:
                 continue
@@ -212,7 +213,7 @@ class _Input:
         """Does it step an environment, other than one that belongs to the pass?"""
         if self.site.knowledge.loops.driver_of(call) != ENVIRONMENT_STEP:
             return False
-        return not any(isinstance(node, ast.Name) and node.id in self.items for node in ast.walk(call.func))
+        return not any(isinstance(node, ast.Name) and node.id in self.items for node in below(call.func))
 
     def _reaches(self, call: ast.Call, used: set[str]) -> bool:
         """Is a call that has effects handed what the inputs are taken from, or is it a method of that?"""
@@ -258,4 +259,4 @@ def _run(loop: ast.AST) -> Iterator[ast.AST]:
         node = stack.pop()
         yield node
         if not isinstance(node, (*FUNCTIONS, ast.Lambda)):
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend(children(node))

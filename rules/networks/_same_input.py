@@ -11,6 +11,7 @@ from rlint.project.loops import AnyLoop
 from rlint.project.modules import Anatomy
 from rlint.project.site import Site
 from rlint.syntax.tree import FUNCTIONS
+from rlint.syntax.walk import below, children
 
 # what these calls do touches neither weights nor tensors
 _HARMLESS = (
@@ -99,7 +100,7 @@ def _run(part: ast.AST) -> Iterator[ast.AST]:
         node = stack.pop()
         yield node
         if not isinstance(node, (*FUNCTIONS, ast.Lambda)):
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend(children(node))
 
 
 class _Watched:
@@ -107,7 +108,7 @@ class _Watched:
 
     def __init__(self, call: ast.AST, site: Site) -> None:
         self.site = site
-        nodes = list(ast.walk(call))
+        nodes = list(below(call))
         self.names = {
             node.id for node in nodes if isinstance(node, ast.Name) and site.qualified(node) is None
         }
@@ -132,7 +133,7 @@ class _Watched:
 
     def _holds(self, owner: ast.expr) -> bool:
         """Is it a part of what the call hangs on that changes?"""
-        for node in ast.walk(owner):
+        for node in below(owner):
             if isinstance(node, ast.Attribute) and node.attr in self.attributes:
                 return True
         while isinstance(owner, (ast.Attribute, ast.Subscript, ast.Call)):

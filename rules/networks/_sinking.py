@@ -13,6 +13,7 @@ from rlint.rule import Edit
 from rlint.rules.networks._same_input import is_forward, stays_the_same
 from rlint.syntax.scopes import Scope
 from rlint.syntax.tree import FUNCTIONS
+from rlint.syntax.walk import below
 
 _BLOCKS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 _END = re.compile(r"done|terminat|truncat|terminal|(^|_)last(_|$)", re.IGNORECASE)
@@ -61,7 +62,7 @@ def only_computes(unit: ast.stmt, site: Site) -> bool:
         )
     if not isinstance(unit, ast.Assign):
         return False
-    for node in ast.walk(unit.value):
+    for node in below(unit.value):
         if isinstance(node, _OTHER):
             return False
         if isinstance(node, ast.Call) and not (site.call_effect(node).quiet or is_forward(node, site)):
@@ -208,7 +209,7 @@ def _all_rebound(names: list[ast.Name], branch: ast.If, moved: tuple[ast.stmt, .
 def _at_the_end_alone(waste: Waste) -> bool:
     """Is nothing used only at the end of an episode, which is one step among many?"""
     test, ends = waste.branch.test, waste.taken
-    if not any(_END.search(last_name(node) or "") for node in ast.walk(test)):
+    if not any(_END.search(last_name(node) or "") for node in below(test)):
         return False
     while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, ends = test.operand, not ends
@@ -253,5 +254,5 @@ def _has_long_text(unit: ast.stmt) -> bool:
     """Is there text of several lines, which must not be indented?"""
     return any(
         isinstance(node, (ast.Constant, ast.JoinedStr)) and node.lineno != node.end_lineno
-        for node in ast.walk(unit)
+        for node in below(unit)
     )

@@ -67,6 +67,7 @@ from rlint.project.kind import Tag
 from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.syntax.walk import below
 
 EVALUATES = frozenset(
     "eval evaluate evaluation evaluating evaluator val valid validate validation test".split()
@@ -124,7 +125,7 @@ def by_mode(call: ast.Call, network: ast.expr, site: Site) -> str | None:
 def networks_in(outer: AnyLoop, site: Site) -> list[ast.Name | ast.Attribute]:
     """The networks with such layers that a loop runs, each where it runs first."""
     found: dict[str, ast.Name | ast.Attribute] = {}
-    calls = [node for node in ast.walk(outer) if isinstance(node, ast.Call)]
+    calls = [node for node in below(outer) if isinstance(node, ast.Call)]
     for call in sorted(calls, key=site.span):
         network = network_of(call, site)
         if network is not None and by_mode(call, network, site) is not None:
@@ -171,7 +172,7 @@ def iterated(loop: AnyLoop) -> Iterator[str]:
     if isinstance(loop, ast.While):
         return
     over = [loop.iter] if isinstance(loop, (ast.For, ast.AsyncFor)) else [g.iter for g in loop.generators]
-    for node in (child for value in over for child in ast.walk(value)):
+    for node in (child for value in over for child in below(value)):
         if isinstance(node, ast.Name):
             yield node.id
         elif isinstance(node, ast.Attribute):
@@ -188,8 +189,8 @@ def words_in(name: str) -> set[str]:
 def build_fix(networks: list[ast.Name | ast.Attribute], outer: AnyLoop, site: Site) -> Fix | None:
     """Evaluation mode before the loop, and the old mode again behind it."""
     statement = outer if isinstance(outer, ast.stmt) else site.tree.statement(outer)
-    names = {node.id for network in networks for node in ast.walk(network) if isinstance(node, ast.Name)}
-    for node in ast.walk(statement):
+    names = {node.id for network in networks for node in below(network) if isinstance(node, ast.Name)}
+    for node in below(statement):
         if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom, ast.Await)):
             return None
         if isinstance(node, ast.Name) and node.id in names and not isinstance(node.ctx, ast.Load):

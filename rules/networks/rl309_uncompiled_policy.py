@@ -78,6 +78,7 @@ from rlint.project.site import Site
 from rlint.project.speedups import COMPILED
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.networks._accelerated import may_run_on_cuda, network_run_by
+from rlint.syntax.walk import below
 
 SEVERAL = ("num_envs", "n_envs", "num_environments", "n_environments", "num_processes", "nenvs")
 """What people call the number of environments that step together."""
@@ -128,7 +129,7 @@ def is_part(network: ast.expr, site: Site) -> bool:
 
 def acts(call: ast.Call, site: Site) -> bool:
     """Does a network see the observations of each step of the environments, and learn nothing from them?"""
-    if not any(is_shown(node, site) for node in ast.walk(call.args[0]) if isinstance(node, ast.expr)):
+    if not any(is_shown(node, site) for node in below(call.args[0]) if isinstance(node, ast.expr)):
         return False
     if site.heat_of(call).level is not Heat.HOT or site.autograd_at(call) is not Autograd.OFF:
         return False

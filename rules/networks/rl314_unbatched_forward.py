@@ -76,6 +76,7 @@ from rlint.project.observations import names_several
 from rlint.project.site import Site
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.networks._per_item import single_item
+from rlint.syntax.walk import below
 
 _MEASURES = ("perf_counter", "perf_counter_ns", "time", "monotonic", "synchronize", "elapsed_time", "timeit")
 _OF_TEXT = frozenset("input_ids attention_mask token_type_ids labels past_key_values hidden_states".split())
@@ -162,9 +163,9 @@ def runs_rows(call: ast.Call, site: Site) -> bool:
 
 def depends(network: ast.expr, loop: AnyLoop) -> bool:
     """Is there a network for each pass: does the loop bind a name that leads to it?"""
-    names = {node.id for node in ast.walk(network) if isinstance(node, ast.Name)}
-    attributes = {node.attr for node in ast.walk(network) if isinstance(node, ast.Attribute)}
-    for node in ast.walk(loop):
+    names = {node.id for node in below(network) if isinstance(node, ast.Name)}
+    attributes = {node.attr for node in below(network) if isinstance(node, ast.Attribute)}
+    for node in below(loop):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in names:
             return True
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr in attributes:

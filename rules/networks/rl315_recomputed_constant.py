@@ -89,6 +89,7 @@ from rlint.rule import Finding, Rule
 from rlint.rules.networks._constant import Constant, constant_at, is_maker
 from rlint.rules.networks._constant_fix import build_fix
 from rlint.rules.networks._constant_home import Home, home_of
+from rlint.syntax.walk import below
 
 _KEEPS_RESULTS = frozenset(
     {"functools.lru_cache", "functools.cache", "functools.cached_property", "torch.jit.script"}
@@ -184,7 +185,7 @@ def is_kept_by_hand(found: Constant, site: Site) -> bool:
                 return any(site.qualified(each) in _KEEPS_RESULTS for each in made)
             case ast.ExceptHandler():
                 return True
-            case ast.If(test=test) | ast.IfExp(test=test) if any(map(_asks_for_missing, ast.walk(test))):
+            case ast.If(test=test) | ast.IfExp(test=test) if any(map(_asks_for_missing, below(test))):
                 return True
     return False
 

@@ -11,6 +11,7 @@ from rlint.rules.processes._pauses import Pause
 from rlint.rules.processes._polls import Poll, Sort, asks_at_once
 from rlint.rules.processes._wait import Loop, Wait, asked_by
 from rlint.rules.processes._words import words_of
+from rlint.syntax.walk import below
 
 _WORK = frozenset("step backward render act learn train forward predict generate reset".split())
 _COUNTS = frozenset({"poll", "len", "qsize", "size"})
@@ -98,16 +99,14 @@ def _comes(poll: Poll) -> bool:
     """Does a poll look for something that comes in, rather than at a mode that is on or off?"""
     if poll.sort is not Sort.STATE:
         return True
-    called = [node.func for node in ast.walk(poll.node) if isinstance(node, ast.Call)]
+    called = [node.func for node in below(poll.node) if isinstance(node, ast.Call)]
     names = {node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "") for node in called}
     return bool(_COUNTS & names)
 
 
 def _is_taken(flag: ast.expr, block: list[ast.stmt]) -> bool:
     """`if request.value: ...; request.value = 0`: does a block set back the flag that led into it?"""
-    wanted = {
-        ast.unparse(node) for node in ast.walk(flag) if isinstance(node, (ast.Attribute, ast.Subscript))
-    }
+    wanted = {ast.unparse(node) for node in below(flag) if isinstance(node, (ast.Attribute, ast.Subscript))}
     return any(
         ast.unparse(target) in wanted
         for statement in block
@@ -131,7 +130,7 @@ def _taken(handler: ast.ExceptHandler, looks: Looks, site: Site) -> list[Poll]:
     if not isinstance(parent, ast.Try) or not (means_not_there(handler) or _takes_alone(parent)):
         return []
     for statement in parent.body:
-        for node in ast.walk(statement):
+        for node in below(statement):
             if isinstance(node, ast.Call):
                 found: list[Poll] = looks.polls(node, holds=False) or []
                 if found and found[0].sort is Sort.DATA:
@@ -191,7 +190,7 @@ def _works_before(guard: ast.AST, loop: Loop, looks: Looks, site: Site, *, all_w
         for earlier in block[:index]:
             if all_work and not Idle(site, looks).block([earlier]):
                 return True
-            for node in ast.walk(earlier) if isinstance(earlier, (ast.Expr, ast.Assign)) else ():
+            for node in below(earlier) if isinstance(earlier, (ast.Expr, ast.Assign)) else ():
                 if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
                     name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
                     if _WORK & words_of(name):

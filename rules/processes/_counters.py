@@ -8,6 +8,7 @@ from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.locks import Section
 from rlint.project.site import Site
+from rlint.syntax.walk import below
 
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)
 _NUMBERS = frozenset(f"builtins.{name}" for name in ("min", "max", "int", "abs", "float", "bool", "len"))
@@ -43,7 +44,7 @@ def updates_values(section: Section, site: Site) -> bool:
     written = [
         node.value
         for statement in section.body
-        for node in ast.walk(statement)
+        for node in below(statement)
         if isinstance(node, ast.Attribute) and node.attr == "value" and isinstance(node.ctx, ast.Store)
     ]
     return any(site.kind_of(owner).tag is Tag.SHARED_VALUE for owner in written)
@@ -54,7 +55,7 @@ def counts_only(body: tuple[ast.stmt, ...], site: Site) -> bool:
     for statement in body:
         if not isinstance(statement, _SIMPLE):
             return False
-        for node in ast.walk(statement):
+        for node in below(statement):
             if isinstance(node, ast.Call) and site.qualified(node.func) not in _NUMBERS:
                 return False
             if isinstance(node, (ast.Subscript, ast.Await, ast.Yield, ast.Lambda)):
@@ -96,7 +97,7 @@ def counters_in(section: Section, site: Site) -> set[str]:
     """The attributes of `self`, and the shared values, that a section reads or writes."""
     found: set[str] = set()
     for statement in section.body:
-        for node in ast.walk(statement):
+        for node in below(statement):
             match node:
                 case ast.Attribute(value=owner, attr=name) if site.is_self(owner):
                     found.add(name)

@@ -12,6 +12,7 @@ from rlint.rules.processes._fixes import fix_of, hazards, repeatable, shown
 from rlint.rules.processes._polls import Poll, Sort
 from rlint.rules.processes._wait import Wait
 from rlint.rules.processes._words import calls_off
+from rlint.syntax.walk import below
 
 _ALONE, _BESIDES = "1.0", "0.1"  # so long a wait takes at most, alone or with something else to look at
 _WAITS = {Sort.EVENT: "wait", Sort.WORKER: "join", Sort.RESULT: "wait", Sort.MESSAGE: "poll"}
@@ -42,7 +43,7 @@ def _awaited(wait: Wait) -> Poll | None:
         wanted = [poll for poll in wanted if poll.sort is not Sort.WORKER]
     if len(wanted) != 1 or wanted[0].sort not in (*_WAITS, Sort.FUTURE):
         return None
-    tested = ast.walk(wait.loop.test) if isinstance(wait.loop, ast.While) else ()
+    tested = below(wait.loop.test) if isinstance(wait.loop, ast.While) else ()
     return wanted[0] if wait.exact or any(node is wanted[0].node for node in tested) else None
 
 

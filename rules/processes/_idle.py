@@ -11,6 +11,7 @@ from rlint.rules.processes._looks import Looks
 from rlint.rules.processes._pauses import Pause, pause_of
 from rlint.rules.processes._polls import Poll
 from rlint.rules.processes._words import words_of
+from rlint.syntax.walk import below
 
 _LOCKS = frozenset({Tag.LOCK, Tag.CONDITION, Tag.SEMAPHORE, Tag.SHARED_VALUE})
 _LOCK_WORDS = frozenset({"lock", "locks", "rlock", "mutex", "cond", "condition"})
@@ -53,10 +54,10 @@ class Idle:
                 ast.Assign(targets=[ast.Name() | ast.Tuple()], value=value)
                 | ast.AnnAssign(target=ast.Name(), value=ast.expr() as value)
             ):
-                names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+                names = {node.id for node in below(statement) if isinstance(node, ast.Name)}
                 allowed: bool = self.looks.allows(value)
                 self.looks.assigned |= names - {
-                    node.id for node in ast.walk(value) if isinstance(node, ast.Name)
+                    node.id for node in below(value) if isinstance(node, ast.Name)
                 }
                 return allowed
             case ast.AugAssign(target=ast.Name(), value=value):

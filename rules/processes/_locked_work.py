@@ -12,6 +12,7 @@ from rlint.project.kind import Tag
 from rlint.project.locks import Section
 from rlint.project.site import Site
 from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
 
 _SAMPLES = frozenset({"sample", "sample_batch", "sample_transitions", "get_batch"})
 _STORES = frozenset({Tag.UNKNOWN, Tag.INSTANCE, Tag.REPLAY_BUFFER})
@@ -58,7 +59,7 @@ def work_under(section: Section, site: Site) -> LockedWork | None:
     """The first call of a section that works on nothing that the lock guards, or draws a batch."""
     guarded = site.guarded(section)
     for statement in section.body:
-        for node in ast.walk(statement):
+        for node in below(statement):
             if isinstance(node, ast.Call) and section in site.locks_held(node):
                 sort = _sort_of(node, guarded, section, site)
                 if sort is not None:
@@ -86,7 +87,7 @@ def _sort_of(call: ast.Call, guarded: frozenset[str], section: Section, site: Si
 
 def _names_in(call: ast.Call, site: Site) -> Iterator[str]:
     """The names of state that a call mentions; what the function has bound itself is its own."""
-    for node in ast.walk(call):
+    for node in below(call):
         if isinstance(node, ast.Attribute):
             yield node.attr
         elif isinstance(node, ast.Name) and not all(b.how is How.ASSIGN for b in site.definitions(node)):

@@ -11,6 +11,7 @@ from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rules.processes._polls import SORT_OF_TAG, Poll, asks_at_once, poll_of
 from rlint.rules.processes._words import BLOCKING, FETCHES, FOREIGN, LOOKS, NETWORK, OWN, words_of
+from rlint.syntax.walk import below
 
 _NEUTRAL = frozenset(
     f"builtins.{name}" for name in "any all bool int float getattr hasattr min max sum abs isinstance".split()
@@ -62,7 +63,7 @@ class Looks:
     def _meanings(self, leaf: ast.expr) -> Iterator[ast.expr]:
         """The leaf, and what the names in it are bound to in the loop."""
         yield leaf
-        for node in ast.walk(leaf):
+        for node in below(leaf):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 for binding in self.site.definitions(node):
                     value, statement = binding.value, binding.statement
@@ -77,7 +78,7 @@ class Looks:
 
     def _judge(self, expression: ast.expr) -> _Verdict | None:
         verdict = _Verdict.NOTHING
-        for node in ast.walk(expression):
+        for node in below(expression):
             match node:
                 case ast.Await() | ast.Yield() | ast.YieldFrom() | ast.Lambda():
                     return None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rlint.project.numbers import number_of
 from rlint.project.site import Site
 from rlint.rules.processes._words import words_of
+from rlint.syntax.walk import below
 
 SHORT = 0.1
 """A pause of so many seconds or more costs nothing."""
@@ -79,7 +80,7 @@ def _pause(statement: ast.Expr, call: ast.Call, site: Site, *, awaited: bool) ->
 
 def _keeps_a_pace(length: ast.expr) -> bool:
     """`sleep(1 / 60)`, `sleep(self.dt)`, `sleep(RETRY_DELAY)`: the length is what the sleep is for."""
-    for node in ast.walk(length):
+    for node in below(length):
         match node:
             case ast.BinOp(left=ast.Constant(value=1 | 1.0), op=ast.Div(), right=ast.Constant(value=rate)):
                 if isinstance(rate, (int, float)) and rate <= _HIGHEST_RATE:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from rlint.project.kind import Kind, Tag
 from rlint.project.site import Site
 from rlint.rules.processes._words import words_of
+from rlint.syntax.walk import below
 
 
 class Sort(enum.Enum):
@@ -107,7 +108,7 @@ def asks_at_once(call: ast.Call) -> bool:
         )
     if name.startswith("recv"):
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        return any(_AT_ONCE & words_of(node.attr) for flags in given for node in ast.walk(flags)
+        return any(_AT_ONCE & words_of(node.attr) for flags in given for node in below(flags)
                    if isinstance(node, ast.Attribute))  # fmt: skip
     first = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "block"), None)
     return isinstance(first, ast.Constant) and first.value is False

@@ -12,6 +12,7 @@ from rlint.project.kind import Tag
 from rlint.project.locks import Section
 from rlint.project.site import Site
 from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
 
 _MAKERS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
 
@@ -39,11 +40,11 @@ def update_of(statement: ast.stmt, site: Site) -> Update | None:
         case ast.AugAssign(target=ast.Attribute(attr="value", value=shared)):
             return Update(shared, (statement,))
         case ast.Assign(targets=[ast.Attribute(attr="value", value=shared)], value=value):
-            if any(reads_value(node, shared) for node in ast.walk(value)):
+            if any(reads_value(node, shared) for node in below(value)):
                 return Update(shared, (statement,))
             return _split_update(statement, shared, value, site)
         case ast.If(test=test, body=body):
-            for node in ast.walk(test):
+            for node in below(test):
                 if isinstance(node, ast.Attribute) and node.attr == "value":
                     shared = node.value
                     if any(_sets_value(inner, shared) for inner in body):
@@ -63,7 +64,7 @@ def _sets_value(statement: ast.stmt, shared: ast.expr) -> bool:
     """Is it set to something other than a constant? A flag that two set is set all the same."""
     match statement:
         case ast.Assign(targets=[ast.Attribute(attr="value", value=owner)], value=value):
-            if isinstance(value, ast.Constant) or any(reads_value(node, shared) for node in ast.walk(value)):
+            if isinstance(value, ast.Constant) or any(reads_value(node, shared) for node in below(value)):
                 return False
             return ast.dump(owner) == ast.dump(shared)
     return False
@@ -72,7 +73,7 @@ def _sets_value(statement: ast.stmt, shared: ast.expr) -> bool:
 def _split_update(statement: ast.Assign, shared: ast.expr, value: ast.expr, site: Site) -> Update | None:
     """`old = v.value`, further statements of the same block, `v.value = old + 1`."""
     block, end = site.tree.block(statement)
-    for node in ast.walk(value):
+    for node in below(value):
         if not isinstance(node, ast.Name):
             continue
         for binding in site.definitions(node):
@@ -127,7 +128,7 @@ def other_sections(shared: ast.expr, site: Site) -> list[Section]:
 
 def written_in(statement: ast.stmt) -> Iterator[ast.expr]:
     """The shared values that a statement writes, as far as it goes."""
-    for node in ast.walk(statement):
+    for node in below(statement):
         match node:
             case ast.Attribute(attr="value", value=owner, ctx=ast.Store()):
                 yield owner

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rlint.rules.processes._pauses import Pause
 from rlint.rules.processes._polls import Poll, Sort
+from rlint.syntax.walk import below
 
 Loop = ast.While | ast.For
 
@@ -51,7 +52,7 @@ def asked_by(loop: Loop, poll: Poll) -> bool:
         and ast.unparse(owner)
         in {
             ast.unparse(node)
-            for node in ast.walk(loop.test)
+            for node in below(loop.test)
             if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
         }
     )

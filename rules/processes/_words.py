@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from rlint.syntax.walk import below
+
 _STOPS = frozenset(
     """stop stopped exit quit shutdown terminate terminated cancel kill abort closed finished
     running alive active closing""".split()
@@ -57,7 +59,7 @@ def words_of(identifier: str) -> set[str]:
 def names_in(expression: ast.AST) -> set[str]:
     """The words of all names in an expression, those in strings included."""
     found: set[str] = set()
-    for node in ast.walk(expression):
+    for node in below(expression):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
                 found |= words_of(name)

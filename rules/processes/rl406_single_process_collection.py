@@ -69,6 +69,7 @@ from collections.abc import Iterator
 from rlint.project.environments import stepped_in_turn
 from rlint.project.site import Site
 from rlint.rule import Finding, Rule
+from rlint.syntax.walk import below
 
 ADVICE = (
     "Batch the policy first: `gymnasium.make_vec(id, num_envs=n)` or a `SyncVectorEnv`, and one forward for "
@@ -130,4 +131,4 @@ def again_in_loop(call: ast.Call, site: Site) -> bool:
 def runs_policy(call: ast.Call, site: Site) -> bool:
     """Does the loop ask a network for the action of one environment at a time?"""
     loop = site.loops(call)[0]
-    return any(isinstance(node, ast.Call) and site.gives_gradient(node) for node in ast.walk(loop))
+    return any(isinstance(node, ast.Call) and site.gives_gradient(node) for node in below(loop))

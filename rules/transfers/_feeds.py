@@ -10,6 +10,7 @@ from rlint.project.site import Site
 from rlint.project.summary import FunctionSummary
 from rlint.rule import Heat
 from rlint.syntax.tree import Function
+from rlint.syntax.walk import below
 
 _WRAPPERS = frozenset(
     """builtins.enumerate builtins.iter builtins.zip itertools.chain itertools.cycle itertools.islice
@@ -113,8 +114,8 @@ class Feeds:
 
     def _batches(self, target: ast.AST, inside: ast.AST, depth: int) -> None:
         """Note what moves a batch, or a part of it, in a loop or function."""
-        names = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
-        nodes = list(ast.walk(inside))
+        names = {node.id for node in below(target) if isinstance(node, ast.Name)}
+        nodes = list(below(inside))
         for _ in range(2):  # parts of parts: `for state, action in batch.items()`
             for node in nodes:
                 match node:
@@ -125,7 +126,7 @@ class Feeds:
                     case _:
                         continue
                 if _root(value) in names:
-                    names |= {name.id for name in ast.walk(part) if isinstance(name, ast.Name)}
+                    names |= {name.id for name in below(part) if isinstance(name, ast.Name)}
         for node in nodes:
             if not isinstance(node, ast.Call):
                 continue

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rlint.project.kind import Tag
 from rlint.project.lengths import whole_number
 from rlint.project.site import Site
+from rlint.syntax.walk import below
 
 _SHORT = 64
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
@@ -50,7 +51,7 @@ def formula_of(data: ast.expr, site: Site) -> Formula | None:
                 ast.comprehension(target=ast.Name(id=name), iter=ast.Call() as of, ifs=[], is_async=0)
             ],
         ) if _counts(of, site):
-            nodes = [*ast.walk(element)]
+            nodes = [*below(element)]
             uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
             if uses and _is_formula(element, name, site):
                 calls = any(isinstance(node, ast.Call) for node in nodes)

@@ -10,6 +10,7 @@ from rlint.project.site import Site
 from rlint.rules.transfers._host_reads import Read, is_hot, reads_at
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS
+from rlint.syntax.walk import below
 
 _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match, ast.Try)
 _LOGS = frozenset({"append", "add_scalar", "log", "info", "debug", "extend", "add", "update", "log_metric"})
@@ -35,7 +36,7 @@ def reads_beside(read: Read, site: Site) -> list[Read]:
     around = loops[0] if loops else function or site.tree.module
     found = [
         other
-        for node in ast.walk(around)
+        for node in below(around)
         for other in reads_at(node, site)
         if site.function(other.node) is function and site.loops(other.node) == loops
     ]
@@ -48,10 +49,10 @@ def reads_beside(read: Read, site: Site) -> list[Read]:
 
 def _repeats_work(around: ast.AST, site: Site) -> bool:
     """Does a loop inside of a loop or function run networks, environments or optimizers?"""
-    for node in ast.walk(around):
+    for node in below(around):
         if node is around or not isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
             continue
-        calls = (inner for inner in ast.walk(node) if isinstance(inner, ast.Call))
+        calls = (inner for inner in below(node) if isinstance(inner, ast.Call))
         if _drives(node, site) or any(map(site.gives_gradient, calls)):
             return True
     return False
@@ -93,7 +94,7 @@ def is_known_at(tensor: ast.expr, statement: ast.stmt, site: Site) -> bool:
     """Could an expression be evaluated as well before a statement: are all its names bound there to what
     they stand for later?
     """
-    for node in ast.walk(tensor):
+    for node in below(tensor):
         match node:
             case ast.Attribute(value=ast.Name(id="self")):
                 if not site.unchanged_between(node, statement, tensor):
@@ -155,7 +156,7 @@ def element_loop(read: Read, site: Site) -> AnyLoop | None:
         target, iterable = loop.generators[0].target, loop.generators[0].iter
     else:
         target, iterable = loop.target, loop.iter
-    variables = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+    variables = {node.id for node in below(target) if isinstance(node, ast.Name)}
     if not _is_made_of(read.tensor, variables, loop, site):
         return None
     counts = isinstance(iterable, ast.Call) and site.qualified(iterable.func) == "builtins.range"
@@ -171,7 +172,7 @@ def _is_made_of(tensor: ast.expr, variables: set[str], loop: AnyLoop, site: Site
     if depth <= 0 or not _is_plain(tensor):
         return False
     uses_variable = False
-    for name in (node for node in ast.walk(tensor) if isinstance(node, ast.Name)):
+    for name in (node for node in below(tensor) if isinstance(node, ast.Name)):
         if name.id in variables:
             uses_variable = True
         elif _is_bound_in(name, loop, site):
@@ -187,7 +188,7 @@ def _is_plain(tensor: ast.expr) -> bool:
     """Is an expression made of accesses, of methods without much to compute, and of arithmetic?"""
     return not any(
         isinstance(node, ast.Call) and not (isinstance(node.func, ast.Attribute) and node.func.attr in _CHEAP)
-        for node in ast.walk(tensor)
+        for node in below(tensor)
     )
 
 
@@ -198,9 +199,9 @@ def _is_indexed(tensor: ast.expr, variables: set[str]) -> bool:
     """`rewards[i]`, `rewards[0, i]`, `rewards[i + 1]`."""
     match tensor:
         case ast.Subscript(value=value, slice=index):
-            used = {node.id for node in ast.walk(index) if isinstance(node, ast.Name)}
+            used = {node.id for node in below(index) if isinstance(node, ast.Name)}
             if used & variables:
-                return not {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} & variables
+                return not {node.id for node in below(value) if isinstance(node, ast.Name)} & variables
     return False
 
 

@@ -9,6 +9,7 @@ from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.tree import COMPREHENSIONS
+from rlint.syntax.walk import below
 
 CONVERSIONS = frozenset({"builtins.float", "builtins.int", "builtins.bool"})
 FEWEST = 8
@@ -133,7 +134,7 @@ def all_reads(read: Read, site: Site) -> list[ast.Call] | None:
     found: list[ast.Call] = []
     if read.is_indexed:
         wanted = ast.dump(read.tensor)
-        for node in ast.walk(read.loop):
+        for node in below(read.loop):
             if isinstance(node, ast.Call):
                 other = read_of(node, site)
                 if other is not None and other.binding is read.binding and ast.dump(other.tensor) == wanted:
@@ -159,7 +160,7 @@ def all_reads(read: Read, site: Site) -> list[ast.Call] | None:
 def is_first(read: Read, site: Site) -> bool:
     """Is this the first call of the loop that reads elements of the tensor? The others are named by it."""
     wanted = ast.dump(read.tensor)
-    for node in ast.walk(read.loop):
+    for node in below(read.loop):
         if isinstance(node, ast.Call) and node is not read.call and site.span(node) < site.span(read.call):
             other = read_of(node, site)
             if other is not None and other.loop is read.loop and ast.dump(other.tensor) == wanted:

@@ -10,6 +10,7 @@ from rlint.project.site import Site
 from rlint.rule import Fix, Safety
 from rlint.rules.transfers._host_reads import Read, reads_at, waits
 from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
 
 _WRAPS = frozenset({"torch.from_numpy", "torch.as_tensor", "torch.asarray"})
 _COPIES = frozenset({"torch.tensor"})
@@ -74,7 +75,7 @@ def _stays(name: ast.Name, value: ast.expr, site: Site) -> bool:
 
 def _is_still(tensor: ast.expr, value: ast.expr, made: ast.Call, site: Site) -> bool:
     """Do the names of a tensor stand for the same when the numbers go back as when they were read?"""
-    for node in ast.walk(tensor):
+    for node in below(tensor):
         if isinstance(node, ast.Call):
             return False  # computing it once more is no gain
         if isinstance(node, ast.Name) and node.id != "self":
@@ -82,7 +83,7 @@ def _is_still(tensor: ast.expr, value: ast.expr, made: ast.Call, site: Site) -> 
             here = site.definitions(node)
             if len(here) != len(there) or any(binding not in here for binding in there):
                 return False
-    return not any(isinstance(node, ast.Attribute) for node in ast.walk(tensor)) or site.unchanged_between(
+    return not any(isinstance(node, ast.Attribute) for node in below(tensor)) or site.unchanged_between(
         tensor, value, made
     )
 

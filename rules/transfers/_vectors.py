@@ -9,6 +9,7 @@ from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rule import Fix, Safety
 from rlint.rules.transfers._formulas import Formula
+from rlint.syntax.walk import below
 
 _OF_TYPE = {
     "torch.FloatTensor": "torch.float32",
@@ -98,7 +99,7 @@ def _is_whole(formula: Formula, site: Site) -> bool | None:
         return True
     names: list[ast.expr] = []
     powers = False
-    for node in ast.walk(formula.element):
+    for node in below(formula.element):
         match node:
             case ast.Constant(value=float()) | ast.BinOp(op=ast.Div()):
                 return False

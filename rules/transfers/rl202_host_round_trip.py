@@ -86,6 +86,7 @@ from rlint.rules.transfers._host_reads import Read, is_hot, may_use_accelerator,
 from rlint.rules.transfers._read_together import element_loop, step_of
 from rlint.rules.transfers._reads import read_of
 from rlint.syntax.tree import COMPREHENSIONS
+from rlint.syntax.walk import below
 
 LONGEST_SHOWN = 40
 
@@ -100,11 +101,11 @@ class HostRoundTrip(Rule):
     triggers = ("torch",)
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
-        if not site.may_be_warm(node) or not may_use_accelerator(site):
+        if not site.may_be_warm(node):
             return
         if isinstance(node, ast.Call):
             trip = _round_trips.round_trip(node, site)
-            if trip is not None:
+            if trip is not None and may_use_accelerator(site):
                 yield self.finding(
                     site,
                     trip.moved,
@@ -115,7 +116,7 @@ class HostRoundTrip(Rule):
                 )
                 return
         for read in reads_at(node, site):
-            if is_hot(read, site) and not is_others(read, site):
+            if is_hot(read, site) and not is_others(read, site) and may_use_accelerator(site):
                 yield from self.check_read(read, site)
 
     def check_read(self, read: Read, site: Site) -> Iterator[Finding]:
@@ -159,7 +160,7 @@ def first_in(loop: AnyLoop, site: Site) -> ast.expr | None:
     """The first read of elements in a loop, which speaks for all of them."""
     found = [
         read.node
-        for node in ast.walk(loop)
+        for node in below(loop)
         for read in reads_at(node, site)
         if is_hot(read, site) and element_loop(read, site) is loop and not is_others(read, site)
     ]

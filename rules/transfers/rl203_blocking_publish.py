@@ -67,6 +67,7 @@ from rlint.project.site import Site
 from rlint.project.weights import Loaded, copied_state, loaded_state
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.transfers._published import Moved, filled_by_loop, move_in, moved_state
+from rlint.syntax.walk import below
 
 
 class BlockingPublish(Rule):
@@ -126,7 +127,7 @@ class BlockingPublish(Rule):
 
 def names_in(expression: ast.expr) -> set[str]:
     """The variables of an expression."""
-    return {node.id for node in ast.walk(expression) if isinstance(node, ast.Name) and node.id != "self"}
+    return {node.id for node in below(expression) if isinstance(node, ast.Name) and node.id != "self"}
 
 
 def build_fix(moved: Moved, reason: str | None, site: Site) -> Fix | None:

@@ -63,6 +63,7 @@ from typing import ClassVar
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.syntax.walk import below
 
 NAMES = ("cuda", "cpu", "mps", "xpu", "gpu")
 ASKS = frozenset(f"torch.{kind}.is_available" for kind in ("cuda", "xpu", "backends.mps"))
@@ -160,7 +161,7 @@ def alike(node: ast.expr, around: ast.AST, site: Site) -> list[ast.expr]:
     wanted = ast.dump(node)
     same = [
         other
-        for other in ast.walk(around)
+        for other in below(around)
         if isinstance(other, ast.expr) and ast.dump(other) == wanted and site.can_be_moved(other)
     ]
     same.sort(key=site.span)
@@ -174,7 +175,7 @@ def before_loop(node: ast.Compare | ast.Call, device: ast.expr | None, site: Sit
         return None
     loop = loops[-1]
     start = loop.iter if isinstance(loop, ast.For) else loop.test
-    if any(part is node for part in ast.walk(start)):
+    if any(part is node for part in below(start)):
         return None
     if device is not None and not (
         isinstance(device, (ast.Name, ast.Attribute)) and site.doubts_between(device, start, node) is not None

@@ -1,0 +1,33 @@
+"""What a program is about, told from its text: rlint has something to say of programs that learn."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+_LIBRARIES = frozenset(
+    """torch numpy jax tensorflow keras cupy mxnet paddle mlx tinygrad mindspore flax optax gym gymnasium
+    pettingzoo stable_baselines3 sb3_contrib ray transformers trl vllm pandas scipy sklearn""".split()
+)
+_WORDS = tuple(
+    word.encode() for word in "reward Reward episode Episode rollout Rollout replay_ ReplayBuffer".split()
+)
+_SMALL = 50_000
+"""Bytes of source of a program that need not say what it is about: a snippet, a script."""
+
+
+def speaks_of_learning(content: bytes, imports: Iterable[str]) -> bool:
+    """Does a file import a library for numbers or environments (`imports` are dotted names), or use a word
+    of reinforcement learning?
+    """
+    return any(path.partition(".")[0] in _LIBRARIES for path in imports) or any(
+        word in content for word in _WORDS
+    )
+
+
+def is_judged(files: Collection[tuple[int, bool]]) -> bool:
+    """Is a program, given the size of each file in bytes and whether it speaks of learning, to be checked for
+    more than its syntax? Large ones that never do (web frameworks, tools) are no learning code: their loops
+    over messages, and their functions called `update`, are not those of a training.
+    """
+    sizes, speaking = zip(*files, strict=True)
+    return any(speaking) or sum(sizes) <= _SMALL

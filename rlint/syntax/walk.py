@@ -1,0 +1,62 @@
+"""The nodes below a node, without walking to them again and again."""
+
+from __future__ import annotations
+
+import ast
+
+_DEFINITIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
+
+
+def below(node: ast.AST) -> list[ast.AST]:
+    """A node and all nodes in it, in source order (of a dict display: all keys, then all values). Operators
+    and contexts, which are shared between nodes, are not among them.
+    """
+    known = node.__dict__
+    order: list[ast.AST] | None = known.get("_order")
+    if order is None:  # not a part of a file that was read: made by hand, or shared
+        return list(ast.walk(node))
+    start: int = known["_start"]
+    end: int = known["_end"]
+    return order[start:end]
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below a node, in source order; operators and contexts are left out."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            found += [child for child in value if isinstance(child, ast.AST)]
+        elif isinstance(value, ast.AST) and value._fields:
+            found.append(value)
+    return found
+
+
+def running(part: ast.AST) -> list[ast.AST]:
+    """The nodes that run when a part does, in source order: definitions in it, but nothing inside of them."""
+    known = part.__dict__
+    order: list[ast.AST] = known["_order"]
+    position: int = known["_start"]
+    end: int = known["_end"]
+    found: list[ast.AST] = []
+    while position < end:
+        node = order[position]
+        found.append(node)
+        position = node.__dict__["_end"] if node.__class__ in _DEFINITIONS else position + 1
+    return found
+
+
+def number(order: list[ast.AST], parents: dict[ast.AST, ast.AST]) -> None:
+    """Tell the nodes of a file where they and what is in them stands. `order` holds each after its parent
+    and before its next sibling.
+    """
+    end = len(order)
+    ends = {order[0]: end}
+    for start in range(end - 1, -1, -1):
+        node = order[start]
+        known = node.__dict__
+        known["_order"] = order
+        known["_start"] = start
+        known["_end"] = own = ends.pop(node, start + 1)
+        if start:
+            ends.setdefault(parents[node], own)
