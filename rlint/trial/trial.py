@@ -108,6 +108,7 @@ class _Trial:
         self._environment = place.environment(scratch.folder, [c.source.path for c in everything.changed])
         self._limit: float | None = order.timeout
         self._runs = 0
+        self._reports = {frozenset(everything.ids): everything}
         self._seen: dict[frozenset[tuple[Path, bytes]], Ran] = {}
         self._compared: dict[frozenset[tuple[Path, bytes]], Speed] = {}
         # As they were read: the tree may have changed since.
@@ -211,7 +212,10 @@ class _Trial:
         return not self._passes(names) or (bool(self._contents(names)) and self._speed(names).is_slower)
 
     def _fixed(self, names: Iterable[FixId]) -> FixReport:
-        return self._fixer.fix(unsafe=self._unsafe, allowed=set(names).__contains__)
+        key = frozenset(names)
+        if key not in self._reports:
+            self._reports[key] = self._fixer.fix(unsafe=self._unsafe, allowed=key.__contains__)
+        return self._reports[key]
 
     def _contents(self, names: Sequence[FixId]) -> dict[Path, bytes]:
         fixed = self._fixed(names)
