@@ -418,7 +418,10 @@ def test_a_checkout_cannot_bring_a_plugin(example: Path, project: Path, tmp_path
         done = rlint("check", "--output-format", "json", "--no-cache", cwd=folder, path=paths, module=module)
         assert "ACME101" not in codes(done)
         assert done.returncode in (1, 2)
-        assert f"it lies in {project}, beside the code that is checked" in done.stderr
+        missing = (
+            "it is not installed" if module else f"it lies in {project}, beside the code that is checked"
+        )
+        assert missing in done.stderr
     assert not trace.exists()
 
 
