@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from fixture_folders import ROOT
 from reports import finding, replacing, report, source
-from rlint.findings import Edit, Finding, Fix, Heat, Problem, Safety
+from rlint.findings import Edit, Elsewhere, Finding, Fix, Heat, Problem, Safety, digest_of
 from rlint.output import ReportOptions, RulePage, reporter
 from rlint.runs import Hidden, Report
 from rlint.syntax.positions import Positions
@@ -172,6 +172,19 @@ def test_sarif_fixes_are_exact(sarif_schema: Any, text: str, places: list[tuple[
     one = finding(text, text[0], fix=Fix("Do it", Safety.SAFE, tuple(edits)))
     (result,) = run_of(report(one, sources=(source(text),)), sarif_schema)["results"]
     assert applied(text, result["fixes"][0]["artifactChanges"][0]) == expected
+
+
+def test_sarif_fixes_of_several_files_are_whole_or_missing(sarif_schema: Any) -> None:
+    """A service applies all of a fix; where another file is not as it was, it is offered none."""
+    other = "from agent import x\n"
+    for digest, files in ((digest_of(other), ["agent.py", "b.py"]), ("0" * 16, [])):
+        elsewhere = (Elsewhere("b.py", (Edit(18, 19, "z"),), digest),)
+        fix = Fix("Rename it", Safety.UNSAFE, (Edit(0, 1, "z"),), elsewhere=elsewhere)
+        found = report(finding(TEXT, "x", fix=fix), sources=(source(TEXT), source(other, "b.py")))
+        (result,) = run_of(found, sarif_schema)["results"]
+        changes = [each for one in result.get("fixes", []) for each in one["artifactChanges"]]
+        assert [change["artifactLocation"]["uri"] for change in changes] == files
+        assert not changes or applied(other, changes[1]) == "from agent import z\n"
 
 
 @given(st.text(st.characters(exclude_characters="/\0"), min_size=1, max_size=12))

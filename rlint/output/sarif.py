@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from rlint import __version__
-from rlint.findings import Safety
+from rlint.findings import Safety, digest_of
 from rlint.fingerprints import NAME, fingerprints
 from rlint.output.parts import Parts
 from rlint.output.sarif_rules import NOTIFICATIONS, notification_of, rule_object
 
 if TYPE_CHECKING:
-    from rlint.findings import Finding, Fix, Position, Problem
+    from collections.abc import Sequence
+
+    from rlint.findings import Edit, Finding, Fix, Position, Problem
     from rlint.output import ReportOptions
     from rlint.runs import Hidden, Report
 
@@ -100,21 +102,30 @@ class _Writer:
         return result
 
     def _fix(self, path: str, fix: Fix) -> dict[str, Any] | None:
-        positions = self._parts.code(path, None)
-        if positions is None or not fix.edits:
+        """Return a fix with all files that it changes; none at all where one of them is not as it was."""
+        changes = [self._change(path, fix.edits)] if fix.edits else []
+        for other in fix.elsewhere:
+            known = digest_of(self._report.text_of(other.path)) == other.digest
+            changes.append(self._change(other.path, other.edits) if known else None)
+        if not changes or None in changes:
             return None
         text = fix.title
         if fix.safety is Safety.UNSAFE:
             text += f" (unsafe: {fix.reason})" if fix.reason else " (unsafe)"
+        return {"description": {"text": text}, "artifactChanges": changes}
+
+    def _change(self, path: str, edits: Sequence[Edit]) -> dict[str, Any] | None:
+        positions = self._parts.code(path, None)
+        if positions is None or path.endswith(".ipynb"):
+            return None
         replacements = [
             {
                 "deletedRegion": _region(positions.position(edit.start), positions.position(edit.end)),
                 "insertedContent": {"text": edit.text},
             }
-            for edit in sorted(fix.edits, key=lambda edit: (edit.start, edit.end))
+            for edit in sorted(edits, key=lambda edit: (edit.start, edit.end))
         ]
-        change = {"artifactLocation": _artifact(path), "replacements": replacements}
-        return {"description": {"text": text}, "artifactChanges": [change]}
+        return {"artifactLocation": _artifact(path), "replacements": replacements}
 
 
 def _plain(text: str) -> str:
