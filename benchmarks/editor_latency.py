@@ -1,6 +1,6 @@
 """How long a running `rlint server` takes from a change to its diagnostics, without debouncing.
 
-    python tests/benchmarks/editor_latency.py PROJECT FILE [FILE ...] [--rounds N]
+    python benchmarks/editor_latency.py PROJECT FILE [FILE ...] [--rounds N]
 
 Give it an unpacked real project (the target, 150 ms for a file of 500 lines, is stated for stable-
 baselines3) and files in it. The project is copied, and the copy gets a `rlint.toml`, so that its files
@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from editors import Editor, editor
 

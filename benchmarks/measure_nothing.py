@@ -1,6 +1,6 @@
 """Verifies every fixture against itself, again and again: all that the instrument then sees is a false alarm.
 
-    python tests/benchmarks/measure_nothing.py --runs 200 [--thorough] [RULES]...
+    python benchmarks/measure_nothing.py --runs 200 [--thorough] [RULES]...
 
 Prints each alarm, and their share of all claims that were judged. Exits with 1 if it is above 5 %.
 """
