@@ -10,6 +10,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+ROOT = str(Path(__file__).resolve().parents[1])
+
 
 @dataclass
 class Measured:
@@ -17,6 +19,7 @@ class Measured:
 
     name: str
     command: list[str]
+    most: int = 255  # an exit status above this is a failure
     wall: list[float] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)
     memory: list[float] = field(default_factory=list)
@@ -25,11 +28,19 @@ class Measured:
         """Run the command once in `folder` and note its cost. Needs a POSIX system; memory needs Linux."""
         with open(os.devnull, "w") as nowhere:
             start = time.perf_counter()
-            process = subprocess.Popen(self.command, stdout=nowhere, stderr=nowhere, cwd=folder)
+            process = subprocess.Popen(
+                self.command,
+                stdout=nowhere,
+                stderr=nowhere,
+                cwd=folder,
+                env={**os.environ, "PYTHONPATH": ROOT},
+            )
             peak = _Peak(process.pid)
-            _, _, usage = os.wait4(process.pid, 0)
+            _, status, usage = os.wait4(process.pid, 0)
             self.wall.append(time.perf_counter() - start)
-        process.returncode = 0  # reaped above
+        process.returncode = os.waitstatus_to_exitcode(status)  # reaped above
+        if not 0 <= process.returncode <= self.most:
+            raise SystemExit(f"exit status {process.returncode}: {' '.join(self.command)}")
         self.processor.append(usage.ru_utime + usage.ru_stime)
         self.memory.append(max(peak.stop(), usage.ru_maxrss / 1024))
 

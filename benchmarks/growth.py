@@ -31,7 +31,7 @@ class Growth:
             total += lines
             wanted = next((size for size in SIZES if not points or size > points[-1][0]), SIZES[-1])
             if total >= wanted or number == len(projects) - 1:
-                run = Measured("", [*command, *chosen])
+                run = Measured("", [*command, *chosen], 1)
                 run.run(scratch)
                 points.append((total, run.wall[0], run.memory[0]))
         return cls(tuple(points))

@@ -58,11 +58,11 @@ def compare(folders: list[str], where: str | None, rounds: int, scratch: Path) -
         (path for copy in copies for path in Path(copy).rglob("*.py")), key=lambda p: p.stat().st_size
     )
     keep = ["--cache-dir", str(scratch / "cache"), *copies]
-    cold = Measured("rlint, cold", [*CHECK, "--no-cache", *copies])
-    fill = Measured("", [*CHECK, *keep])
-    warm = Measured("rlint, warm", [*CHECK, *keep])
-    one = Measured("rlint, one file changed", [*CHECK, *keep])
-    alone = Measured("rlint, one file alone", [*CHECK, "--no-cache", str(changed)])
+    cold = Measured("rlint, cold", [*CHECK, "--no-cache", *copies], 1)
+    fill = Measured("", [*CHECK, *keep], 1)
+    warm = Measured("rlint, warm", [*CHECK, *keep], 1)
+    one = Measured("rlint, one file changed", [*CHECK, *keep], 1)
+    alone = Measured("rlint, one file alone", [*CHECK, "--no-cache", str(changed)], 1)
     others = peers(copies, where)
     for number in range(rounds):
         cold.run(scratch)
@@ -103,7 +103,7 @@ def main() -> int:
         scratch = Path(folder)
         cold = compare(folders, arguments.peers, arguments.rounds, scratch)
         if arguments.other:
-            other = Measured("other", [*CHECK, "--no-cache", os.path.abspath(arguments.other)])
+            other = Measured("other", [*CHECK, "--no-cache", os.path.abspath(arguments.other)], 1)
             for _ in range(arguments.rounds):
                 other.run(scratch)
             other_lines = size_of([arguments.other])[1]
