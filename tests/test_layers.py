@@ -32,7 +32,8 @@ PROFILES = ("rlint.profiles", "rlint.profiles.*")
 EDITOR = ("rlint.lsp", "rlint.lsp.*")
 COMMANDS = ("rlint.cli", "rlint.cli.*", "rlint.__main__")
 RUNNING = (
-    "rlint.engine", "rlint.fixed_texts", "rlint.origins", "rlint.permits", "rlint.plan", "rlint.worker", "rlint.workers",
+    "rlint.engine", "rlint.fixed_texts", "rlint.origins", "rlint.permits", "rlint.plan", "rlint.worker",
+    "rlint.workers",
 )  # fmt: skip
 ENGINE = (*RUNNING, "rlint.cache", "rlint.fixes", "rlint.runs", "rlint.suppress", "rlint.registry")
 

@@ -9,21 +9,26 @@ from rlint.project.subject import is_judged, speaks_of_learning
 
 @pytest.mark.parametrize("imports", [{"torch.nn"}, {"numpy"}, {"os", "gymnasium.spaces"}])
 def test_a_library_for_numbers_or_environments_tells(imports: set[str]) -> None:
+    """Whoever imports one computes with it."""
     assert speaks_of_learning(b"", imports)
 
 
 def test_a_word_of_the_field_tells() -> None:
+    """A module of rewards may import nothing."""
     assert speaks_of_learning(b"def reward(completion):\n    ...\n", {"re"})
 
 
 def test_web_code_says_nothing_of_learning() -> None:
+    """Queries and updates are anybody's."""
     assert not speaks_of_learning(b"def update(request):\n    return request.get('q')\n", {"flask", "queue"})
 
 
 def test_a_large_program_is_judged_if_one_file_speaks() -> None:
+    """Files that import one another are one program."""
     assert is_judged([(90_000, False), (10, True)])
     assert not is_judged([(90_000, False), (10, False)])
 
 
 def test_a_small_program_need_not_say_what_it_is_about() -> None:
+    """Nothing is known of a snippet."""
     assert is_judged([(400, False)])
