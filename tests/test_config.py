@@ -118,7 +118,7 @@ def test_extending_in_circles_is_an_error(write: Write) -> None:
         ("fix = 1", "`fix` must be true or false, not a number (1)"),
         ("jobs = 0", "`jobs` must be a whole number above 0, not a number (0)"),
         ("jobs = true", "`jobs` must be a whole number above 0, not a truth value (true)"),
-        ('output-format = "ful"', '`output-format` must be one of "full", "concise", "json", "github"'),
+        ('output-format = "ful"', '`output-format` must be one of "full", "concise", "json", '),
         ('per-file-ignores = ["a"]', "`per-file-ignores` must be a table from patterns to lists of rules"),
         ('exclude = ["a{b"]', "`a{b` in `exclude` is not a valid pattern"),
         ('select = ["RL999"]', "unknown rule `RL999` in `select` (pyproject.toml)"),

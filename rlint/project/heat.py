@@ -247,7 +247,7 @@ class HeatMap:
                 direct[site.loop].add(GRADIENT_STEP)
         for edge in self.graph.calls(function.path):
             if 0 <= edge.site.loop < count and edge.site.cap is not Heat.COLD:
-                direct[edge.site.loop] |= self._once[edge.target.path]
+                direct[edge.site.loop] |= self._surely_once(edge.target)
                 nested[edge.site.loop] |= self._many[edge.target.path]
             for index in _fed_by(function, edge):
                 nested[index] |= self._once[edge.target.path] | self._many[edge.target.path]
@@ -259,6 +259,14 @@ class HeatMap:
             (frozenset(direct[i]), frozenset(nested[i])) for i in range(count)
         )
         return tuple(_loop_level(direct[i], nested[i]) for i in range(count))
+
+    def _surely_once(self, function: FunctionSummary) -> frozenset[str]:
+        """What a function does once per call. One that steps an environment in its loops, and does so outside
+        of them only through calls (a reset that begins with a step), runs whole episodes.
+        """
+        once, many = self._once[function.path], self._many[function.path]
+        through_calls = ENVIRONMENT_STEP in once & many and ENVIRONMENT_STEP not in function.drivers
+        return once - {ENVIRONMENT_STEP} if through_calls else once
 
     def _spread(self) -> None:
         """From the loops through the calls; the shortest chain wins. Roles speak where no caller does."""

@@ -64,8 +64,12 @@ def import_statements(content: bytes) -> Iterator[re.Match[bytes]]:
         start = content.rfind(b"\n", position, word) + 1 or position
         end = content.find(b"\n", word)
         end = len(content) if end < 0 else end
-        goes_on = content[end - 2 : end].strip() in (b"\\", b"(") or b"(" in content[word:end]
-        limit = min(end + _LONGEST, len(content)) if goes_on else end
+        limit = min(end + _LONGEST, len(content))
+        if b"(" in content[word:end]:
+            goes_on = content.find(b")", word, limit) >= 0
+        else:
+            goes_on = content[end - 2 : end].strip() == b"\\"
+        limit = limit if goes_on else end
         position = end
         for match in _IMPORT.finditer(content, start, limit):
             if match.start() > end:

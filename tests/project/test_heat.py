@@ -47,6 +47,27 @@ def test_a_line_is_as_hot_as_its_loops(call: str, heat: Heat) -> None:
     assert site.heat_of(expression(site, call)).level is heat
 
 
+def test_a_loop_over_episodes_is_warm_though_their_beginning_takes_a_step() -> None:
+    """A rollout steps many times; that its reset steps once does not make it a step."""
+    site = site_of("""
+        def begin(env):
+            env.reset()
+            return env.step(0)
+
+        def rollout(env, steps):
+            obs = begin(env)
+            for _ in range(steps):
+                obs = env.step(act(obs))
+            return obs
+
+        def main(env):
+            for worker in range(100):
+                report(rollout(env, 1000))
+        """)
+    assert site.heat_of(expression(site, "report(rollout(env, 1000))")).level is Heat.WARM
+    assert site.heat_of(expression(site, "act(obs)")).level is Heat.HOT
+
+
 def test_heat_is_inherited_through_calls_across_files() -> None:
     """A buffer's method is hot because the training loop reaches it, and the chain says how."""
     sites = build(

@@ -1,0 +1,60 @@
+"""What is fast says the same as what is slow: a reference run skips nothing and keeps nothing."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from fixture_folders import FIXTURES, RULES
+from rlint import engine, worker
+from rlint.cache import Cache
+from rlint.findings import Finding
+from rlint.project.site import Site
+from rlint.runs import Target
+
+CODES = frozenset(entry.code for entry in RULES)
+
+
+def targets(names: str) -> list[Target]:
+    """Files of the fixtures, to be checked for every rule."""
+    return [
+        Target(None, path, path.relative_to(FIXTURES).as_posix(), CODES)
+        for path in sorted(FIXTURES.glob(names))
+    ]
+
+
+def always(*_: object) -> bool:
+    """No rule is left out, whatever the text."""
+    return True
+
+
+def reference(files: list[Target], monkeypatch: pytest.MonkeyPatch) -> tuple[Finding, ...]:
+    """What is found in one process, with every rule looking at every node of every file."""
+    every: dict[int, object] = {}
+
+    def all_nodes(site: Site, kind: type[ast.AST]) -> list[ast.AST]:
+        every[id(site)] = site
+        return site.tree.of_type(kind)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(worker, "_triggered", always)
+        patched.setattr(Site, "warm_nodes", all_nodes)
+        findings = engine.check(files, jobs=1).findings
+    assert every, "nothing of this was used: the reference is none"
+    return findings
+
+
+@pytest.mark.parametrize("names", ["[a-d]*/before.py", pytest.param("*/*.py", marks=pytest.mark.slow)])
+def test_a_fast_run_finds_what_a_slow_one_finds(
+    names: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one process and in two, with an empty cache and with a full one."""
+    files = targets(names)
+    wanted = reference(files, monkeypatch)
+    assert wanted
+    assert engine.check(files, jobs=1).findings == wanted
+    cache = Cache(tmp_path / "cache")
+    assert engine.check(files, jobs=2, cache=cache).findings == wanted
+    assert engine.check(files, jobs=2, cache=cache).findings == wanted
