@@ -79,7 +79,7 @@ def _plain(value: Any) -> Any:
 def _read_object(data: object, cls: type[_T], path: str) -> _T:
     if not isinstance(data, Mapping):
         raise FormatError(f"{path or cls.__name__}: is no object")
-    kinds = typing.get_type_hints(cls)
+    kinds = _kinds(cls)
     unknown = sorted(str(key) for key in data if key not in kinds)
     if unknown:
         raise FormatError(f"{_join(path, unknown[0])}: unknown key")
@@ -91,6 +91,16 @@ def _read_object(data: object, cls: type[_T], path: str) -> _T:
         if field.name not in values and not optional:
             raise FormatError(f"{_join(path, field.name)}: is missing")
     return cls(**values)
+
+
+_known_kinds: dict[type, Mapping[str, Any]] = {}
+
+
+def _kinds(cls: type) -> Mapping[str, Any]:
+    """The types of a class's fields, evaluated once: that takes longer than reading an object."""
+    if cls not in _known_kinds:
+        _known_kinds[cls] = typing.get_type_hints(cls)
+    return _known_kinds[cls]
 
 
 def _join(path: str, key: str) -> str:
