@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from rlint import __version__
 from rlint.findings import Heat, Safety
 from rlint.output.findings_style import CSS
+from rlint.output.markup import Markup, join, page, prose, tag
 from rlint.output.parts import Parts
 from rlint.output.preview import preview_of
-from rlint.output.verify.markup import Markup, join, prose, tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rlint.runs import Report
     from rlint.syntax.positions import Positions
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # no script runs and nothing is loaded
 _SPAN_ROWS = 5  # a longer span is shown by its first three lines and its last one
 _DIFF_ROWS = 40
 _COLUMNS = ("Rule", "Findings", "Fixable", "Measured")
@@ -30,17 +29,8 @@ _COLUMNS = ("Rule", "Findings", "Fixable", "Measured")
 
 def render(report: Report, options: ReportOptions) -> str:
     """Return the whole file."""
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("title", f"rlint: {_count(len(report.findings), 'finding')}"),
-        tag("style", Markup(CSS)),
-    )
-    body = tag("body", _top(report), tag("main", *_sections(report, options)))
-    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
+    title = f"rlint: {_count(len(report.findings), 'finding')}"
+    return page(title, CSS, tag("body", _top(report), tag("main", *_sections(report, options))))
 
 
 def _sections(report: Report, options: ReportOptions) -> Iterator[Markup]:

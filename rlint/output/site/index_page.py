@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rlint.output import measured, measured_page
+from rlint.output.markup import Markup, join, prose, tag
 from rlint.output.site.frame import frame
-from rlint.output.verify.markup import Markup, join, prose, tag
 
 if TYPE_CHECKING:
     from rlint.evidence.recorded import Evidence

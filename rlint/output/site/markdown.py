@@ -6,7 +6,7 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from rlint.output.verify.markup import Markup
+from rlint.output.markup import Markup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

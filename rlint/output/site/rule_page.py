@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from rlint.evidence.gain import Gain
 from rlint.output import measured, measured_page
+from rlint.output.markup import Markup, prose, tag
 from rlint.output.site.frame import frame
 from rlint.output.site.markdown import to_html
 from rlint.output.verify import details, figures, growth_chart, ratio_chart, rows
-from rlint.output.verify.markup import Markup, prose, tag
 
 if TYPE_CHECKING:
     from rlint.evidence.recorded import Evidence, Recording

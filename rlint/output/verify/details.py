@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlint.harness.results import Verdict
+from rlint.output.markup import Markup, join, prose, tag
 from rlint.output.verify import figures, marks, rows, summary
-from rlint.output.verify.markup import Markup, join, prose, tag
 
 if TYPE_CHECKING:
     from rlint.harness.results import Behaviour, Measurement, Outcome

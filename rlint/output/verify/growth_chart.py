@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rlint.output.markup import Markup, join, tag
 from rlint.output.verify import figures, scales, summary
-from rlint.output.verify.markup import Markup, join, tag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

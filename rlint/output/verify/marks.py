@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rlint.output.verify.markup import Markup, tag
+from rlint.output.markup import Markup, tag
 
 if TYPE_CHECKING:
     from rlint.harness.results import Outcome, Verdict

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rlint.output.markup import Markup, join, page, tag
 from rlint.output.verify import details, figures, growth_chart, marks, ratio_chart, rows, summary
-from rlint.output.verify.markup import Markup, join, tag
 from rlint.output.verify.style import CSS
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from rlint.harness.results import Outcome, Session
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # no script runs and nothing is loaded
 _COLUMNS = (
     "Rule", "Workload", "Device", "Size", "Behaviour", "Verdict", "Before / after", "Growth", "Memory",
 )  # fmt: skip
@@ -26,17 +25,8 @@ _Linked = tuple["Outcome", str]
 def render(session: Session, *, color: bool, width: int | None) -> str:  # noqa: ARG001 - every format takes all
     """Return the whole file."""
     linked = [(outcome, f"outcome-{number}") for number, outcome in enumerate(session.outcomes, start=1)]
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("title", f"rlint verify, {figures.date(session.date)}"),
-        tag("style", Markup(CSS)),
-    )
-    body = tag("body", _top(session), tag("main", *_sections(linked)))
-    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
+    title = f"rlint verify, {figures.date(session.date)}"
+    return page(title, CSS, tag("body", _top(session), tag("main", *_sections(linked))))
 
 
 def _sections(linked: Sequence[_Linked]) -> Iterable[Markup | None]:

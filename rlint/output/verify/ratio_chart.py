@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rlint.output.markup import Markup, join, tag
 from rlint.output.verify import marks, rows, scales
-from rlint.output.verify.markup import Markup, join, tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -52,3 +52,21 @@ def _attribute(key: str, value: str | float | bool | None) -> str:  # noqa: FBT0
         return f" {name}"
     shown = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
     return f' {name}="{html.escape(printable(shown))}"'
+
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # no script runs and nothing is loaded
+
+
+def page(title: str, css: str, body: Markup, *, summary: str | None = None) -> str:
+    """Return a whole file: a page that needs no other file, runs nothing, and fits a phone."""
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="description", content=summary) if summary is not None else None,
+        tag("title", title),
+        tag("style", Markup(css)),
+    )
+    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
