@@ -16,6 +16,29 @@ import pytest
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge", "microsoft-edge")
 _OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--virtual-time-budget=3000")
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+READABLE = """(() => {
+    const rgb = (c) => c.match(/[\\d.]+/g).map(Number);
+    const part = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    const light = (c) => { const [r, g, b] = rgb(c).map(part); return .2126 * r + .7152 * g + .0722 * b };
+    const behind = (e) => { for (; e; e = e.parentElement) {
+        const c = getComputedStyle(e).backgroundColor; if (rgb(c)[3] !== 0) return c } };
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), poor = [];
+    let looked = 0;
+    while (walker.nextNode()) {
+        const e = walker.currentNode.parentElement;
+        if (!walker.currentNode.data.trim() || e.tagName == 'SCRIPT') continue;
+        const style = getComputedStyle(e);
+        const colour = e.tagName.toLowerCase() == 'text' ? style.fill : style.color;
+        const [a, b] = [light(colour), light(behind(e))].sort((x, y) => y - x);
+        looked++;
+        if ((a + .05) / (b + .05) < 4.5) poor.push(e.tagName + ': ' + e.textContent);
+    }
+    const paper = light(getComputedStyle(document.body).backgroundColor) > .5;
+    return {poor, looked, paper};
+})()"""
+"""The texts whose contrast to what lies behind them is below 4.5 (WCAG AA); how many texts were looked at; and
+whether the page is light.
+"""
 _FIRST = "<script>window.failures = []; onerror = (message) => { failures.push(String(message)) }</script>"
 
 
