@@ -36,8 +36,8 @@ READABLE = """(() => {
     const paper = light(getComputedStyle(document.body).backgroundColor) > .5;
     return {poor, looked, paper};
 })()"""
-"""The texts whose contrast to what lies behind them is below 4.5 (WCAG AA); how many texts were looked at; and
-whether the page is light.
+"""The texts whose contrast to what lies behind them is below 4.5 (WCAG AA); how many texts were looked at;
+and whether the page is light.
 """
 _FIRST = "<script>window.failures = []; onerror = (message) => { failures.push(String(message)) }</script>"
 
