@@ -19,6 +19,10 @@ from typing import IO
 from rlint.errors import RlintError
 
 _KEPT_BYTES = 64_000
+_GATE = "" if sys.platform == "win32" else "read -r _ || exit 125\nexec </dev/null\n"
+"""The shell waits for a line before it runs the command: if rlint is killed before it has told anybody that
+there is a process, the line never comes, and nothing is left running.
+"""
 _GRACE = 2.0  # seconds that a command has to end by itself once it is told to
 
 
@@ -68,11 +72,11 @@ def run_command(
     begun = time.perf_counter()
     try:
         process = subprocess.Popen(  # noqa: S602 - the user's own command line, as a shell takes it
-            command,
+            _GATE + command,
             shell=True,
             cwd=folder,
             env=dict(environment),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if _GATE else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -83,11 +87,21 @@ def run_command(
     tail: deque[bytes] = deque()
     with _reading(process.stdout, tail), _ended(process):
         started(process.pid)
+        _open_gate(process)
         with _limited(process, timeout) as expired:
             _wait(process)
     seconds = time.perf_counter() - begun
     text = b"".join(tail)[-_KEPT_BYTES:].decode("utf-8", "replace")
     return Ran(process.wait(), seconds, expired.is_set(), text)
+
+
+def _open_gate(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin is not None:
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
 
 
 def _wait(process: subprocess.Popen[bytes]) -> None:
@@ -134,6 +148,8 @@ def _ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
     finally:
         kill_group(process.pid)  # what it left running
         process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
 
 
 def kill_group(leader: int) -> None:

@@ -93,3 +93,23 @@ def test_an_interrupt_ends_the_command(tmp_path: Path) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
     assert_ends(int((tmp_path / "child").read_text()))
+
+
+def test_a_command_begins_only_when_somebody_knows_of_its_process(tmp_path: Path) -> None:
+    """Where rlint ends in between, nothing of it has run and nothing is left waiting."""
+    numbers: list[int] = []
+
+    def interrupted(number: int) -> None:
+        numbers.append(number)
+        time.sleep(0.2)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_command("touch ran", tmp_path, os.environ, timeout=30, started=interrupted)
+    assert_ends(numbers[0])
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_command_reads_nothing(tmp_path: Path) -> None:
+    """Its input is empty, and not the user's keyboard."""
+    assert run("cat; echo done", tmp_path).tail(2) == ["done"]
