@@ -35,6 +35,7 @@ class Worker:
         self._jobs: list[Job] = []
         self._knowledge: dict[str, Knowledge] = {}
         self._problems: dict[str, Problem] = {}
+        self._comments: dict[str, suppress.Suppressions] = {}  # of files that no rule looks at
         self._kept = 0
 
     def summarise(self, jobs: Iterable[Job]) -> dict[str, ModuleSummary]:
@@ -47,6 +48,8 @@ class Worker:
                 module = parse(text, job.name)
                 if isinstance(module, Problem):
                     self._problems[job.name] = module
+                else:
+                    self._comments[job.name] = suppress.parse(text)
                 continue
             knowledge = _known(job, text) if isinstance(text, str) else text
             if isinstance(knowledge, Problem):
@@ -88,11 +91,9 @@ class Worker:
             for name in jobs
             if name in self._problems
         ]
-        results += [
-            self._check_comments(job, ignore_suppressions=ignore_suppressions)
-            for name, job in jobs.items()
-            if not job.judged and name not in self._problems
-        ]
+        for name, comments in self._comments.items():
+            found = [] if ignore_suppressions else _sorted_out([], comments, jobs[name])[0]
+            results.append(Result(name, tuple(sorted(found, key=lambda finding: finding.sort_key))))
         for group in groups:
             heat = (link or linked)(group)
             results += [
@@ -135,14 +136,6 @@ class Worker:
             found, hidden = _sorted_out(found, comments, job)
         found.sort(key=lambda finding: finding.sort_key)
         return Result(job.name, tuple(found), tuple(problems), hidden=hidden)
-
-    def _check_comments(self, job: Job, *, ignore_suppressions: bool) -> Result:
-        """What is left to say of a file that no rule looks at."""
-        text = _text(job)
-        if isinstance(text, Problem):
-            return Result(job.name, problems=(text,), checked=False)
-        found = [] if ignore_suppressions else _sorted_out([], suppress.parse(text), job)[0]
-        return Result(job.name, tuple(sorted(found, key=lambda finding: finding.sort_key)))
 
 
 def _sorted_out(

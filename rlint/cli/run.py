@@ -69,12 +69,9 @@ def run(request: Request) -> int:
 def _run_files(work: Work, scope: Scope, console: Console, profiled: Profiled | None) -> int:
     if not (work.settings.fix or work.request.diff):
         return _show(work, scope, _check(work, scope.targets), console, profiled=profiled)
-    from rlint.cli.fixing import chosen_fixes, write_fixes
+    from rlint.cli.fixing import write_fixes
 
-    wanted = scope.wanted
-    if profiled is not None:
-        wanted = profiled.before_fixing(_check(work, scope.targets), wanted)
-    done = chosen_fixes(work, scope.targets, console, wanted)
+    done = _chosen(work, scope, console, profiled)
     fixed = done.fixed
     if work.request.diff:
         return show_diff(work, fixed, console)
@@ -85,6 +82,16 @@ def _run_files(work: Work, scope: Scope, console: Console, profiled: Profiled | 
     problems = (*report.problems, *done.refused.values())
     report = replace(report, problems=problems, hidden=fixed.report.hidden)
     return _show(work, scope, report, console, done=done, profiled=profiled)
+
+
+def _chosen(work: Work, scope: Scope, console: Console, profiled: Profiled | None) -> Done:
+    """Fix in memory what the run's scope and its profile allow."""
+    from rlint.cli.fixing import chosen_fixes
+
+    wanted = scope.wanted
+    if profiled is not None:
+        wanted = profiled.before_fixing(_check(work, scope.targets), wanted)
+    return chosen_fixes(work, scope.targets, console, wanted)
 
 
 def _show(
@@ -122,12 +129,7 @@ def _run_stdin(work: Work, console: Console) -> int:
     scope = Scope(work, profiled.heated(given.targets) if profiled is not None else given.targets)
     if not (work.settings.fix or work.request.diff):
         return _show(work, scope, _check(work, scope.targets), console, profiled=profiled)
-    from rlint.cli.fixing import chosen_fixes
-
-    wanted = scope.wanted
-    if profiled is not None:
-        wanted = profiled.before_fixing(_check(work, scope.targets), wanted)
-    done = chosen_fixes(work, scope.targets, console, wanted)
+    done = _chosen(work, scope, console, profiled)
     fixed = done.fixed
     if work.request.diff:
         return show_diff(work, fixed, console)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rlint.profiles.model import Claim, Frame
+from rlint.profiles.model import Claim, Frame, together
 
 _ROUNDS, _SETTLED = 8, 0.01
 """How long it is tried to settle the parts of functions that call one another in a circle."""
@@ -91,12 +91,7 @@ class CallGraph:
 
     def covered(self, claims: Sequence[Claim], *, upper: bool) -> float:
         """The time below the claims, as far as callers' shares tell."""
-        whole: set[int] = set()
-        inside: dict[int, set[str]] = defaultdict(set)
-        for claim in claims:
-            whole |= claim.whole
-            for frame in claim.inside:
-                inside[frame] |= (claim.surely | claim.perhaps) if upper else claim.surely
+        whole, inside = together(claims, upper=upper)
         if self.counts_calls and len(claims) == 1 and len(whole) + len(inside) == 1:
             return min(self.total, self._measured(whole, inside, upper=upper))
         below = self._below(whole, inside)

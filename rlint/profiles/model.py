@@ -5,6 +5,7 @@ covers.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -50,6 +51,19 @@ class Claim:
     """The last names of what the place calls, and no other line of those functions does."""
     perhaps: frozenset[str] = frozenset()
     """The last names of what the place may call."""
+
+
+def together(claims: Iterable[Claim], *, upper: bool) -> tuple[set[int], dict[int, set[str]]]:
+    """The frames that claims have whole; and those that they are inside of, each with the last names of what
+    they surely call there (if `upper`, of all that they may call).
+    """
+    whole: set[int] = set()
+    inside: dict[int, set[str]] = defaultdict(set)
+    for claim in claims:
+        whole |= claim.whole
+        for frame in claim.inside:
+            inside[frame] |= (claim.surely | claim.perhaps) if upper else claim.surely
+    return whole, inside
 
 
 class Profile(Protocol):

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from rlint.profiles.model import Claim, Frame
+from rlint.profiles.model import Claim, Frame, together
 
 Stack = tuple[int, ...]
 """Indices of frames, outermost first."""
@@ -68,12 +68,7 @@ class Stacks:
 
     def covered(self, claims: Sequence[Claim], *, upper: bool) -> float:
         """The time under the stacks in which one of the claims can be found."""
-        whole: set[int] = set()
-        inside: dict[int, set[str]] = defaultdict(set)
-        for claim in claims:
-            whole |= claim.whole
-            for frame in claim.inside:
-                inside[frame] |= (claim.surely | claim.perhaps) if upper else claim.surely
+        whole, inside = together(claims, upper=upper)
         seen = {stack for frame in whole for stack in self._stacks.get(frame, ())}
         total = sum(self._weights[stack] for stack in seen)
         for stack in {stack for frame in inside for stack in self._stacks.get(frame, ())} - seen:
