@@ -70,10 +70,11 @@ def _check(request: Request) -> None:
 def _wait_for_change(request: Request, files: frozenset[Path], before: dict[Path, Stamp]) -> None:
     """Return once a file has changed, come or gone, and things are quiet again.
 
-    Files that appear are looked for when a folder has changed, which an editor's swap files do, too.
+    Files that appear are looked for when a folder has changed, which an editor's swap files do, too, and at
+    the first look: one may have come while the check ran.
     """
     folders = _folders(request, files)
-    known = _stamps(folders)
+    known: dict[Path, Stamp] | None = None
     while True:
         time.sleep(_EVERY)
         now = _stamps(folders)

@@ -11,6 +11,8 @@ import pytest
 from fixture_folders import ROOT
 from pseudo_terminal import Terminal, in_terminal
 from rlint.cli import main
+from rlint.cli.request import Request
+from rlint.cli.run import run
 
 FOUND = "x = 1  # rlint: ignore[RL999]\n"
 WATCHING = "Watching for changes; Ctrl-C ends."
@@ -76,6 +78,27 @@ def test_every_change_is_checked_until_the_user_ends_it(project: Path) -> None:
         status, rest = terminal.end()
     assert status == 130
     assert "Traceback" not in rest
+
+
+def test_a_file_that_comes_while_a_check_ends_is_seen(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody waits for the line that says that rlint watches."""
+    checks: list[object] = []
+
+    def check_while_somebody_writes(request: Request) -> int:
+        checks.append(request)
+        if len(checks) > 1:
+            raise KeyboardInterrupt
+        status = run(request)
+        (project / "sub" / "late.py").write_text(FOUND)
+        return status
+
+    monkeypatch.setattr("rlint.cli.run.run", check_while_somebody_writes)
+    monkeypatch.chdir(project)
+    with pytest.raises(SystemExit) as end:
+        main(["check", "--watch", "--output-format", "concise"])
+    assert (end.value.code, len(checks)) == (130, 2)
 
 
 def test_what_does_not_matter_causes_no_check(project: Path) -> None:
