@@ -18,11 +18,6 @@ from rlint.patterns import absolute, check_pattern
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 FILE_NAMES = (".rlint.toml", "rlint.toml", "pyproject.toml")
 """In order of precedence, where a folder has several."""
 
@@ -164,6 +159,11 @@ def _text(path: Path) -> str:
 
 
 def _parse(text: str, shown: str) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
     try:
         values: dict[str, Any] = tomllib.loads(text)
     except RecursionError as error:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rlint.files import NOTEBOOK, display_name
 from rlint.findings import Problem
-from rlint.gitignore import IgnoreRules, rules_above, rules_in
+from rlint.gitignore import Decisions, IgnoreRules, rules_above, rules_in
 from rlint.patterns import absolute
 
 if TYPE_CHECKING:
@@ -29,23 +29,29 @@ class Discovered:
     problems: tuple[Problem, ...]
 
 
-def discover(paths: Iterable[str], resolver: Resolver) -> Discovered:
+def discover(paths: Iterable[str], resolver: Resolver, known: Decisions | None = None) -> Discovered:
     """Find Python files and notebooks in `paths`: files as they are named, folders with all that lies below
     them.
 
     Excluded, ignored and hidden-away files (virtual environments, caches) are passed over on a walk;
     a file that is named itself is checked, unless `force-exclude` is set. Linked folders are not
-    entered, linked files are read; a file reached in two ways is found once.
+    entered, linked files are read; a file reached in two ways is found once. `known` is what earlier walks
+    found out about what git ignores.
     """
-    walk = _Walk(resolver)
+    walk = _Walk(resolver, known or _nothing_known)
     for path in paths:
         walk.add(path)
     return Discovered(walk.files(), tuple(walk.problems))
 
 
+def _nothing_known(_: str) -> dict[str, bool]:
+    return {}
+
+
 class _Walk:
-    def __init__(self, resolver: Resolver) -> None:
+    def __init__(self, resolver: Resolver, known: Decisions) -> None:
         self._resolver = resolver
+        self._known = known
         self._root = resolver.root
         self._forced = resolver.main.force_exclude
         self._gitignore = resolver.main.respect_gitignore
@@ -68,7 +74,7 @@ class _Walk:
             self._report(named, f"cannot be read: {getattr(error, 'strerror', None) or error}")
         else:
             if stat.S_ISDIR(mode):
-                ignore = rules_above(str(named), str(self._root)) if self._gitignore else None
+                ignore = rules_above(str(named), str(self._root), self._known) if self._gitignore else None
                 self._walk(str(named), ignore)
             else:
                 self._take(str(named), os.path.realpath(named))
@@ -93,7 +99,7 @@ class _Walk:
             if folder != named and _is_environment(found):
                 continue
             if self._gitignore:
-                ignore = rules_in(folder, ignore)
+                ignore = rules_in(folder, ignore, self._known)
             settings = self._resolver.for_folder(Path(folder))
             wanted = (SUFFIX, NOTEBOOK) if settings.notebooks else SUFFIX
             for entry in found:

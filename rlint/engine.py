@@ -17,8 +17,10 @@ from rlint.runs import FixId, FixReport, Hidden, Report, Result, Target, Wanted
 
 if TYPE_CHECKING:
     from rlint.cache import Cache
+    from rlint.kept_results import KeptResults
     from rlint.project.summary import ModuleSummary
     from rlint.runs import Job
+    from rlint.seen_files import SeenFiles
 
 MAX_PASSES = 50
 """So often fixes that wait for one another are tried again. A handful is usual."""
@@ -31,11 +33,12 @@ def check(
     jobs: int | None = None,
     ignore_suppressions: bool = False,
     cache: Cache | None = None,
+    seen: SeenFiles | None = None,
 ) -> Report:
     """Check files, with what is known of the whole project around them. What the cache knows is not done
-    again.
+    again, and what was seen of files is not read again.
     """
-    run = _Run(targets, jobs)
+    run = _Run(targets, jobs, seen)
     return run.report(run.check_all(ignore_suppressions=ignore_suppressions, cache=cache))
 
 
@@ -110,10 +113,12 @@ def _has_fixes(result: Result, *, unsafe: bool) -> bool:
 class _Run:
     """One run over a set of targets."""
 
-    def __init__(self, targets: Sequence[Target], processes: int | None) -> None:
+    def __init__(
+        self, targets: Sequence[Target], processes: int | None, seen: SeenFiles | None = None
+    ) -> None:
         self._targets = {target.name: target for target in targets}
         self._sources: dict[str, Source] = {t.name: t.source for t in targets if t.source is not None}
-        self._plan = Plan(targets)
+        self._plan = Plan(targets, seen=seen)
         self._processes = processes
         self.summaries: dict[str, ModuleSummary] = {}
 
@@ -133,11 +138,12 @@ class _Run:
         cache: Cache | None = None,
     ) -> dict[str, Result]:
         """Check the targets, as far as the cache has no results. `check_again` needs the summaries."""
+        kept = self._kept(cache, ignore_suppressions=ignore_suppressions)
         results: dict[str, Result] = {}
         left: list[tuple[str | None, list[Job]]] = []
         for group in self._plan.groups:
-            key = self._plan.key_of(group, ignore_suppressions=ignore_suppressions) if cache else None
-            known = cache.load(key) if cache and key else None
+            key = self._plan.key_of(group, ignore_suppressions=ignore_suppressions) if kept else None
+            known = kept.load(key) if kept and key else None
             if known is None:
                 left.append((key, group))
             else:
@@ -151,11 +157,19 @@ class _Run:
                 )
             )
             for key, group in left:
-                if cache and key:
-                    cache.store(key, [results[job.name] for job in group if job.name in results])
-            if cache:
-                cache.tidy()
+                if kept and key and self._plan.holds(group):
+                    kept.add(key, [results[job.name] for job in group if job.name in results])
+        if cache and kept and left:
+            kept.save()
+            cache.tidy()
         return self._offered(results, {}, ignore_suppressions=ignore_suppressions)
+
+    def _kept(self, cache: Cache | None, *, ignore_suppressions: bool) -> KeptResults | None:
+        if cache is None or not cache.is_usable:
+            return None
+        from rlint.kept_results import KeptResults
+
+        return KeptResults(cache, self._targets.values(), ignore_suppressions=ignore_suppressions)
 
     def is_checked(self, name: str) -> bool:
         """Is a file one of those that the run is about?"""

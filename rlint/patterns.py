@@ -14,6 +14,7 @@ from pathlib import Path
 
 _MOST_ALTERNATIVES = 1_000
 _groups = itertools.count()
+_PLAIN_NAME = re.compile(r"(?!\.\.?$)[\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +23,29 @@ class PathPatterns:
 
     patterns: tuple[str, ...]
     root: str
-    _name: re.Pattern[str] = field(init=False, repr=False, compare=False)
-    _path: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    _plain: frozenset[str] = field(init=False, repr=False, compare=False)
+    _name: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
+    _path: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        names = [_regex(pattern) for pattern in self.patterns if "/" not in pattern.rstrip("/")]
-        paths = [_path_regex(pattern, self.root) for pattern in self.patterns]
-        object.__setattr__(self, "_name", re.compile("|".join(names) or r"(?!)", re.DOTALL))
-        object.__setattr__(self, "_path", re.compile("|".join(paths) or r"(?!)", re.DOTALL))
+        # most patterns are the names of folders, and compiling takes longer than a walk
+        plain = [pattern for pattern in self.patterns if _PLAIN_NAME.fullmatch(pattern)]
+        others = [pattern for pattern in self.patterns if pattern not in plain]
+        names = [_regex(pattern) for pattern in others if "/" not in pattern.rstrip("/")]
+        paths = [_path_regex(pattern, self.root) for pattern in others]
+        object.__setattr__(self, "_plain", frozenset(plain))
+        object.__setattr__(self, "_name", re.compile("|".join(names), re.DOTALL) if names else None)
+        object.__setattr__(self, "_path", re.compile("|".join(paths), re.DOTALL) if paths else None)
 
     def match(self, path: str) -> bool:
         """Whether a pattern matches the absolute `path` or its last part."""
         posix = _posix(path)
         name = posix.rpartition("/")[2]
-        return bool(self._name.fullmatch(name) or self._path.fullmatch(posix))
+        return (
+            name in self._plain
+            or (self._name is not None and self._name.fullmatch(name) is not None)
+            or (self._path is not None and self._path.fullmatch(posix) is not None)
+        )
 
     def match_any_part(self, path: str) -> bool:
         """Whether a pattern matches the absolute `path` or a folder below the root that it lies in."""

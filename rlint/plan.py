@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rlint.files import Source, most_bytes, read_regular, read_source, source_from_text
-from rlint.notebook.sources import source_of
+from rlint.files import Source, read_source, source_from_text
 from rlint.project.context import module_names, project_files
-from rlint.project.groups import grouped, imported_paths
-from rlint.project.subject import is_judged, speaks_of_learning
+from rlint.project.glance import Glance, glance_at_file, glance_at_text
+from rlint.project.groups import grouped
+from rlint.project.subject import is_judged
 from rlint.runs import Job, Target
+
+if TYPE_CHECKING:
+    from rlint.seen_files import SeenFiles
 
 
 class Plan:
@@ -20,35 +23,36 @@ class Plan:
 
     `groups` are the jobs in groups of files that can know of one another; what is known of a group is known
     from it alone. Groups without a target are left out. `texts` are those of files around the targets that
-    are being edited, and count instead of what is on disk.
+    are being edited, and count instead of what is on disk. `seen` spares reading what has not changed.
     """
 
-    def __init__(self, targets: Sequence[Target], texts: Mapping[Path, str] | None = None) -> None:
+    def __init__(
+        self,
+        targets: Sequence[Target],
+        texts: Mapping[Path, str] | None = None,
+        seen: SeenFiles | None = None,
+    ) -> None:
         texts = dict(texts or {})
         texts.update((target.path, target.source.text) for target in targets if target.source)
-        context = project_files([target.path for target in targets], texts)
+        look = _Look(texts, seen)
+        context = project_files([target.path for target in targets], look)
         modules = module_names([*(target.path for target in targets), *(path for path, _ in context)])
-        self._digests: dict[str, bytes] = {}
+        self._look_again = look.again
+        self._digests: dict[str, str] = {}
         self._jobs: dict[str, Job] = {}
         imports: dict[str, set[str]] = {}
         speaks: set[str] = set()
         files = [(t.path, t.name, t.codes) for t in targets]
         measured = {target.name: target.measured for target in targets}
         for path, name, codes in [*files, *((path, name, None) for path, name in context)]:
-            text = texts.get(path)
-            content = (
-                read_regular(path, most_bytes(path))
-                if text is None
-                else text.encode("utf-8", "surrogatepass")
-            )
             module, package = modules[path]
-            seen = measured.get(name, ())
-            code = source_of(path, content or b"") if text is None else content or b""
-            self._jobs[name] = Job(path, name, module, package, codes, text, len(code), seen)
-            imports[name] = imported_paths(code, package)
-            if content is not None:
-                self._digests[name] = hashlib.sha256(content).digest()
-                if seen or speaks_of_learning(code, imports[name]):
+            glance = look(path)
+            hot = measured.get(name, ())
+            self._jobs[name] = Job(path, name, module, package, codes, texts.get(path), glance.size, hot)
+            imports[name] = glance.imported_paths(package)
+            if glance.digest:
+                self._digests[name] = glance.digest
+                if hot or glance.speaks_of_learning(imports[name]):
                     speaks.add(name)
         names = {name: job.module for name, job in self._jobs.items()}
         groups = [[self._jobs[name] for name in group] for group in grouped(names, imports)]
@@ -70,13 +74,37 @@ class Plan:
         source = read_source(job.path, name) if raw is None else source_from_text(raw, name, job.path)
         return source if isinstance(source, Source) else None
 
+    def holds(self, group: Iterable[Job]) -> bool:
+        """Are the files of a group still what they were when the run began?"""
+        return all(self._look_again(job.path).digest == self._digests.get(job.name) for job in group)
+
     def key_of(self, group: Iterable[Job], *, ignore_suppressions: bool) -> str | None:
         """What the results of a group are kept under; None where one of its files cannot be read."""
-        from rlint.cache import key_of
+        from rlint.cache_keys import key_of
 
         jobs = [(job, self._digests.get(job.name)) for job in group]
         known = [(job, digest) for job, digest in jobs if digest is not None]
         return key_of(known, ignore_suppressions=ignore_suppressions) if len(known) == len(jobs) else None
+
+
+class _Look:
+    """Looks at each file once."""
+
+    def __init__(self, texts: Mapping[Path, str], seen: SeenFiles | None) -> None:
+        self._texts = texts
+        self._at_file = glance_at_file if seen is None else seen.glance
+        self._known: dict[Path, Glance] = {}
+
+    def __call__(self, path: Path) -> Glance:
+        known = self._known.get(path)
+        if known is None:
+            known = self._known[path] = self.again(path)
+        return known
+
+    def again(self, path: Path) -> Glance:
+        """Look at a file as it is now."""
+        text = self._texts.get(path)
+        return self._at_file(path) if text is None else glance_at_text(path, text)
 
 
 def _unjudged(group: list[Job]) -> list[Job]:

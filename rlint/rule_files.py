@@ -5,12 +5,17 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import re
 from typing import TYPE_CHECKING
 
 from rlint.errors import RlintError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+_DECLARED = re.compile(r"    (\w+)(?::[^=]+)? = (True|False)")
+_OUTERMOST = re.compile(r"^\S.*", re.MULTILINE)
 
 
 def source(path: Path) -> str:
@@ -32,8 +37,11 @@ def tree(path: Path) -> ast.Module:
 @functools.cache
 def declared(path: Path, name: str) -> object:
     """The literal that a class in the file binds to `name`, or None. Raises RlintError."""
-    if name not in source(path):  # usual for `opt_in`: parsing is much slower than reading
+    text = source(path)
+    if name not in text:  # usual for `opt_in`: parsing is much slower than reading
         return None
+    if (plain := _plainly_declared(text, name)) is not None:
+        return plain
     for statement in (
         inner for node in tree(path).body if isinstance(node, ast.ClassDef) for inner in node.body
     ):
@@ -45,6 +53,20 @@ def declared(path: Path, name: str) -> object:
                 with contextlib.suppress(ValueError):
                     return ast.literal_eval(value)
     return None
+
+
+def _plainly_declared(text: str, name: str) -> bool | None:
+    """The truth value that a line in a class says of `name`, told without parsing, if that can be."""
+    lines = [line for line in text.splitlines() if name in line]
+    found = [match for line in lines if (match := _DECLARED.fullmatch(line)) and match[1] == name]
+    if len(found) != 1:
+        return None
+    before = text[: text.index(found[0][0])]
+    outermost = _OUTERMOST.findall(before)
+    is_text = before.count('"""') % 2 or "'''" in before
+    return (
+        None if is_text or not outermost or not outermost[-1].startswith("class ") else found[0][2] == "True"
+    )
 
 
 def page(path: Path) -> str:

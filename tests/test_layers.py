@@ -32,10 +32,11 @@ PROFILES = ("rlint.profiles", "rlint.profiles.*")
 EDITOR = ("rlint.lsp", "rlint.lsp.*")
 COMMANDS = ("rlint.cli", "rlint.cli.*", "rlint.__main__")
 RUNNING = (
-    "rlint.engine", "rlint.fixed_texts", "rlint.origins", "rlint.permits", "rlint.plan", "rlint.worker",
-    "rlint.workers",
+    "rlint.engine", "rlint.fixed_texts", "rlint.origins", "rlint.permits", "rlint.plan", "rlint.seen_files",
+    "rlint.worker", "rlint.workers",
 )  # fmt: skip
-ENGINE = (*RUNNING, "rlint.cache", "rlint.fixes", "rlint.runs", "rlint.suppress", "rlint.registry")
+KEPT = ("rlint.cache", "rlint.cache_keys", "rlint.kept_results", "rlint.plain_results")
+ENGINE = (*RUNNING, *KEPT, "rlint.fixes", "rlint.runs", "rlint.suppress", "rlint.registry")
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ LAYERS = (
     Layer(("rlint.notebook.places",), may=(*PLAIN, *NOTEBOOKS, *SYNTAX, "rlint.files", "rlint.runs")),
     Layer(NOTEBOOKS, may=(*PLAIN, *NOTEBOOKS, "rlint.syntax.parse", "rlint.syntax.positions")),
     Layer(("rlint.runs",), may=(*PLAIN, "rlint.files")),
-    Layer(("rlint.cache",), may=(*PLAIN, "rlint.files", "rlint.runs", "rlint.registry", "rlint.plugins")),
+    Layer(KEPT, may=(*PLAIN, *KEPT, "rlint.files", "rlint.runs", "rlint.registry", "rlint.plugins")),
     Layer(
         ("rlint.gitignore", "rlint.discovery"), may=(*PLAIN, *FILES, "rlint.settings"), packages=("pathspec",)
     ),

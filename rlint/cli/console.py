@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import stat
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from rlint.atomic import replace_file
 from rlint.errors import RlintError
 
 if TYPE_CHECKING:
@@ -66,11 +64,17 @@ def _shown(text: str) -> str:
 def terminal_width(*, err: bool = False) -> int | None:
     """How many columns the terminal has that a report goes to; None where it goes elsewhere."""
     stream = sys.stderr if err else sys.stdout
-    return shutil.get_terminal_size().columns if stream.isatty() else None
+    if not stream.isatty():
+        return None
+    import shutil
+
+    return shutil.get_terminal_size().columns
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a report into a file in one step; its folder is made if need be."""
+    from rlint.atomic import replace_file
+
     data = (text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

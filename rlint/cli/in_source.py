@@ -11,9 +11,12 @@ if TYPE_CHECKING:
     from rlint.cache import Cache
     from rlint.findings import Finding
     from rlint.runs import Report, Target
+    from rlint.seen_files import SeenFiles
 
 
-def check(targets: Sequence[Target], *, jobs: int | None, cache: Cache | None) -> Report:
+def check(
+    targets: Sequence[Target], *, jobs: int | None, cache: Cache | None, seen: SeenFiles | None
+) -> Report:
     """Check files as the engine does, and keep in the report what their comments hide.
 
     Files that ask to be left alone as a whole are.
@@ -22,7 +25,7 @@ def check(targets: Sequence[Target], *, jobs: int | None, cache: Cache | None) -
     from rlint.engine_codes import ENGINE_CODES
     from rlint.runs import Hidden
 
-    report = engine.check(targets, jobs=jobs, ignore_suppressions=True, cache=cache)
+    report = engine.check(targets, jobs=jobs, ignore_suppressions=True, cache=cache, seen=seen)
     own = {code.code for code in ENGINE_CODES}
     names = {entry.code: entry.name for entry in registry.catalogue()}
     shown: list[Finding] = []

@@ -33,11 +33,13 @@ def show(
     """Print a report and its summary, and tell the exit status. `outcome` is what fixing came to before,
     `heating` what a profile says of the report.
     """
+    from rlint.cli.measured import measured_lines
     from rlint.output import SHOWS_MEASURED, SHOWS_PAGES, ReportOptions, reporter, statistics
 
     request, settings = work.request, work.settings
     fixed = len(outcome.fixed) if outcome is not None else 0
     codes = {finding.code for finding in (*report.findings, *(each.finding for each in report.hidden))}
+    kept = work.cache() if outcome is None else None  # fixing leaves nothing behind but what it fixes
     options = ReportOptions(
         unsafe_fixes=settings.unsafe_fixes,
         color=request.colored and not err,
@@ -45,7 +47,7 @@ def show(
         summary=False,
         width=terminal_width(err=err),
         heating=heating,
-        measured=_measured(codes) if settings.output_format in SHOWS_MEASURED else {},
+        measured=measured_lines(codes, kept) if settings.output_format in SHOWS_MEASURED else {},
         pages=_pages(codes) if settings.output_format in SHOWS_PAGES else {},
     )
     console.problems(report.problems)
@@ -88,18 +90,6 @@ def _pages(codes: Collection[str]) -> dict[str, RulePage]:
     from rlint.cli.rule_pages import pages_of
 
     return pages_of(codes)
-
-
-def _measured(codes: Collection[str]) -> dict[str, str]:
-    """What the fixes of the rules with these codes were measured to gain, by code."""
-    if not codes:
-        return {}
-    from rlint.evidence import recorded
-    from rlint.output import measured
-    from rlint.registry import catalogue
-
-    said = {entry.code: measured.line(recorded.of(entry)) for entry in catalogue() if entry.code in codes}
-    return {code: line for code, line in said.items() if line}
 
 
 def show_diff(work: Work, fixed: FixReport, console: Console) -> int:

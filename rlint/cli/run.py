@@ -147,13 +147,17 @@ def _check(work: Work, targets: Sequence[Target]) -> Report:
     from rlint import engine
     from rlint.output import LISTS_HIDDEN
 
-    jobs, cache = work.settings.jobs, None if work.request.reads_stdin else work.cache()
+    jobs, cache = work.settings.jobs, work.cache()
     unsuppressed = work.request.ignore_noqa
     with working(f"checking {count(len(targets), 'file')}", quiet=work.request.quiet or work.request.silent):
         if work.settings.output_format in LISTS_HIDDEN and not unsuppressed:
             from rlint.cli.in_source import check
 
-            report = check(targets, jobs=jobs, cache=cache)
+            report = check(targets, jobs=jobs, cache=cache, seen=work.seen)
         else:
-            report = engine.check(targets, jobs=jobs, ignore_suppressions=unsuppressed, cache=cache)
+            report = engine.check(
+                targets, jobs=jobs, ignore_suppressions=unsuppressed, cache=cache, seen=work.seen
+            )
+    if work.seen is not None:
+        work.seen.save()
     return replace(report, problems=(*work.problems, *report.problems))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rlint.cache import Cache
     from rlint.files import Source
     from rlint.runs import Target
+    from rlint.seen_files import SeenFiles
     from rlint.settings import Resolver, Settings
 
 
@@ -31,6 +32,8 @@ class Work:
     paths: tuple[Path, ...]
     problems: tuple[Problem, ...]
     """What was named and is not there: files, and plugins."""
+    seen: SeenFiles | None = None
+    """What earlier runs saw of the files."""
 
     @property
     def settings(self) -> Settings:
@@ -41,7 +44,7 @@ class Work:
         """Return the results of earlier runs, unless they are not wanted."""
         from rlint.cache import FOLDER, Cache
 
-        if self.request.no_cache:
+        if self.request.no_cache or self.request.reads_stdin:
             return None
         settings = self.settings
         beside = settings.config.parent if settings.config is not None else self.resolver.root
@@ -60,14 +63,16 @@ class Work:
 
     def baseline_path(self, *, to_write: bool = False) -> Path | None:
         """Return the file of the findings that are known, if there is to be one."""
-        from rlint.baseline import DEFAULT_NAME
-
         root, settings = self.resolver.root, self.settings
         if to_write and self.request.write_baseline:
             return absolute(root / self.request.write_baseline)
         if self.request.no_baseline or settings.baseline is None:
+            if not to_write:
+                return None
+            from rlint.baseline import DEFAULT_NAME
+
             beside = settings.config.parent if settings.config is not None else root
-            return absolute(beside / DEFAULT_NAME) if to_write else None
+            return absolute(beside / DEFAULT_NAME)
         here = settings.origins["baseline"][1] in ("command line", "--config") or settings.config is None
         return absolute(
             (root if here or settings.config is None else settings.config.parent) / settings.baseline
@@ -103,10 +108,13 @@ def find_work(request: Request) -> Work:
     if request.reads_stdin:
         resolver.for_file(absolute(request.stdin_filename or "-"))
         return Work(request, resolver, (), resolver.problems)
-    found = discover(request.paths, resolver)
+    from rlint.seen_files import SeenFiles
+
+    seen = SeenFiles(Work(request, resolver, (), ()).cache())
+    found = discover(request.paths, resolver, seen.decisions)
     for path in found.files:
         resolver.for_file(path)
-    return Work(request, resolver, found.files, (*resolver.problems, *found.problems))
+    return Work(request, resolver, found.files, (*resolver.problems, *found.problems), seen)
 
 
 def read_stdin(work: Work) -> StandardInput:

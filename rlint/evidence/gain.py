@@ -36,8 +36,12 @@ class Gain(enum.Enum):
     @staticmethod
     def over(gains: Iterable[Gain]) -> Gain:
         """What several devices say together: a gain on one of them is a gain."""
-        seen = set(gains)
-        return next((gain for gain in (Gain.SOME, Gain.NONE) if gain in seen), Gain.UNKNOWN)
+        most = Gain.UNKNOWN
+        for gain in gains:
+            if gain is Gain.SOME:
+                return gain
+            most = Gain.NONE if gain is Gain.NONE else most
+        return most
 
 
 @functools.cache
@@ -67,8 +71,11 @@ def _recorded_gain(fixtures: Path, name: str) -> Gain:
 
 def _head(path: str) -> Gain:
     try:
-        with open(path, "rb", buffering=0) as file:
-            match = _HEAD.match(file.read(_HEAD_LENGTH))
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            match = _HEAD.match(os.read(handle, _HEAD_LENGTH))
+        finally:
+            os.close(handle)
         return Gain(match[1].decode()) if match else Gain.UNKNOWN
     except (OSError, ValueError):
         return Gain.UNKNOWN

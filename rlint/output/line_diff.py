@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,6 +54,8 @@ def _equal_blocks(old: list[int], new: list[int]) -> list[tuple[int, int, int]]:
             reached[diagonal] = row
             if row >= len(old) and column >= len(new):
                 return _walk_back(history, len(old), len(new))
+    import difflib
+
     matcher = difflib.SequenceMatcher(None, old, new)
     return [(block.a, block.b, block.size) for block in matcher.get_matching_blocks()]
 

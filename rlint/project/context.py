@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 from rlint.files import NOTEBOOK, display_name
+from rlint.project.glance import Glance
 from rlint.project.related import closest
 
 _MARKERS = (
@@ -33,41 +34,45 @@ _BUDGET = 1_200_000
 
 def project_root(path: Path) -> Path | None:
     """The nearest folder above `path` that looks like the top of a project."""
-    for folder in path.parents:
-        if folder in (Path.home(), Path(folder.anchor)):
-            return None
-        if any((folder / marker).exists() for marker in _MARKERS):
-            return folder
+    home = os.path.expanduser("~")
+    folder = str(path.parent)
+    while folder != home and folder != (parent := os.path.dirname(folder)):
+        if _is_marked(folder):
+            return Path(folder)
+        folder = parent
     return None
 
 
-def project_files(targets: Sequence[Path], texts: Mapping[Path, str] | None = None) -> list[tuple[Path, str]]:
+def _is_marked(folder: str) -> bool:
+    return any(os.path.exists(os.path.join(folder, marker)) for marker in _MARKERS)
+
+
+def project_files(targets: Sequence[Path], look: Callable[[Path], Glance]) -> list[tuple[Path, str]]:
     """The other files of the projects that the targets belong to, with their names.
 
     They are read for what they tell about the targets (who calls a function, what a base class holds), and
     not checked. A file without a project around it is known together with the files beside it. Of a large
-    project only what is nearest to the targets is read. `texts` stand for the contents of files.
+    project only what is nearest to the targets is read. `look` tells what is seen of a file.
     """
-    checked = {Path(os.path.abspath(path)) for path in targets}
+    checked = {os.path.abspath(path): Path(os.path.abspath(path)) for path in targets}
     roots: dict[Path, None] = {}
-    seen: dict[Path, Path] = {}
-    for path in checked:
-        folder = path.parent
-        if folder not in seen:
-            seen[folder] = project_root(path) or folder
-            roots.setdefault(seen[folder])
+    seen: dict[str, Path] = {}
+    for text, path in checked.items():
+        name = os.path.dirname(text)
+        if name not in seen:
+            seen[name] = project_root(path) or path.parent
+            roots.setdefault(seen[name])
     outermost = [root for root in roots if not any(other in root.parents for other in roots)]
     found: list[Path] = []
     for root in sorted(outermost):
-        deep = any((root / marker).exists() for marker in _MARKERS)
-        others = (path for path in _python_files(root, deep=deep) if path not in checked)
-        found += islice(others, _MOST_FILES - len(found))
+        others = (path for path in _python_files(root, deep=_is_marked(str(root))) if path not in checked)
+        found += islice((Path(path) for path in others), _MOST_FILES - len(found))
     if not found:
         return []
-    return [(path, display_name(path)) for path in closest(sorted(checked), found, _BUDGET, texts)]
+    return [(path, display_name(path)) for path in closest(sorted(checked.values()), found, _BUDGET, look)]
 
 
-def _python_files(root: Path, *, deep: bool) -> Iterator[Path]:
+def _python_files(root: Path, *, deep: bool) -> Iterator[str]:
     for folder, folders, files in os.walk(root):
         if "pyvenv.cfg" in files:
             folders.clear()
@@ -75,7 +80,7 @@ def _python_files(root: Path, *, deep: bool) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not _SKIPPED.fullmatch(name)) if deep else []
         for name in sorted(files):
             if name.endswith((".py", NOTEBOOK)):
-                yield Path(folder, name)
+                yield os.path.join(folder, name)
 
 
 def module_names(paths: Sequence[Path]) -> dict[Path, tuple[str, str]]:
@@ -85,18 +90,20 @@ def module_names(paths: Sequence[Path]) -> dict[Path, tuple[str, str]]:
     """
     if not paths:
         return {}
-    folders = [os.path.dirname(os.path.abspath(path)) for path in paths]
+    files = [os.path.abspath(path) for path in paths]
     try:
-        top = os.path.commonpath(folders)
+        top = os.path.commonpath(list(dict.fromkeys(map(os.path.dirname, files))))
     except ValueError:  # different drives
         top = ""
     while top and os.path.exists(os.path.join(top, "__init__.py")):
         top = os.path.dirname(top)
     names: dict[Path, tuple[str, str]] = {}
     taken: set[str] = set()
-    for path in paths:
-        parts = list(Path(os.path.relpath(os.path.abspath(path), top) if top else path).with_suffix("").parts)
-        if path.suffix == NOTEBOOK:
+    within = top.rstrip(os.sep) + os.sep
+    for path, file in zip(paths, files, strict=True):
+        stem, suffix = os.path.splitext(file[len(within) :] if top else str(path))
+        parts = stem.split(os.sep) if top else list(Path(stem).parts)
+        if suffix == NOTEBOOK:
             parts[-1] += "-notebook"  # no name that an import could mean
         if len(parts) > 1 and parts[0] == "src":
             parts = parts[1:]

@@ -7,14 +7,12 @@ what else lies around.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
-from rlint.project.related import import_statements
-from rlint.syntax.imports import absolute_module, is_named
-
-_NAMES = re.compile(rb"[\w.]+")
+from rlint.project.glance import glance_at
+from rlint.syntax.imports import is_named
 
 
 def imported_paths(content: bytes, package: str) -> set[str]:
@@ -22,23 +20,7 @@ def imported_paths(content: bytes, package: str) -> set[str]:
 
     Lines in strings that look like imports count, too: too many connections do no harm.
     """
-    found: set[str] = set()
-    for match in import_statements(content):
-        source, members, modules = match.groups()
-        if modules is not None:
-            found.update(_dotted(modules))
-            continue
-        named = source.decode("utf-8", "replace")
-        module = named.lstrip(".")
-        base = absolute_module(module, len(named) - len(module), package)
-        found.add(base)
-        found.update(f"{base}.{member}" if base else member for member in _dotted(members))
-    return found - {""}
-
-
-def _dotted(text: bytes) -> Iterator[str]:
-    for name in _NAMES.findall(text):
-        yield name.decode("utf-8", "replace").strip(".")
+    return glance_at(Path("source.py"), content).imported_paths(package)
 
 
 def grouped(modules: Mapping[str, str], imports: Mapping[str, set[str]]) -> list[list[str]]:

@@ -6,11 +6,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rlint.files import NOTEBOOK, most_bytes, read_regular
-from rlint.notebook.sources import source_of
+from rlint.files import NOTEBOOK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rlint.project.glance import Glance
 
 _IMPORT = re.compile(
     rb"""(?:^|[;:])[ \t]*(?:
@@ -22,23 +27,22 @@ _IMPORT = re.compile(
 """An import statement: the module and the names of `from … import …`, or the modules of `import …`."""
 _LONGEST = 20_000
 """Characters of names in one import statement. What lies beyond is not found."""
-_WORD = re.compile(rb"\w+")
 
 
 def closest(
-    targets: Sequence[Path], others: Iterable[Path], budget: int, texts: Mapping[Path, str] | None = None
+    targets: Sequence[Path], others: Iterable[Path], budget: int, look: Callable[[Path], Glance]
 ) -> list[Path]:
     """Choose from `others` the files nearest to `targets` by imports, in either direction, up to `budget`
     bytes of source. Modules are told by the last part of their name, so that too many count rather than
-    too few; files that cannot be read count for nothing. `texts` stand for the contents of files.
+    too few; files that cannot be read count for nothing. `look` tells what is seen of a file.
     """
-    contents = {path: _content(path, texts or {}) for path in (*targets, *others)}
-    named: dict[bytes, list[Path]] = defaultdict(list)
-    for path in contents:
+    seen_of = {path: look(path) for path in (*targets, *others)}
+    named: dict[str, list[Path]] = defaultdict(list)
+    for path in seen_of:
         named[_module_name(path)].append(path)
     neighbours: dict[Path, dict[Path, None]] = defaultdict(dict)
-    for path, content in contents.items():
-        for word in _imported_words(content):
+    for path, glance in seen_of.items():
+        for word in glance.words.split():
             for imported in named.get(word, ()):
                 neighbours[path][imported] = None
                 neighbours[imported][path] = None
@@ -50,8 +54,8 @@ def closest(
             if path in seen:
                 continue
             seen[path] = None
-            if len(contents[path]) <= budget:
-                budget -= len(contents[path])
+            if seen_of[path].size <= budget:
+                budget -= seen_of[path].size
                 found.append(path)
                 pending.append(path)
     return found
@@ -78,25 +82,7 @@ def import_statements(content: bytes) -> Iterator[re.Match[bytes]]:
             yield match
 
 
-def _content(path: Path, texts: Mapping[Path, str]) -> bytes:
-    text = texts.get(path)
-    if text is not None:
-        return text.encode("utf-8", "surrogatepass")
-    return source_of(path, read_regular(path, most_bytes(path)) or b"")
-
-
-def _module_name(path: Path) -> bytes:
+def _module_name(path: Path) -> str:
     if path.suffix == NOTEBOOK:
-        return b""  # nobody imports a notebook
-    return (path.parent.name if path.stem == "__init__" else path.stem).encode("utf-8", "surrogateescape")
-
-
-def _imported_words(content: bytes) -> dict[bytes, None]:
-    """The names in import lines, in their order: which files fit into the budget must not hang on hashes."""
-    return {
-        word: None
-        for match in import_statements(content)
-        for part in match.groups()
-        if part
-        for word in _WORD.findall(part)
-    }
+        return ""  # nobody imports a notebook
+    return path.parent.name if path.stem == "__init__" else path.stem

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rlint.project.glance import glance_at_file
 from rlint.project.related import closest
 
 
@@ -20,7 +21,7 @@ def test_importers_and_imported_files_come_first(tmp_path: Path) -> None:
     for name, text in files.items():
         (tmp_path / name).write_text(text + "# filler\n" * 100)
     others = [tmp_path / name for name in files if name != "buffer.py"]
-    chosen = closest([tmp_path / "buffer.py"], others, 3_000)
+    chosen = closest([tmp_path / "buffer.py"], others, 3_000, glance_at_file)
     assert {path.name for path in chosen} == {"agent.py", "base.py", "train.py"}
 
 
@@ -30,4 +31,4 @@ def test_the_nearest_files_are_read_where_not_all_fit(tmp_path: Path) -> None:
     for name, text in texts.items():
         (tmp_path / name).write_text(text + "# filler\n" * 100)
     others = [tmp_path / "c.py", tmp_path / "b.py", tmp_path / "gone.py"]
-    assert closest([tmp_path / "a.py"], others, 1_000) == [tmp_path / "b.py"]
+    assert closest([tmp_path / "a.py"], others, 1_000, glance_at_file) == [tmp_path / "b.py"]

@@ -1,0 +1,54 @@
+"""Results of earlier runs over the same files, for those groups of files that are as they were.
+
+A group's results are kept under a digest of all that they hang on: the texts, the names, the selected codes,
+rlint itself, the plugins in use and the Python that runs it. The results of all groups of a run lie in one
+file, named after what the run is about: a run reads and writes one file, however many groups there are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rlint.plain_results import from_plain, to_plain
+
+if TYPE_CHECKING:
+    from rlint.cache import Cache
+    from rlint.runs import Result, Target
+
+
+class KeptResults:
+    """The results of runs over these targets."""
+
+    def __init__(self, cache: Cache, targets: Iterable[Target], *, ignore_suppressions: bool) -> None:
+        self._cache = cache
+        digest = hashlib.sha256(b"1" if ignore_suppressions else b"0")
+        for target in targets:
+            of = target.name if target.codes is not None else f"-{target.name}"
+            digest.update(of.encode("utf-8", "surrogateescape") + b"\0")
+        self._name = f"run-{digest.hexdigest()[:32]}"
+        kept = cache.load(self._name)
+        self._kept: dict[str, Any] = kept if isinstance(kept, dict) else {}
+        self._used: dict[str, Any] = {}
+
+    def load(self, key: str) -> list[Result] | None:
+        """The results under a key; None if there are none."""
+        plain = self._kept.get(key)
+        if plain is None:
+            return None
+        try:
+            results = [from_plain(data) for data in plain]
+        except (TypeError, ValueError):
+            return None
+        self._used[key] = plain
+        return results
+
+    def add(self, key: str, results: Sequence[Result]) -> None:
+        """Keep results, unless a bug of rlint had a part in them."""
+        if not any(problem.is_bug for result in results for problem in result.problems):
+            self._used[key] = [to_plain(result) for result in results]
+
+    def save(self) -> None:
+        """Write down what this run knows; what is kept of other contents of the files goes."""
+        self._cache.store(self._name, self._used)

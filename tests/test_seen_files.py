@@ -1,0 +1,126 @@
+"""What has not changed is not read again; what has is, however little shows it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rlint import seen_files
+from rlint.cache import Cache
+from rlint.discovery import discover
+from rlint.project.glance import Glance, glance_at_file
+from rlint.seen_files import SeenFiles
+from rlint.settings import Resolver
+
+OLD = 1_000_000_000_123_456_789
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The files that are read."""
+    read: list[Path] = []
+
+    def look(path: Path) -> Glance:
+        read.append(path)
+        return glance_at_file(path)
+
+    monkeypatch.setattr(seen_files, "glance_at_file", look)
+    return read
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All files are old enough for their times to be believed."""
+    now = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: now() + 10_000_000_000)
+
+
+def looked(tmp_path: Path, path: Path) -> Glance:
+    """What one run sees of a file, and leaves for the next."""
+    seen = SeenFiles(Cache(tmp_path / "cache"))
+    glance = seen.glance(path)
+    seen.save()
+    return glance
+
+
+@pytest.mark.usefixtures("settled")
+def test_an_unchanged_file_is_read_once(tmp_path: Path, reads: list[Path]) -> None:
+    """The second look tells the same, to the last detail."""
+    path = tmp_path / "a.py"
+    path.write_text("import torch\nfrom . import b\nfrom ..c import (d,\n  e)\n\nx = 'reward'\n")
+    first = looked(tmp_path, path)
+    assert looked(tmp_path, path) == first == glance_at_file(path)
+    assert reads == [path]
+
+
+def _rewrite_at_once(path: Path) -> None:
+    path.write_text("import b\n")
+
+
+def _replace(path: Path) -> None:
+    other = path.with_suffix(".new")
+    other.write_text("import b\n")
+    status = path.stat()
+    os.utime(other, ns=(status.st_atime_ns, status.st_mtime_ns))
+    other.replace(path)
+
+
+def _rewrite_and_set_back(path: Path) -> None:
+    status = path.stat()
+    path.write_text("import b\n")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+@pytest.mark.usefixtures("settled")
+@pytest.mark.parametrize("change", [_rewrite_at_once, _replace, _rewrite_and_set_back])
+def test_a_changed_file_is_read_again(
+    tmp_path: Path, reads: list[Path], change: Callable[[Path], None]
+) -> None:
+    """Its size and the time of its change may be the same."""
+    path = tmp_path / "a.py"
+    path.write_text("import a\n")
+    os.utime(path, ns=(OLD, OLD))
+    assert looked(tmp_path, path).imports == ("a",)
+    change(path)
+    assert looked(tmp_path, path).imports == ("b",)
+    assert reads == [path, path]
+
+
+def test_a_file_that_was_just_written_is_not_believed(tmp_path: Path, reads: list[Path]) -> None:
+    """It may be written again within one tick of the file system's clock."""
+    path = tmp_path / "a.py"
+    path.write_text("import a\n")
+    seen = SeenFiles(Cache(tmp_path / "cache"))
+    seen.glance(path)
+    seen.save()
+    looked(tmp_path, path)
+    assert reads == [path, path]
+
+
+def test_what_git_ignores_is_decided_once_and_anew_when_rules_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second walk asks no pattern, and a changed `.gitignore` is heeded at once."""
+    for name in ("a.py", "b.py", "below/c.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    (tmp_path / ".gitignore").write_text("b.*\n")
+
+    def walk() -> list[str]:
+        seen = SeenFiles(Cache(tmp_path / ".rlint_cache"))
+        found = discover(["."], Resolver(tmp_path, isolated=True), seen.decisions)
+        seen.save()
+        return [path.name for path in found.files]
+
+    assert walk() == ["a.py", "c.py"]
+    with monkeypatch.context() as patched:
+        patched.setattr("pathspec.GitIgnoreSpec.from_lines", lambda *_: pytest.fail("asked again"))
+        assert walk() == ["a.py", "c.py"]
+    (tmp_path / ".gitignore").write_text("b.*\n!b.py\n")
+    assert walk() == ["a.py", "b.py", "c.py"]
+    (tmp_path / "below" / ".gitignore").write_text("*\n")
+    assert walk() == ["a.py", "b.py"]
