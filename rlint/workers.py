@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import multiprocessing
 import multiprocessing.connection
@@ -63,6 +64,10 @@ class _Here:
         return _check_each(groups, ignore_suppressions=ignore_suppressions, keep_summaries=keep_summaries)
 
     def close(self) -> None:
+        atexit.unregister(gc.freeze)
+        atexit.register(
+            gc.freeze
+        )  # what is there at the end goes with the process, without a last look at it
         gc.freeze()  # what is there now counts as old: turned on, the collector would look at all of it
         gc.unfreeze()
         gc.enable()

@@ -36,6 +36,7 @@ class ByUse:
         self.names = names
         self._parameter_kind = parameter_kind
         self._reads: dict[str, list[ast.Name]] | None = None
+        self._tested: dict[str, bool] = {}
 
     def kind_of(self, binding: Binding) -> Kind:
         """The kind of a parameter or loop variable that nothing else binds, or UNKNOWN."""
@@ -48,13 +49,16 @@ class ByUse:
             self._reads = {}
             for node in self.tree.of_type(ast.Name):
                 self._reads.setdefault(node.id, []).append(node)
-        found = UNKNOWN
-        for read in self._reads.get(binding.name, ()):
-            if self._is_tested(read):
-                return UNKNOWN  # it is told apart at run time: it may be this or that
-            if not found and self._is_text(read) and self.tree.scope(read).lookup(read.id) is scope:
-                found = Kind(Tag.STR)
-        return found
+        reads = self._reads.get(binding.name, [])
+        tested = self._tested.get(binding.name)
+        if tested is None:
+            tested = self._tested[binding.name] = any(map(self._is_tested, reads))
+        if tested:
+            return UNKNOWN  # it is told apart at run time: it may be this or that
+        for read in reads:
+            if self._is_text(read) and self.tree.scope(read).lookup(read.id) is scope:
+                return Kind(Tag.STR)
+        return UNKNOWN
 
     def _is_tested(self, name: ast.Name) -> bool:
         match self.tree.parents.get(name):

@@ -7,11 +7,11 @@ from collections.abc import Collection
 from typing import Protocol
 
 from rlint.project.autograd import AutogradHere
-from rlint.project.kind import Tag
+from rlint.project.kind import Kind, Tag
 from rlint.project.knowledge import Knowledge
 from rlint.project.origins import Origins, Sources
 from rlint.project.outlets import Left, Outlet, Trace
-from rlint.project.summary import FunctionSummary
+from rlint.project.summary import ClassSummary, FunctionSummary
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS, Function
 
@@ -21,6 +21,15 @@ class Project(Protocol):
 
     def callables(self, path: str, module: str) -> list[FunctionSummary]:
         """The functions that calling what stands at an access path may run."""
+
+    def class_of(self, kind: Kind) -> ClassSummary | None:
+        """The class of the project that a kind is an instance of."""
+
+    def method(self, cls: ClassSummary, name: str) -> FunctionSummary | None:
+        """The method that a class has or inherits."""
+
+    def ancestry(self, cls: ClassSummary) -> tuple[ClassSummary | str, ...]:
+        """The class and its bases; those outside the project as dotted names."""
 
 
 class Gradients:
@@ -87,6 +96,16 @@ class Gradients:
                 return None
             found.append((target, parameter))
         return found or None
+
+    def is_torch_distribution(self, expression: ast.expr) -> bool:
+        """Is a value surely a distribution of torch, or of a class that draws as those do?"""
+        kind = self.knowledge.kinds.kind_of(expression)
+        cls = self.project.class_of(kind) if self.project is not None else None
+        if cls is None or self.project is None:
+            return kind.tag is Tag.DISTRIBUTION
+        bases = [base for base in self.project.ancestry(cls) if isinstance(base, str)]
+        inherits = any(base.startswith("torch.distributions.") for base in bases)
+        return inherits and self.project.method(cls, "sample") is None
 
     def definition(self, function: FunctionSummary) -> Function | None:
         """The def of a function of this very file."""

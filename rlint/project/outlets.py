@@ -175,6 +175,8 @@ class Trace:
             self._leave(call, Outlet.NUMBER)
         elif name in facts.GIVES_INDEX:
             self._leave(call, Outlet.INDEX)
+        elif name == "sample":
+            self._drawn(call)
         elif name in facts.DETACHES:
             self._leave(call, Outlet.DETACHED)
         elif name in facts.NEEDS_NO_GRADIENT:
@@ -183,6 +185,16 @@ class Trace:
             self._leave(call, Outlet.LEARNED)
         elif name in facts.INDICES_SECOND:
             self._compute(call, 0)
+        else:
+            self._compute(call)
+
+    def _drawn(self, call: ast.Call) -> None:
+        """Distributions of torch draw outside of the graph. Others may not: many that people write draw
+        as `rsample` does.
+        """
+        assert isinstance(call.func, ast.Attribute)
+        if self.gradients.is_torch_distribution(call.func.value):
+            self._leave(call, Outlet.DETACHED)
         else:
             self._compute(call)
 

@@ -41,6 +41,7 @@ class Repeats:
         self._order = order
         self._buckets: dict[tuple[object, ...], list[ast.expr]] | None = None
         self._shapes: dict[ast.AST, _Shape] = {}
+        self._alike: dict[ast.AST, list[ast.expr]] = {}
         self._found: dict[ast.AST, Repetition] = {}
         self._repeated: dict[ast.AST, Repetition] = {}
         self._done: set[ast.AST] = set()
@@ -52,11 +53,17 @@ class Repeats:
         """
         if self._buckets is None:
             self._buckets = self._sorted_out()
-        alike = self._buckets.get(self._key(node), [])
-        if len(alike) < 2:
-            return [node]
-        shape = self._shape(node)
-        return sorted((other for other in alike if self._shape(other) == shape), key=self._order.position)
+        known = self._alike.get(node)
+        if known is None:
+            alike = self._buckets.get(self._key(node), [])
+            if len(alike) < 2:
+                return [node]
+            shape = self._shape(node)
+            known = [other for other in alike if self._shape(other) == shape]
+            if len(known) > 1:
+                known.sort(key=self._order.position)
+            self._alike.update(dict.fromkeys(known, known))
+        return known
 
     def repetition(self, node: ast.expr) -> Repetition | None:
         """The repetition that `node` is the first evaluation of."""
@@ -106,13 +113,14 @@ class Repeats:
         return buckets
 
     def _key(self, node: ast.expr) -> tuple[object, ...]:
-        home = self.tree.scope(node).function
-        match node:
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-                return (home.node, name, len(node.args), len(node.keywords))
-            case ast.ListComp() | ast.SetComp() | ast.DictComp():
-                return (home.node, type(node), len(node.generators), type(node.generators[0].iter))
-        return (home.node, type(node))
+        """What is equal for all that read the same, and told faster than how they read."""
+        home = self.tree.scope(node).function.node
+        if isinstance(node, ast.Call):
+            func = node.func
+            called = _sign(func), _sign(func.value) if isinstance(func, ast.Attribute) else None
+            return (home, *called, len(node.keywords), *map(_sign, node.args))
+        assert isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp))
+        return (home, type(node), len(node.generators), _sign(node.generators[0].iter))
 
     def _shape(self, node: ast.expr) -> _Shape:
         known = self._shapes.get(node)
@@ -149,3 +157,13 @@ class Repeats:
             else:
                 parts.append(self._described(value, inner, numbers) if isinstance(value, ast.AST) else value)
         return tuple(parts)
+
+
+def _sign(node: ast.expr) -> object:
+    """A part of what an expression reads. Names of its own variables are none: those may differ."""
+    kind = node.__class__
+    if kind is ast.Name:
+        return node.id  # type: ignore[attr-defined]
+    if kind is ast.Attribute:
+        return (kind, node.attr)  # type: ignore[attr-defined]
+    return kind

@@ -305,11 +305,19 @@ class Site(TopLevel):
         """All nodes of this file that read, set or delete an attribute of this name, on any object."""
         return self._attributes.get(attribute, [])
 
+    def is_asked_for_weights(self, expression: ast.expr) -> bool:
+        """Does this file ask what reads the same for its parameters or its state dict?"""
+        asked = self._asked_for_weights.get(last_name(expression))
+        return asked is not None and ast.dump(expression) in asked
+
     @cached_property
-    def asked_for_weights(self) -> frozenset[str]:
-        """What this file asks for its parameters or its state dict, as `ast.dump` writes it."""
-        names = ("parameters", "named_parameters", "state_dict", "load_state_dict", "zero_grad")
-        return frozenset(ast.dump(use.value) for name in names for use in self.attribute_uses(name))
+    def _asked_for_weights(self) -> dict[str | None, set[str]]:
+        """As `ast.dump` writes it, by its last name."""
+        found: dict[str | None, set[str]] = {}
+        for name in ("parameters", "named_parameters", "state_dict", "load_state_dict", "zero_grad"):
+            for use in self.attribute_uses(name):
+                found.setdefault(last_name(use.value), set()).add(ast.dump(use.value))
+        return found
 
     def is_attribute_read(self, attribute: str) -> bool:
         """Does any file of the project read an attribute of this name, on any object?"""
@@ -411,7 +419,8 @@ class Site(TopLevel):
 
     def _may_give_gradient(self, call: ast.Call) -> bool:
         if self._forwards.runs_network(self.kind_of(call.func)):
-            return True
+            anatomy = self.network(call.func)
+            return anatomy.weights or not anatomy.complete  # without weights, it records nothing by itself
         return self._forwards.gives_gradient(self._gradients.path_of(call), self.module.module)
 
     def takes_gradient_steps(self, part: ast.AST) -> bool:

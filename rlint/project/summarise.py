@@ -281,7 +281,8 @@ def _call_site(call: ast.Call, knowledge: Knowledge, gradients: GradientSummarie
         method,
         call.lineno,
         knowledge.loops.index[loop] if loop is not None else -1,
-        tuple((name, knowledge.kinds.kind_of(value).aged()) for name, value in values),
+        # where nobody knows who is called, nobody gets them
+        tuple((name, knowledge.kinds.kind_of(value).aged() if path else UNKNOWN) for name, value in values),
         min(
             coldest(call, knowledge.tree), Heat.WARM if _is_rarely_called(method or path, call) else Heat.HOT
         ),

@@ -237,7 +237,7 @@ def is_network(expression: ast.expr, site: Site) -> bool:
     kind = site.kind_of(expression)
     if kind.tag is not Tag.UNKNOWN:
         return kind.tag is Tag.MODULE and not kind.optional
-    return ast.dump(expression) in site.asked_for_weights
+    return site.is_asked_for_weights(expression)
 
 
 def called_follower(network: ast.expr, site: Site) -> bool:
