@@ -100,7 +100,7 @@ def _holds(target: ast.Name, again: list[ast.expr], site: Site) -> bool:
     scope = site.scope(target).lookup(target.id)
     if scope is None or scope.is_class:
         return False
-    if any(target.id in inner.globals | inner.nonlocals for inner in site.tree.scopes.values()):
+    if target.id in site.tree.declared:
         return False
     every = [binding for binding in scope.bindings[target.id] if binding.how is not How.ANNOTATE]
     for node in again:

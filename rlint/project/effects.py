@@ -58,6 +58,7 @@ class Effects:
         self.names = names
         self.kinds = kinds
         self.project = project
+        self._calls: dict[ast.Call, tuple[Effect, str | None]] = {}
 
     def effect_of(self, expression: ast.expr) -> Effect:
         """The effect of evaluating an expression, all its parts included."""
@@ -176,6 +177,12 @@ class Effects:
         """The effect of a call, or an access path that others have to judge, with what to think of it
         where they cannot.
         """
+        known = self._calls.get(call)
+        if known is None:
+            known = self._calls[call] = self._looked_at(call)
+        return known
+
+    def _looked_at(self, call: ast.Call) -> tuple[Effect, str | None]:
         for keyword in call.keywords:
             if keyword.arg in facts.MUTATING_KEYWORDS or (keyword.arg == "copy" and _is_false(keyword.value)):
                 return _WRITES, None

@@ -17,6 +17,7 @@ class Order:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self._children: dict[ast.AST, list[_Child]] = {}
+        self._places: dict[ast.AST, dict[ast.AST, int]] = {}
 
     def position(self, node: ast.AST) -> tuple[int, ...]:
         """Sorts nodes of one function by when they are first evaluated: the statement, then the way
@@ -132,10 +133,11 @@ class Order:
         return False
 
     def _index(self, parent: ast.AST, child: ast.AST) -> int:
-        for index, (candidate, _) in enumerate(self._ordered(parent)):
-            if candidate is child:
-                return index
-        return len(self._ordered(parent))
+        known = self._places.get(parent)
+        if known is None:
+            parts = enumerate(self._ordered(parent))
+            known = self._places[parent] = {part: index for index, (part, _) in parts}
+        return known.get(child, len(known))
 
     def _ordered(self, node: ast.AST) -> list[_Child]:
         known = self._children.get(node)

@@ -12,6 +12,10 @@ from rlint.syntax.tree import Tree
 from rlint.syntax.walk import below
 
 _Shape = tuple[object, ...]
+_MOST_ALIKE = 100
+"""Where a function writes one call more often than this, it was generated, and nothing is said about it: each
+is compared with each.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +44,8 @@ class Repeats:
         self._changes = changes
         self._order = order
         self._buckets: dict[tuple[object, ...], list[ast.expr]] | None = None
+        self._alike: dict[ast.expr, list[ast.expr]] = {}
         self._shapes: dict[ast.AST, _Shape] = {}
-        self._alike: dict[ast.AST, list[ast.expr]] = {}
         self._found: dict[ast.AST, Repetition] = {}
         self._repeated: dict[ast.AST, Repetition] = {}
         self._done: set[ast.AST] = set()
@@ -53,17 +57,10 @@ class Repeats:
         """
         if self._buckets is None:
             self._buckets = self._sorted_out()
-        known = self._alike.get(node)
-        if known is None:
-            alike = self._buckets.get(self._key(node), [])
-            if len(alike) < 2:
-                return [node]
-            shape = self._shape(node)
-            known = [other for other in alike if self._shape(other) == shape]
-            if len(known) > 1:
-                known.sort(key=self._order.position)
-            self._alike.update(dict.fromkeys(known, known))
-        return known
+        if node not in self._alike:
+            bucket = self._buckets.get(self._key(node), [])
+            self._alike.update(self._groups(bucket) if len(bucket) > 1 else {node: [node]})
+        return self._alike[node]
 
     def repetition(self, node: ast.expr) -> Repetition | None:
         """The repetition that `node` is the first evaluation of."""
@@ -104,6 +101,20 @@ class Repeats:
         if not self._order.always_before(first, second):
             return None
         return self._changes.doubts_between(first, first, second)
+
+    def _groups(self, bucket: list[ast.expr]) -> dict[ast.expr, list[ast.expr]]:
+        """Each of some expressions with those that have its shape, itself included."""
+        by_shape: dict[_Shape, list[ast.expr]] = {}
+        for node in bucket:
+            by_shape.setdefault(self._shape(node), []).append(node)
+        found: dict[ast.expr, list[ast.expr]] = {}
+        for alike in by_shape.values():
+            if len(alike) > _MOST_ALIKE:
+                found.update((node, [node]) for node in alike)
+                continue
+            alike.sort(key=self._order.position)
+            found.update(dict.fromkeys(alike, alike))
+        return found
 
     def _sorted_out(self) -> dict[tuple[object, ...], list[ast.expr]]:
         buckets: dict[tuple[object, ...], list[ast.expr]] = {}

@@ -65,6 +65,7 @@ class Site(TopLevel):
         self.index = index
         self._heat = heat
         self._beats = Beats(heat)
+        self._by_scope: dict[str, dict[Scope | None, list[ast.Name]]] = {}
         self.order = Order(self.tree)
         self._changes = Changes(knowledge)
         self._work = work.Work(index)
@@ -281,7 +282,12 @@ class Site(TopLevel):
 
     def uses(self, name: str, scope: Scope) -> list[ast.Name]:
         """All nodes that read, bind or delete the variable `name` of `scope`, nested functions included."""
-        return [node for node in self._names.get(name, ()) if self.tree.scope(node).lookup(name) is scope]
+        found = self._by_scope.get(name)
+        if found is None:
+            found = self._by_scope[name] = {}
+            for node in self._names.get(name, ()):
+                found.setdefault(self.tree.scope(node).lookup(name), []).append(node)
+        return found.get(scope, [])
 
     def reads(self, name: str, scope: Scope) -> list[ast.Name]:
         """The nodes that read the variable `name` of `scope`, nested functions included."""
@@ -291,7 +297,7 @@ class Site(TopLevel):
         """Is the variable used by a nested function, lambda or class, declared global, or may it be
         looked up by name (`locals()`, `exec`, `eval`)?
         """
-        if any(name in inner.globals | inner.nonlocals for inner in self.tree.scopes.values()):
+        if name in self.tree.declared:
             return True
         for node in self.uses(name, scope):
             inner = self.tree.scope(node)

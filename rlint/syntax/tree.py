@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import TypeVar
 
 from rlint.syntax.imports import absolute_module
@@ -41,6 +42,11 @@ class Tree:
         self._places: dict[ast.stmt, tuple[list[ast.stmt], int]] = {}
         self._outside: set[ast.AST] = set()  # parts of a scope node that are evaluated around it
         self._walk()
+
+    @cached_property
+    def declared(self) -> frozenset[str]:
+        """The names that some scope declares `global` or `nonlocal`."""
+        return frozenset[str]().union(*(scope.globals | scope.nonlocals for scope in self.scopes.values()))
 
     def of_type(self, kind: type[_Node]) -> list[_Node]:
         """All nodes of exactly this type, in source order."""
