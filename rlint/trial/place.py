@@ -10,6 +10,9 @@ from pathlib import Path
 
 from rlint.errors import RlintError
 
+_HARMLESS = {"test"}
+"""Python's own tests, which no program needs; many a project has a package of that name in its root."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -70,4 +73,5 @@ class Place:
             folder = folder.parent
         modules = {path.stem for path in folder.glob("*.py")}
         packages = {path.parent.name for path in folder.glob("*/__init__.py")}
-        return None if (modules | packages) & sys.stdlib_module_names else folder.relative_to(self.root)
+        hidden = (modules | packages) & (sys.stdlib_module_names - _HARMLESS)
+        return None if hidden else folder.relative_to(self.root)

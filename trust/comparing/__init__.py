@@ -1,0 +1,1 @@
+"""A project before and after fixing: its tests and its trainings (trust/projects.py)."""
