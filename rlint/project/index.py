@@ -82,15 +82,15 @@ class Index:
         key = (dotted, importer)
         if key not in self._symbols:
             self._symbols[key] = None
-            self._symbols[key] = self._find(dotted, importer, set())
+            self._symbols[key] = self._find(dotted, importer, set(), 0)
         return self._symbols[key]
 
-    def _find(self, dotted: str, importer: str, seen: set[tuple[str, str]]) -> Symbol | None:
+    def _find(self, dotted: str, importer: str, seen: set[tuple[str, str]], depth: int) -> Symbol | None:
         parts = dotted.split(".")
         for cut in range(len(parts), 0, -1):
             module = self.module(".".join(parts[:cut]), importer)
             if module is not None:
-                return self._member(module, parts[cut:], seen) if cut < len(parts) else module
+                return self._member(module, parts[cut:], seen, depth) if cut < len(parts) else module
         return None
 
     def module(self, dotted: str, importer: str) -> ModuleSummary | None:
@@ -110,28 +110,40 @@ class Index:
         candidates = [m for m in self._by_tail.get(tail, ()) if is_named(m.module, dotted, self.modules)]
         return candidates[0] if len(candidates) == 1 else None
 
-    def _member(self, module: ModuleSummary, parts: list[str], seen: set[tuple[str, str]]) -> Symbol | None:
+    def _member(
+        self, module: ModuleSummary, parts: list[str], seen: set[tuple[str, str]], depth: int
+    ) -> Symbol | None:
+        """What a module defines, imports, or gets by `import *` from other modules, one after the other."""
         name = ".".join(parts)
-        if (module.module, name) in seen or len(seen) > _LOOKUPS:
-            return None  # packages that import `*` from one another
-        seen.add((module.module, name))
+        pending = [module]
+        while pending and len(seen) <= _LOOKUPS and depth <= _DEPTH:
+            module = pending.pop()
+            if (module.module, name) in seen:
+                continue  # packages that import `*` from one another
+            seen.add((module.module, name))
+            found = self._own_member(module, parts, seen, depth)
+            if found is not None or parts[0] in module.imports:
+                return found
+            starred = (self.module(source, module.module) for source in reversed(module.star_imports))
+            pending += [each for each in starred if each is not None]
+        return None
+
+    def _own_member(
+        self, module: ModuleSummary, parts: list[str], seen: set[tuple[str, str]], depth: int
+    ) -> Symbol | None:
+        name = ".".join(parts)
         if name in module.classes:
             return module.classes[name]
         if name in module.functions and name:
             return module.functions[name]
         head, rest = parts[0], parts[1:]
         if head in module.imports:
-            return self._find(".".join([module.imports[head], *rest]), module.module, seen)
+            return self._find(".".join([module.imports[head], *rest]), module.module, seen, depth + 1)
         if head in module.constants and not rest:
             return module.constants[head]
-        for source in module.star_imports:
-            found = self._find(f"{source}.{name}", module.module, seen)
-            if found is not None:
-                return found
-        if len(parts) > 1:
-            owner = module.classes.get(".".join(parts[:-1]))
-            if owner is not None:
-                return self.method(owner, parts[-1]) or owner.attributes.get(parts[-1])
+        owner = module.classes.get(".".join(parts[:-1])) if rest else None
+        if owner is not None:
+            return self.method(owner, parts[-1]) or owner.attributes.get(parts[-1])
         return None
 
     # -- classes -------------------------------------------------------------------------------
@@ -391,7 +403,7 @@ class Index:
 
     def _get(self, value: Symbol, name: str, *, called: bool) -> tuple[Symbol | None, ClassSummary | None]:
         if isinstance(value, ModuleSummary):
-            return self._member(value, [name], set()), None
+            return self._member(value, [name], set(), 0), None
         if isinstance(value, ClassSummary):
             return self.method(value, name) or value.attributes.get(name), value
         if not isinstance(value, Kind):

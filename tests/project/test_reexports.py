@@ -18,3 +18,21 @@ def test_packages_that_import_everything_from_one_another_are_read_in_no_time() 
     site = build(files)["train.py"]
     assert site.kind_of(expression(site, "part_0.missing")).tag is Tag.UNKNOWN
     assert site.kind_of(expression(site, "part_0.limits")).tag is Tag.NDARRAY
+
+
+def test_folders_that_are_no_modules_hand_nothing_on() -> None:
+    """`from .utils import *` gives nothing where `utils` has no `__init__.py`, nor leads back to `pkg`."""
+    names = [f"part_{number}" for number in range(40)]
+    files = {
+        f"pkg/agent/{name}.py": f"from ..utils import *\nfrom .{other} import *\n"
+        for name, other in zip(names, [*names[1:], names[0]], strict=True)
+    }
+    files["pkg/__init__.py"] = "from .agent import *\n" + "".join(
+        f"from .agent.{n} import *\n" for n in names
+    )
+    files["pkg/agent/__init__.py"] = "".join(f"from .{name} import *\n" for name in names)
+    files["pkg/agent/part_39.py"] += "import numpy as np\nlimits = np.zeros(3)\n"
+    files["train.py"] = "import pkg\nprint(pkg.missing)\nprint(pkg.limits)\n"
+    site = build(files)["train.py"]
+    assert site.kind_of(expression(site, "pkg.missing")).tag is Tag.UNKNOWN
+    assert site.kind_of(expression(site, "pkg.limits")).tag is Tag.NDARRAY
