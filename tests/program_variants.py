@@ -64,7 +64,8 @@ def _rename_imports(text: str, rename: Callable[[str, str], str | None]) -> str:
     Names that the file also binds in another way, and the roots of `import a.b`, stay as they are.
     """
     tree = ast.parse(text)
-    taken = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | _bound_otherwise(tree)
+    otherwise = _bound_otherwise(tree)
+    taken = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | otherwise
     changes: list[tuple[int, int, int, str]] = []  # line, first and last column in bytes, new text
     renamed: dict[str, str] = {}
     for statement in tree.body:
@@ -74,7 +75,7 @@ def _rename_imports(text: str, rename: Callable[[str, str], str | None]) -> str:
             continue
         for alias in statement.names:
             bound = alias.asname or alias.name
-            if bound == "*" or "." in bound or bound in _bound_otherwise(tree) or bound in renamed:
+            if bound == "*" or "." in bound or bound in otherwise or bound in renamed:
                 continue
             new = rename(alias.name, bound)
             if new is None or new == bound or new in taken:

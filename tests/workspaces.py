@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rlint import engine
 from rlint.findings import Finding
-from rlint.runs import Report, Target
+from rlint.runs import FixReport, Report, Target
 
 
 class Workspace:
@@ -39,14 +39,42 @@ class Workspace:
         """What `check` says."""
         return self.check(codes).findings
 
+    def checked(self, codes: Iterable[str]) -> Checked:
+        """The files as they are now, checked once: what is found in them, and how they are fixed."""
+        return Checked(engine.Fixer(self._targets(codes), jobs=1))
+
     def fix(self, codes: Iterable[str], *, unsafe: bool = True) -> tuple[Finding, ...]:
         """Fix all files on disk and give what was fixed; no file may become a problem."""
-        outcome = engine.fix(self._targets(codes), unsafe=unsafe, jobs=1)
-        assert outcome.report.problems == ()
-        for change in outcome.changed:
-            change.source.path.write_bytes(change.source.encode(change.text))
-        return outcome.applied
+        return self.checked(codes).fix(unsafe=unsafe)
 
     def content(self) -> dict[str, bytes]:
         """The files as they are now."""
         return {name: (self.folder / name).read_bytes() for name in self.names}
+
+
+class Checked:
+    """Files that are checked and, from there, fixed: one check serves both, as in `rlint fix`."""
+
+    def __init__(self, fixer: engine.Fixer) -> None:
+        self._fixer = fixer
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What `check` says about the files as they were."""
+        return self._outcome(unsafe=False, allowed=frozenset()).report.findings
+
+    def fix(self, *, unsafe: bool = True, only: str | None = None) -> tuple[Finding, ...]:
+        """Fix all files on disk, by the fixes of one rule `only`, if it is given; give what was fixed. No
+        file may become a problem.
+        """
+        outcome = self._outcome(unsafe=unsafe, allowed=None if only is None else frozenset({only}))
+        for change in outcome.changed:
+            change.source.path.write_bytes(change.source.encode(change.text))
+        return outcome.applied
+
+    def _outcome(self, *, unsafe: bool, allowed: frozenset[str] | None) -> FixReport:
+        outcome = self._fixer.fix(
+            unsafe=unsafe, allowed=None if allowed is None else lambda fix: fix.code in allowed
+        )
+        assert outcome.report.problems == ()
+        return outcome
