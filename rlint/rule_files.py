@@ -6,7 +6,7 @@ import ast
 import contextlib
 import functools
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rlint.errors import RlintError
 
@@ -28,8 +28,12 @@ def source(path: Path) -> str:
 
 def tree(path: Path) -> ast.Module:
     """Parse a rule's file. Raises RlintError for one that is unreadable or no Python."""
+    return _parsed(path, source(path))
+
+
+def _parsed(path: Path, text: str) -> ast.Module:
     try:
-        return ast.parse(source(path))
+        return ast.parse(text)
     except (SyntaxError, ValueError) as error:
         raise RlintError(f"{path}: is not valid Python: {error}") from error
 
@@ -77,24 +81,38 @@ def page(path: Path) -> str:
 @functools.cache
 def fixes(path: Path) -> str:
     """Which safeties the rule names: "safe", "unsafe", "safe, unsafe", or "none"."""
-    named = {
-        node.attr.lower()
-        for part in with_helpers(path)
-        for node in ast.walk(tree(part))
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Safety"
-    }
-    return ", ".join(sorted(named & {"safe", "unsafe"})) or "none"
+    named = {safety for part in with_helpers(path) for safety in _named(part, source(part)).safeties}
+    return ", ".join(sorted(named)) or "none"
 
 
 def with_helpers(path: Path) -> list[Path]:
     """The file of a rule and the private modules beside it that it imports, however indirectly."""
     found = [path]
     for known in found:
-        for node in ast.walk(tree(known)):
-            if not isinstance(node, ast.ImportFrom) or not node.module:
-                continue
-            for name in (node.module.rpartition(".")[2], *(alias.name for alias in node.names)):
-                helper = path.with_name(f"{name}.py")
-                if name.startswith("_") and helper not in found and helper.is_file():
-                    found.append(helper)
+        for name in _named(known, source(known)).private_modules:
+            helper = path.with_name(f"{name}.py")
+            if helper not in found and helper.is_file():
+                found.append(helper)
     return found
+
+
+class _Named(NamedTuple):
+    """What a file of rules names."""
+
+    safeties: frozenset[str]
+    private_modules: tuple[str, ...]
+    """What it imports from whose name begins with an underscore, and such names that it imports."""
+
+
+@functools.cache  # a helper serves many rules
+def _named(path: Path, text: str) -> _Named:
+    safeties: set[str] = set()
+    private: dict[str, None] = {}
+    for node in ast.walk(_parsed(path, text)):
+        match node:
+            case ast.Attribute(value=ast.Name(id="Safety"), attr="SAFE" | "UNSAFE" as safety):
+                safeties.add(safety.lower())
+            case ast.ImportFrom(module=str(module), names=names):
+                imported = (module.rpartition(".")[2], *(alias.name for alias in names))
+                private.update((name, None) for name in imported if name.startswith("_"))
+    return _Named(frozenset(safeties), tuple(private))

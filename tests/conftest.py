@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,13 +35,15 @@ def expected(request: pytest.FixtureRequest) -> Expected:
     return Expected(accept=request.config.getoption("--accept"))
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Callable[[Mapping[str, bytes]], Workspace]:
+@pytest.fixture(scope="session")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mapping[str, bytes]], Workspace]:
     """Puts a program into an empty folder of its own."""
     from workspaces import Workspace  # the tests of a part run while the engine is broken
 
+    # Thousands of tests use this one: a `tmp_path` for each, too, is twice the work for the file system.
+    folders = (tmp_path_factory.getbasetemp() / f"program{number}" for number in itertools.count())
+
     def build(files: Mapping[str, bytes]) -> Workspace:
-        folder = tmp_path / f"program{len(list(tmp_path.iterdir()))}"
-        return Workspace(folder, files)
+        return Workspace(next(folders), files)
 
     return build

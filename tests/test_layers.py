@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -209,10 +210,11 @@ SOURCES = sources()
 every_module = pytest.mark.parametrize("module", sorted(SOURCES))
 
 
-def imports_of(module: str) -> Iterator[Import]:
+@functools.cache
+def imports_of(module: str) -> tuple[Import, ...]:
     """Everything that `module` imports, wherever it does so."""
     tree = ast.parse(SOURCES[module].read_bytes())
-    yield from _imports(tree, module, lazy=False, for_types=False)
+    return tuple(_imports(tree, module, lazy=False, for_types=False))
 
 
 def _imports(node: ast.AST, module: str, *, lazy: bool, for_types: bool) -> Iterator[Import]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ class Example:
     by_hand: bool
 
 
+@functools.cache
 def page_of(rule: RuleEntry) -> str:
     """The docstring of the rule's file."""
     page = ast.get_docstring(ast.parse(rule.path.read_bytes()))

@@ -8,6 +8,7 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import itertools
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -239,7 +240,7 @@ def _own_modules(folders: tuple[str, ...], files: tuple[str, ...]) -> dict[str, 
     """The loaded modules that belong to the project."""
     foreign = _foreign.setdefault((folders, files), set())
     own = {}
-    for name in sys.modules.keys() - foreign:
+    for name in list(itertools.filterfalse(foreign.__contains__, sys.modules)):
         module = sys.modules[name]
         if _is_own(module, folders, files):
             own[name] = module

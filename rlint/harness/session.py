@@ -68,12 +68,14 @@ class _Verification:
     def _compare_and_weigh(self) -> None:
         wanted = self._options.devices
         with _Pool(_processors(), self._bench.stop) as submit:
-            looking = submit(self._bench.look_for_devices)
+            others = [kind for kind in KINDS[1:] if wanted is None or kind in wanted]
+            looking = submit(self._bench.look_for_devices) if others else None
             # What a program declares is known once it has run on the processor, which it always can.
             done = [self._submit(submit, experiment, "cpu") for experiment in self._experiments]
-            _wait(looking)
-            for kind in KINDS[1:]:
-                if (wanted is None or kind in wanted) and self._bench.missing(kind) is None:
+            if looking is not None:
+                _wait(looking)
+            for kind in others:
+                if self._bench.missing(kind) is None:
                     done += [self._submit(submit, experiment, kind) for experiment in self._experiments]
             for one in done:
                 _wait(one)

@@ -172,7 +172,8 @@ class Surroundings:
             self._torch.restore()
 
     def _restore_logging(self) -> None:
-        logging.disable(self._disabled)
+        if logging.root.manager.disable != self._disabled:  # to set it makes all loggers forget
+            logging.disable(self._disabled)
         fresh = _LoggerState(logging.NOTSET, [], [], propagate=True, disabled=False)
         for name, logger in _every_logger().items():
             state = self._loggers.get(name, fresh)

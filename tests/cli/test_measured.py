@@ -46,7 +46,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def rlint(copy: Path, *arguments: str, status: int = 0) -> str:
     """Run the copy, and give what it prints."""
     command = [sys.executable, "-m", "rlint", *arguments]
-    environment = {"PYTHONIOENCODING": "utf-8", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {"PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
         command, cwd=copy, env=environment, capture_output=True, text=True, encoding="utf-8", check=False
     )

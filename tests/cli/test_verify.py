@@ -60,8 +60,9 @@ def write(folder: Path, **files: str) -> None:
 
 
 def verify(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `rlint verify --quick` in a folder."""
-    command = [sys.executable, "-m", "rlint", "verify", "--quick", "--isolated", *arguments]
+    """Run `rlint verify --quick` in a folder; on the processor, if the arguments name no device."""
+    device = () if "--device" in arguments else ("--device", "cpu")  # others are looked for with PyTorch
+    command = [sys.executable, "-m", "rlint", "verify", "--quick", "--isolated", *device, *arguments]
     return subprocess.run(
         command, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=False, env=environment()
     )
@@ -262,7 +263,7 @@ def _running(folder: Path, heavy: str) -> Iterator[tuple[subprocess.Popen[str], 
     """`rlint verify`, once the workload's own process is there, and all processes below it."""
     mark = folder / "started"
     write(folder, rewards=heavy + PROGRAM, drive=WORKLOAD + SLOW.format(mark=str(mark)))
-    command = [sys.executable, "-m", "rlint", "verify", "--quick", "--isolated", *OWN]
+    command = [sys.executable, "-m", "rlint", "verify", "--quick", "--isolated", "--device", "cpu", *OWN]
     verifying = subprocess.Popen(
         command,
         cwd=folder,

@@ -208,8 +208,10 @@ def test_a_planted_change_is_caught_by_its_name(planted: str, tmp_path: Path) ->
     """Whatever the fix changes in behaviour is reported as that, at its path, smallest case first."""
     before, after, path = PLANTED[planted]
     head = "def inputs(case): return [case.random().random() for _ in range(case.size + 1)]\n"
-    found = compare(tmp_path, head + before, head + after)
+    two_sizes = WORKLOAD.replace("small_sizes = (1, 2)", "small_sizes = (1,)")
+    found = compare(tmp_path, head + before, head + after, workload=two_sizes)
     assert not found.same
+    assert found.sizes == (1, 3)
     one = found.differences[0]
     assert (one.kind, one.seed) == (planted.partition(":")[0], 0), str(one)
     assert one.path.startswith(path)
