@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import subprocess
@@ -112,11 +113,16 @@ def test_the_configuration_is_accepted(tmp_path: Path) -> None:
     assert "third_party" in done.stdout
 
 
+@functools.cache
+def help_of(command: str) -> str:
+    """What `rlint COMMAND --help` prints."""
+    return rlint(command, "--help", cwd=ROOT).stdout
+
+
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", TEXT)) - {"--dist"}))
-def test_options_exist(option: str, tmp_path: Path) -> None:
+def test_options_exist(option: str) -> None:
     """Every option that the README names is one that rlint has."""
-    helped = [rlint(command, "--help", cwd=tmp_path).stdout for command in ("check", "fix", "verify")]
-    assert option in "".join(helped)
+    assert option in "".join(help_of(command) for command in ("check", "fix", "verify"))
 
 
 def test_the_readme_is_short() -> None:
