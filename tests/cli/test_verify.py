@@ -230,12 +230,12 @@ class Last(Answers):
 def test_a_workload_that_ends_badly_is_reported_and_the_others_go_on(heavy: str, tmp_path: Path) -> None:
     """Hung, crashed and memory-hungry workloads are ended at their limits; the rest is verified."""
     write(tmp_path, rewards=heavy + PROGRAM, drive=WORKLOAD + ENDINGS)
-    done = verify(tmp_path, *OWN, "--timeout", "3", "--memory-limit", "0.5")
+    done = verify(tmp_path, *OWN, "--timeout", "6", "--memory-limit", "0.5")
     assert done.returncode == 1
     found = outcomes(done)
     assert list(found) == ["answers", "hangs", "crashes", "grows", "leaves", "last"]
     reasons = {name: outcome["reason"] for name, outcome in found.items() if outcome["failed"]}
-    assert "no sign of life for 3 s" in reasons["hangs"]
+    assert "no sign of life for 6 s" in reasons["hangs"]
     assert "SIGABRT" in reasons["crashes"]
     assert "0.5 GiB allowed" in reasons["grows"]
     assert "status 3" in reasons["leaves"]
