@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -52,7 +53,7 @@ class IgnoreRules:
 
         try:
             return GitIgnoreSpec.from_lines(self._lines)
-        except ValueError:  # git passes over a line that it does not understand
+        except (ValueError, re.error):  # git passes over a line that it does not understand
             return GitIgnoreSpec.from_lines(filter(_understood, self._lines))
 
 
@@ -113,6 +114,6 @@ def _understood(line: str) -> bool:
 
     try:
         GitIgnoreSpec.from_lines([line])
-    except ValueError:
+    except (ValueError, re.error):
         return False
     return True

@@ -127,7 +127,7 @@ def test_gitignore_of_the_repository_holds_in_a_folder_below(
 
 def test_a_gitignore_that_git_would_not_understand_does_no_harm(tree: Tree) -> None:
     """A broken line is passed over, the others hold."""
-    root = tree("a.py", "b.py", **{".gitignore": "!\n///\na.py\n[\n"})
+    root = tree("a.py", "b.py", **{".gitignore": "!\n///\na.py\n[\n[z-a#]\n"})
     assert found(root) == ["b.py"]
 
 

@@ -70,17 +70,17 @@ def coldest(node: ast.AST, tree: Tree) -> Heat:
     for parent in tree.ancestors(node):
         if isinstance(parent, (*LOOPS, *FUNCTIONS, ast.Lambda)):
             break
-        if _fails(child, parent):
+        if _fails(child, parent, tree):
             return Heat.COLD
         if isinstance(parent, ast.If) and child is not parent.test:
-            cap = min(cap, _cap(parent.test, tree, taken=child in parent.body))
+            cap = min(cap, _cap(parent.test, tree, taken=_is_in_body(child, parent, tree)))
         elif isinstance(parent, ast.IfExp) and child is not parent.test:
             cap = min(cap, _cap(parent.test, tree, taken=child is parent.body))
         child = parent
     return cap
 
 
-def _fails(child: ast.AST, parent: ast.AST) -> bool:
+def _fails(child: ast.AST, parent: ast.AST, tree: Tree) -> bool:
     """Is the child run only on the way to an error: in a `raise`, a block that ends in one, an assertion's
     message?
     """
@@ -89,9 +89,12 @@ def _fails(child: ast.AST, parent: ast.AST) -> bool:
     if isinstance(parent, ast.Assert):
         return child is parent.msg
     if isinstance(parent, (ast.If, ast.ExceptHandler, ast.match_case)) and isinstance(child, ast.stmt):
-        block = parent.body if child in parent.body else getattr(parent, "orelse", [])
-        return bool(block) and isinstance(block[-1], ast.Raise)
+        return isinstance(tree.block(child)[0][-1], ast.Raise)
     return False
+
+
+def _is_in_body(child: ast.AST, parent: ast.If, tree: Tree) -> bool:
+    return isinstance(child, ast.stmt) and tree.block(child)[0] is parent.body
 
 
 def _cap(test: ast.expr, tree: Tree, *, taken: bool) -> Heat:

@@ -77,7 +77,9 @@ class Loops:
             if isinstance(parent, (*FUNCTIONS, ast.Lambda, ast.ClassDef)) and child not in _outside(parent):
                 break
             if isinstance(parent, LOOPS):
-                if _in_block(parent.body, child) or (isinstance(parent, ast.While) and child is parent.test):
+                if self._is_in_body(child, parent) or (
+                    isinstance(parent, ast.While) and child is parent.test
+                ):
                     if left:
                         left -= 1
                     elif not leaves_all:
@@ -88,14 +90,16 @@ class Loops:
                 if not _is_first_iterable(parent, child, node, self.tree):
                     found.append(parent)
             elif isinstance(parent, ast.If) and isinstance(child, ast.stmt):
-                block = parent.body if _in_block(parent.body, child) else parent.orelse
-                last = block[-1]
+                last = self.tree.block(child)[0][-1]
                 if isinstance(last, ast.Break):
                     left += 1
                 elif isinstance(last, (ast.Return, ast.Raise)):
                     leaves_all = True
             child = parent
         return found
+
+    def _is_in_body(self, child: ast.AST, loop: Loop) -> bool:
+        return isinstance(child, ast.stmt) and self.tree.block(child)[0] is loop.body
 
     def innermost(self, node: ast.AST) -> AnyLoop | None:
         """The innermost loop that repeats `node`, or None."""
@@ -237,10 +241,6 @@ class Loops:
         if self.kinds.kind_of(iterable).tag is Tag.LOADER:
             return True
         return bool(_LOADER.search((last_name(iterable) or "").lower()))
-
-
-def _in_block(block: list[ast.stmt], child: ast.AST) -> bool:
-    return any(statement is child for statement in block)
 
 
 def _outside(scope_node: ast.AST) -> list[ast.AST]:

@@ -63,9 +63,11 @@ class Pacing:
         if beside is not None or isinstance(parent, (*FUNCTIONS, ast.Module, ast.ClassDef)):
             return beside
         if isinstance(parent, LOOPS):
-            return None if statement in parent.body else False
-        if isinstance(parent, ast.If) and not self._usual(parent.test, taken=statement in parent.body):
-            return False
+            return None if self.tree.block(statement)[0] is parent.body else False
+        if isinstance(parent, ast.If):
+            taken = self.tree.block(statement)[0] is parent.body
+            if not self._usual(parent.test, taken=taken):
+                return False
         return self.each_pass(parent) if isinstance(parent, ast.stmt) else False
 
     def _judge(self, block: list[ast.stmt]) -> None:
