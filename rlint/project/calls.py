@@ -13,7 +13,8 @@ _TOO_COMMON = frozenset(
     write read log sample forward __init__ train eval test call build create make init setup set pop clear
     size process execute apply render send recv wait stop shape mean sum predict fit transform encode decode
     split info debug warning error register state_dict load_state_dict parameters backward zero_grad item
-    numpy cpu cuda""".split()
+    numpy cpu cuda clone detach astype to_dict to_json to_list to_numpy tolist as_dict from_dict from_json
+    describe head tail""".split()
 )
 _MANY = 12
 """A method name that more classes than this define says nothing about the receiver."""

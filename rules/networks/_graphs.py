@@ -31,6 +31,8 @@ def is_last_use(backward: ast.Call, loss: ast.expr, site: Site) -> bool:
         return False  # what an attribute holds may be part of an older graph
     if not all(_DATA.search(parameter.id.lower()) for parameter in sources.parameters):
         return False
+    if _others_learn_of({parameter.id for parameter in sources.parameters}, backward, site):
+        return False  # `batch` may carry what an encoder made of it, for all losses
     loops = site.loops(backward)
     made = 0
     for call in sources.calls:
@@ -46,6 +48,18 @@ def is_last_use(backward: ast.Call, loss: ast.expr, site: Site) -> bool:
             return False
         made += 1
     return made > 0 and not _is_carried(loss, backward, site)
+
+
+def _others_learn_of(parameters: set[str], backward: ast.Call, site: Site) -> bool:
+    """Does the function go backward from another loss that hangs on the same parameters, too?"""
+    if not parameters:
+        return False
+    for call in site.calls_named("backward", site.function(backward)):
+        if call is not backward and isinstance(call.func, ast.Attribute):
+            sources = site.sources(call.func.value)
+            if parameters & {parameter.id for parameter in sources.parameters}:
+                return True
+    return False
 
 
 def _gives_data(call: ast.Call, site: Site) -> bool:

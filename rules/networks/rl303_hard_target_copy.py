@@ -136,6 +136,8 @@ class HardTargetCopy(Rule):
                 return
         if not is_network(source, site) or not is_follower(target, source, site) or is_kept(target, site):
             return
+        if is_made_with_its_owner(target, site):
+            return
         if site.heat_of(call).level < Heat.WARM or not site.runs_each_pass(call):
             return
         new, old = site.text(source), site.text(target)
@@ -156,6 +158,12 @@ class HardTargetCopy(Rule):
         old, new = site.text(target), site.text(source)
         message = f"`{old}` takes over all weights of `{new}` on each update, in a walk over both networks"
         yield self.finding(site, loop, message, advice=KEEP_PAIRS)
+
+
+def is_made_with_its_owner(target: ast.expr, site: Site) -> bool:
+    """Is the second network made for the first time, in a constructor, however often that runs?"""
+    function = site.function(target)
+    return function is not None and function.name in ("__init__", "__post_init__", "__new__")
 
 
 def is_per_step(node: ast.AST, site: Site) -> bool:

@@ -115,11 +115,21 @@ class RecomputedConstant(Rule):
         found = constant_at(node, site)
         if found is None or not is_only_read(found, site) or is_kept_by_hand(found, site):
             return
+        if is_asked_for_defaults(found.node, site):
+            return
         home = home_of(found, site)
         if home is not None:
             fix = build_fix(found, home, site)
             message = message_for(node, found, home, site)
             yield self.finding(site, found.node, message, fix=fix, advice=advice_for(found, home, site))
+
+
+def is_asked_for_defaults(made: ast.expr, site: Site) -> bool:
+    """`torch.tensor(0).device`: what is made by default, which settings of the program may change."""
+    match site.parent(made):
+        case ast.Attribute(attr="device" | "dtype"):
+            return True
+    return False
 
 
 def message_for(call: ast.Call, found: Constant, home: Home, site: Site) -> str:

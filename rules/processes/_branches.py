@@ -27,7 +27,7 @@ def branch_wait(loop: Loop, pause: Pause, site: Site) -> Wait | None:
     if not inside.block(block) or len(inside.pauses) != 1:
         return None
     guard = _guard(pause.statement, loop, site)
-    if guard is None:
+    if guard is None or _pauses_either_way(guard, block, looks, site):
         return None
     jumps = isinstance(block[-1], (ast.Continue, ast.Break))
     if not jumps and not _ends_the_pass(guard, loop, looks, site):
@@ -53,6 +53,16 @@ def branch_wait(loop: Loop, pause: Pause, site: Site) -> Wait | None:
         return None
     outer = looks.polls(loop.test, holds=True) if isinstance(loop, ast.While) else []
     return Wait(loop, [pause], [*found, *(outer or [])], guard, counted=inside.counted)
+
+
+def _pauses_either_way(
+    guard: ast.If | ast.ExceptHandler, block: list[ast.stmt], looks: Looks, site: Site
+) -> bool:
+    """`sleep(1.0) if careful else sleep(0.05)`, as a statement: what is looked at says only how long."""
+    if isinstance(guard, ast.ExceptHandler):
+        return False
+    other = Idle(site, looks)
+    return other.block(guard.orelse if block is guard.body else guard.body) and bool(other.pauses)
 
 
 def round_wait(loop: Loop, pause: Pause, site: Site) -> Wait | None:

@@ -237,3 +237,25 @@ def test_reward_objects_are_called_by_the_library() -> None:
         """
     )
     assert site.heat_of(expression(site, "len(text)")).level is Heat.HOT
+
+
+def test_a_method_that_libraries_have_tells_nothing_of_its_class() -> None:
+    """`row.to_dict()` is the data frame's, though one class of the project has a `to_dict`, too."""
+    site = build(
+        {
+            "meta.py": "class Meta:\n    def to_dict(self):\n        return look()\n",
+            "data.py": """
+            import torch
+            import meta
+
+            class Prompts(torch.utils.data.Dataset):
+                def __init__(self, frame):
+                    self.frame = frame
+
+                def __getitem__(self, index):
+                    row = self.frame.iloc[index].to_dict()
+                    return row["prompt"]
+            """,
+        }
+    )["meta.py"]
+    assert site.heat_of(expression(site, "look()")).level is Heat.COLD
