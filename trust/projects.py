@@ -5,10 +5,10 @@
                              [--ignore CODES] [--timeout SECONDS] [--no-coverage] [--json FILE]
 
 The project is copied; the copy holds the original twice and the fixed code once, and each command runs with
-each. Tests are compared by name and by how they end, and by what they say where they fail; those that do
-not end alike twice before fixing are called flaky. Trainings are compared by what they print, times left out,
-and by what they write to the folder `$TRUST_OUT`: checkpoints tensor by tensor, to the bit. docs/trust.md
-says more. Exit status: 0 the same, 1 a difference, 2 nothing could be compared.
+each. Tests are compared by name and by how they end, and by what they say where they fail; those that do not
+end alike each time before fixing are called flaky. Trainings are compared by what they print, times left
+out, and by what they write to the folder `$TRUST_OUT`: checkpoints tensor by tensor, to the bit.
+docs/trust.md says more. Exit status: 0 the same, 1 a difference, 2 nothing could be compared.
 """
 
 from __future__ import annotations

@@ -83,7 +83,12 @@ def _suite(suite: Suite) -> list[str]:
         f"  compared  {suite.same} the same, {len(suite.different)} different, {len(suite.flaky)} flaky",
     ]
     for each in suite.different[:_SHOWN]:
-        lines += [f"  DIFFERENT {each.test}", f"    before  {each.before}", f"    after   {each.after}"]
+        often = "" if each.times == each.runs else f" (in {each.times} of {each.runs} runs)"
+        lines += [
+            f"  DIFFERENT {each.test}",
+            f"    before  {each.before}",
+            f"    after   {each.after}{often}",
+        ]
     lines += [f"  flaky     {name}" for name in suite.flaky[:_SHOWN]]
     hidden = max(0, len(suite.different) - _SHOWN) + max(0, len(suite.flaky) - _SHOWN)
     return [*lines, f"  ... and {hidden} more (--json has all)"] if hidden else lines
@@ -144,7 +149,13 @@ def as_json(found: Comparison) -> dict[str, Any]:
                 "before": dict(suite.endings),
                 "same": suite.same,
                 "different": [
-                    {"test": each.test, "before": _ending(each.before), "after": _ending(each.after)}
+                    {
+                        "test": each.test,
+                        "before": _ending(each.before),
+                        "after": _ending(each.after),
+                        "times": each.times,
+                        "runs": each.runs,
+                    }
                     for each in suite.different
                 ],
                 "flaky": list(suite.flaky),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -63,7 +62,8 @@ class Copy:
         self._timeout = timeout
         self._measure = measure
         self._scratch = Scratch(self._root, ())
-        self._traces = Path(tempfile.mkdtemp(prefix="trust-"))
+        self._traces = self._scratch.folder.parents[1] / "traces"  # where it is deleted after a kill, too
+        self._traces.mkdir()
         self.fixes = fixing.Fixes((), {}, {})
 
     def __enter__(self) -> Copy:  # noqa: PYI034 - Python 3.10 has no Self
@@ -73,7 +73,6 @@ class Copy:
     def __exit__(self, *_: object) -> None:
         """Delete it."""
         self._scratch.close()
-        shutil.rmtree(self._traces, ignore_errors=True)
 
     @property
     def linked(self) -> list[str]:

@@ -33,11 +33,14 @@ _Outcomes = dict[str, Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Different:
-    """A test that ends differently after fixing, and did not by itself."""
+    """A test that ends differently after fixing, and always alike before."""
 
     test: str
     before: Outcome
     after: Outcome
+    times: int
+    """In how many of the `runs` after fixing it does."""
+    runs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class Suite:
     same: int
     different: tuple[Different, ...]
     flaky: tuple[str, ...]
-    """Tests that end this way or that with the same files."""
+    """Tests that end this way or that without any fix."""
     runs: tuple[Run, ...]
     """Before, before, after; and before, after once more, if need be."""
 
@@ -81,13 +84,14 @@ def _judged(before: list[_Outcomes], after: list[_Outcomes]) -> tuple[int, list[
     for test in names:
         first = [run.get(test, NOT_RUN) for run in before]
         then = [run.get(test, NOT_RUN) for run in after]
-        if len({each.ending for each in first}) > 1 or len({each.ending for each in then}) > 1:
+        if len({each.ending for each in first}) > 1:
             flaky.append(test)
-        elif first[0].ending != then[0].ending or (
-            # a message that is never the same twice says nothing
-            len(set(first)) == len(set(then)) == 1 and first[0] != then[0]
-        ):
-            different.append(Different(test, first[0], then[0]))
+            continue
+        # a message that is never the same twice says nothing
+        talks = len(set(first)) == 1
+        other = [each for each in then if (each != first[0] if talks else each.ending != first[0].ending)]
+        if other:
+            different.append(Different(test, first[0], other[0], times=len(other), runs=len(then)))
     return len(names) - len(different) - len(flaky), different, flaky
 
 

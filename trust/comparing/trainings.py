@@ -32,7 +32,7 @@ class Training:
     parts: int
     """Tensors, arrays, values and files that are compared."""
     varying: tuple[str, ...]
-    """What differs between runs of the same files, and is not compared."""
+    """What differs between runs before fixing, and is not compared."""
     difference: str | None
     """The first thing that is not the same after fixing."""
     runs: tuple[Run, ...]
@@ -52,7 +52,7 @@ def compare(copy: Copy, command: str) -> Training:
         runs += [copy.run(command, fixed=fixed) for fixed in (False, True)]
         before.append(_written(copy, runs[3]))
         after.append(_written(copy, runs[4]))
-    varying = _varying(before, after)
+    varying = _varying(before)
     compared = [name for name in before[0] if name not in varying]
     if not compared:
         raise RlintError(f"`{command}` is not seeded: all that it writes differs from run to run")
@@ -64,28 +64,26 @@ def compare(copy: Copy, command: str) -> Training:
     return Training(command, lines, len(compared) - lines, tuple(sorted(varying)), difference, tuple(runs))
 
 
-def _varying(before: Sequence[_Parts], after: Sequence[_Parts]) -> set[str]:
-    """What is not the same in two runs of the same files."""
-    return {
-        name
-        for runs in (before, after)
-        for other in runs[1:]
-        for name in {**runs[0], **other}
-        if runs[0].get(name) != other.get(name)
-    }
+def _varying(before: Sequence[_Parts]) -> set[str]:
+    """What is not the same in two runs before fixing."""
+    first = before[0]
+    return {name for other in before[1:] for name in {**first, **other} if first.get(name) != other.get(name)}
 
 
 def _difference(before: Sequence[_Parts], after: Sequence[_Parts]) -> str | None:
-    varying, first, then = _varying(before, after), before[0], after[0]
-    for name, part in first.items():
-        if name in varying:
-            continue
-        if name not in then:
-            return f"{name}: gone after fixing, was {part[1]}"
-        if then[name] != part:
-            return f"{name}: {part[1]} before, {then[name][1]} after fixing"
-    more = next((name for name in then if name not in first and name not in varying), None)
-    return None if more is None else f"{more}: only after fixing, {then[more][1]}"
+    varying, first = _varying(before), before[0]
+    for then in after:
+        for name, part in first.items():
+            if name in varying:
+                continue
+            if name not in then:
+                return f"{name}: gone after fixing, was {part[1]}"
+            if then[name] != part:
+                return f"{name}: {part[1]} before, {then[name][1]} after fixing"
+        for name, part in then.items():
+            if name not in first and name not in varying:
+                return f"{name}: only after fixing, {part[1]}"
+    return None
 
 
 def _written(copy: Copy, run: Run) -> dict[str, tuple[str, str]]:
