@@ -58,7 +58,7 @@ class Effects:
         self.names = names
         self.kinds = kinds
         self.project = project
-        self._calls: dict[ast.Call, tuple[Effect, str | None]] = {}
+        self._calls: dict[tuple[ast.Call, bool], tuple[Effect, str | None]] = {}
 
     def effect_of(self, expression: ast.expr) -> Effect:
         """The effect of evaluating an expression, all its parts included."""
@@ -70,8 +70,14 @@ class Effects:
         return effect
 
     def call_effect(self, call: ast.Call) -> Effect:
-        """The effect of a call alone; its arguments are not counted."""
-        effect, path = self._call(call)
+        """The effect of a call alone, also on the function that it stands in; its arguments left out."""
+        return self._judged(*self._call(call))
+
+    def effect_outside(self, call: ast.Call) -> Effect:
+        """The same as who calls the function sees it: what it changes of its own, nobody else notices."""
+        return self._judged(*self._call(call, by_caller=True))
+
+    def _judged(self, effect: Effect, path: str | None) -> Effect:
         if path is None:
             return effect
         found = self.project.effect_at(path, self.names.module) if self.project is not None else None
@@ -95,7 +101,7 @@ class Effects:
             return Effect(Level.EFFECTS, f"`{function.name}` rebinds a name outside itself"), ()
         for node in _body_nodes(function):
             if isinstance(node, ast.Call):
-                own, path = self._call(node)
+                own, path = self._call(node, by_caller=True)
                 if path is not None:
                     paths.append((path, own))
                     own = PURE
@@ -173,16 +179,16 @@ class Effects:
         )
         return PURE if fixed else READS
 
-    def _call(self, call: ast.Call) -> tuple[Effect, str | None]:
+    def _call(self, call: ast.Call, *, by_caller: bool = False) -> tuple[Effect, str | None]:
         """The effect of a call, or an access path that others have to judge, with what to think of it
-        where they cannot.
+        where they cannot; `by_caller`: as who calls the function sees it, whose own lists are its own affair.
         """
-        known = self._calls.get(call)
+        known = self._calls.get((call, by_caller))
         if known is None:
-            known = self._calls[call] = self._looked_at(call)
+            known = self._calls[call, by_caller] = self._looked_at(call, by_caller=by_caller)
         return known
 
-    def _looked_at(self, call: ast.Call) -> tuple[Effect, str | None]:
+    def _looked_at(self, call: ast.Call, *, by_caller: bool) -> tuple[Effect, str | None]:
         for keyword in call.keywords:
             if keyword.arg in facts.MUTATING_KEYWORDS or (keyword.arg == "copy" and _is_false(keyword.value)):
                 return _WRITES, None
@@ -200,7 +206,7 @@ class Effects:
                 return self._with_callbacks(call, qualified, known.effect), None
             return unknown, qualified
         if isinstance(call.func, ast.Attribute):
-            return self._method(call, call.func, unknown)
+            return self._method(call, call.func, unknown, by_caller=by_caller)
         callee = self.kinds.kind_of(call.func)
         if callee.tag is Tag.MODULE:
             return Effect(
@@ -212,14 +218,18 @@ class Effects:
             return unknown, callee.of
         return unknown, None
 
-    def _method(self, call: ast.Call, func: ast.Attribute, unknown: Effect) -> tuple[Effect, str | None]:
+    def _method(
+        self, call: ast.Call, func: ast.Attribute, unknown: Effect, *, by_caller: bool
+    ) -> tuple[Effect, str | None]:
         owner = self.kinds.kind_of(func.value)
-        if func.attr in CHANGES and self._is_own_item(func.value):
+        if by_caller and func.attr in CHANGES and self._is_own_item(func.value):
             return PURE, None
         if owner:
             known = facts.method_fact(owner.tag, func.attr, argument_count(call))
             if known is not None and owner.tag is not Tag.INSTANCE:
-                if owner.tag in _MUTABLE_TAGS and self.is_made_here(func.value):
+                # and not on what `backward` reaches
+                on_owner = known.effect.quiet or known.effect.reason.startswith("changes")
+                if by_caller and on_owner and owner.tag in _MUTABLE_TAGS and self.is_made_here(func.value):
                     return PURE, None
                 return known.effect, None
             return unknown, f"{owner.of}().{func.attr}" if owner.of else None

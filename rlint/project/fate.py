@@ -156,7 +156,7 @@ class Uses:
         qualified = self.knowledge.names.qualified(call.func)
         if qualified in facts.INPLACE_FUNCTIONS:
             return _CHANGED
-        effect = self.knowledge.effects.call_effect(call)
+        effect = self.knowledge.effects.effect_outside(call)
         if effect.quiet and self._is_put(call):
             return _KEPT  # by a container that was made here, so that nobody else sees the change
         if effect.quiet:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 
 from rlint.project import facts
 from rlint.syntax.scopes import Binding, How, Scope
@@ -27,7 +28,8 @@ class Names:
 
         `torch.cat`, `numpy.concatenate`, `builtins.len`; a def or class of this file is
         `<module>.<qualname>`. Only names, attributes of them and plain aliases are followed:
-        the attributes of a value have no qualified name.
+        the attributes of a value have no qualified name. Nor has what this file puts something else in
+        the place of (`torch.zeros = counted`), where it is read.
         """
         known = self._cache.get(expression, _UNSEEN)
         if known is not _UNSEEN:
@@ -37,8 +39,27 @@ class Names:
         self._cache[expression] = None
         result = self._resolve(expression, _ALIAS_DEPTH)
         result = facts.canonical(result) if result else None
+        if result in self._replaced and isinstance(expression.ctx, ast.Load):
+            result = None
         self._cache[expression] = result
         return result
+
+    @functools.cached_property
+    def _replaced(self) -> frozenset[str]:
+        """The canonical names of what the file sets or deletes in modules and classes, settings aside."""
+        found = [
+            self._resolve(node, _ALIAS_DEPTH)
+            for node in self.tree.of_type(ast.Attribute)
+            if not isinstance(node.ctx, ast.Load) and not _is_setting(self.tree.parents.get(node))
+        ]
+        for call in self.tree.of_type(ast.Call):
+            match call:
+                case ast.Call(
+                    func=ast.Name(id="setattr" | "delattr"), args=[owner, ast.Constant(value=str(name)), *_]
+                ):
+                    base = self._resolve(owner, _ALIAS_DEPTH)
+                    found.append(f"{base}.{name}" if base else None)
+        return frozenset(facts.canonical(path) for path in found if path)
 
     def bindings(self, name: ast.Name) -> tuple[Scope | None, list[Binding]]:
         """The scope that binds a name and everything that binds it there; no scope for a builtin."""
@@ -108,6 +129,11 @@ class Names:
         ):
             return self._resolve(binding.value, depth - 1)
         return None
+
+
+def _is_setting(statement: ast.AST | None) -> bool:
+    """Does an assignment set a number, text or truth value, as `torch.backends.cudnn.benchmark = True`?"""
+    return isinstance(statement, (ast.Assign, ast.AnnAssign)) and isinstance(statement.value, ast.Constant)
 
 
 def _is_stand_in(binding: Binding) -> bool:

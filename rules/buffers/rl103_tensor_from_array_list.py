@@ -36,10 +36,10 @@ def learn(agent, memory: list[tuple[np.ndarray, int]], epochs: int) -> None:
 
 ## Fix safety
 The fix puts `np.array(...)` around the list and hands the array to `torch.as_tensor`, which need not copy
-it. It is safe where the items surely are arrays of one data type that have a dimension at least, and the
-tensor's data type is theirs, float32 or float64. Elsewhere it is unsafe: a list of Python numbers gives
-float64 where torch would make float32, tensors that need a gradient cannot become an array, and
-`torch.FloatTensor` takes no notice of a default device.
+it. It is safe where the items surely are arrays of one data type and one dimension, and the tensor's data
+type is theirs, float32 or float64. Elsewhere it is unsafe: a list of Python numbers gives float64 where torch
+would make float32, tensors that need a gradient cannot become an array, `torch.FloatTensor` takes no notice
+of a default device, and of a list of images without a pixel torch makes a tensor of fewer dimensions.
 
 With the list goes the warning that torch gives about it.
 
@@ -215,11 +215,20 @@ def doubt(call: ast.Call, data: ast.expr, maker: str, item: Kind, site: Site) ->
     wanted = wanted_type(call, maker, site)
     if wanted is None:
         if isinstance(data, (ast.List, ast.Tuple)):
-            return None
+            return several_dimensions(shown, item)
         return f"{shown[:1].upper()}{shown[1:]} must not be empty: its data type would become float64"
-    if wanted == item.dtype or wanted in WIDE:
+    if wanted != item.dtype and wanted not in WIDE:
+        return "A number that the data type cannot hold is cut off where it was an error before"
+    return several_dimensions(shown, item)
+
+
+def several_dimensions(shown: str, item: Kind) -> str | None:
+    """What a reader has to agree to where arrays of several dimensions may be without rows: torch stops at
+    the first dimension without entries, so that the others are lost.
+    """
+    if item.rank == 1:
         return None
-    return "A number that the data type cannot hold is cut off where it was an error before"
+    return f"The arrays in {shown} must have rows: those without lose their other dimensions now"
 
 
 def wanted_type(call: ast.Call, maker: str, site: Site) -> str | None:

@@ -80,6 +80,15 @@ def test_items_of_own_tables_are_nobody_elses(program: str) -> None:
     assert effect.quiet, effect
 
 
+def test_a_call_that_changes_an_own_list_does_something_inside_of_the_function() -> None:
+    """Who calls the function does not see it; what stands beside the call does."""
+    site = site_of(
+        "def f(x):\n    rows = []\n    rows.append(x)\n    rows.append(x)\n    return rows\nprint(f(1))\n"
+    )
+    assert not site.effect_of(expression(site, "rows.append(x)")).quiet
+    assert site.effect_of(expression(site, "f(1)")).quiet
+
+
 def test_reading_state_is_told_from_pure() -> None:
     """A method that looks at an attribute changes nothing, but may answer differently next time."""
     site = site_of("class A:\n    def size(self):\n        return self.n\na = A()\na.size()\n")

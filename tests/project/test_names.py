@@ -33,6 +33,29 @@ def test_a_name_is_followed_through_imports_and_aliases(setup: str, used: str, e
 
 
 @pytest.mark.parametrize(
+    "replacing",
+    [
+        "np.zeros = counted",
+        "def f():\n    np.zeros = counted",
+        "setattr(np, 'zeros', counted)",
+        "del np.zeros",
+    ],
+)
+def test_what_the_file_replaces_has_no_name_any_more(replacing: str) -> None:
+    """`np.zeros` may be anything where the same file puts something else in its place."""
+    site = site_of(f"import numpy as np\n{replacing}\nprint(np.zeros, np.ones)\n")
+    assert site.qualified(expression(site, "np.zeros", last=True)) is None
+    assert site.qualified(expression(site, "np.ones")) == "numpy.ones"
+
+
+def test_a_setting_is_no_replacement() -> None:
+    """`torch.backends.cudnn.benchmark = True` is what it is there for."""
+    setting = "torch.backends.cudnn.benchmark"
+    site = site_of(f"import torch\n{setting} = True\nprint({setting})\n")
+    assert site.qualified(expression(site, setting, last=True)) == setting
+
+
+@pytest.mark.parametrize(
     ("program", "used"),
     [
         ("def f(np):\n    return np.zeros(3)", "np.zeros"),
