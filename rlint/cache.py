@@ -24,7 +24,9 @@ from rlint.files import read_regular
 FOLDER = ".rlint_cache"
 _KEY_BYTES, _MOST_BYTES = 32, 200_000_000
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*", re.ASCII)
-MOST_FILES = 2_000
+SUMMARY = ".summary"
+"""What files with the summaries of modules end with."""
+MOST_FILES, MOST_SUMMARIES = 2_000, 20_000
 """When there are more, the oldest half goes."""
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of rlint. It can be deleted.\n"
 
@@ -33,7 +35,7 @@ class Cache:
     """A folder of results. No failure to read or write is ever an error: it is work done again."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._results = folder / rlint.__version__
         self._key = None if _leads_away(folder, self._results) else own_key()
 
@@ -43,47 +45,62 @@ class Cache:
         return self._key is not None
 
     def load(self, name: str) -> Any:
-        """What is kept under a name; None if there is nothing that rlint has written for this user."""
-        path = self._results / f"{name}.json"
-        if self._key is None:
-            return None
+        """The plain data kept under a name; None if there is none that rlint has written for this user."""
+        text = self.load_bytes(f"{name}.json")
         try:
-            check, _, text = (read_regular(path, _MOST_BYTES) or b"").partition(b"\n")
-            if not hmac.compare_digest(check, self._signature(name, text)):
-                return None
-            value = json.loads(text)
-            os.utime(path)  # what is used stays longest
-        except (OSError, ValueError, RecursionError):
+            return None if text is None else json.loads(text)
+        except (ValueError, RecursionError):
             return None
-        return value
 
     def store(self, name: str, value: object) -> None:
         """Keep plain data under a name."""
+        with contextlib.suppress(ValueError):
+            self.store_bytes(f"{name}.json", json.dumps(value, separators=(",", ":")).encode("ascii"))
+
+    def holds(self, name: str) -> bool:
+        """Is there a file of this name, be it sound or not?"""
+        return self._key is not None and os.path.exists(os.path.join(self._results, name))
+
+    def load_bytes(self, name: str) -> bytes | None:
+        """The content of a file; None if there is none that rlint has written for this user."""
+        if self._key is None:
+            return None
+        path = os.path.join(self._results, name)
+        check, _, data = (read_regular(path, _MOST_BYTES) or b"").partition(b"\n")
+        try:
+            if not hmac.compare_digest(check, self._signature(name, data)):
+                return None
+            os.utime(path)  # what is used stays longest
+        except (OSError, ValueError):
+            return None
+        return data
+
+    def store_bytes(self, name: str, data: bytes) -> None:
+        """Keep a file."""
         if self._key is None:
             return
+        from rlint import atomic
+
         with contextlib.suppress(OSError, ValueError):
             if not self._results.is_dir():
                 self._make()
-            text = json.dumps(value, separators=(",", ":")).encode("ascii")
-            data = self._signature(name, text) + b"\n" + text
-            from rlint import atomic
-
-            atomic.replace_file(self._results / f"{name}.json", data, sync=False)
+            atomic.replace_file(self._results / name, self._signature(name, data) + b"\n" + data, sync=False)
 
     def tidy(self) -> None:
         """Delete the oldest results where there are many, and those of other versions."""
         if self._key is None:
             return
         with contextlib.suppress(OSError):
-            for other in self._folder.iterdir():
+            for other in self.folder.iterdir():
                 # nothing but what rlint may have made: whoever configures the folder may have named another
                 if _VERSION.fullmatch(other.name) and other != self._results and not other.is_symlink():
-                    _empty(path for path in other.iterdir() if path.suffix in (".json", ".tmp"))
+                    _empty(path for path in other.iterdir() if path.suffix in (".json", SUMMARY, ".tmp"))
                     with contextlib.suppress(OSError):
                         other.rmdir()
-            files = [(path.lstat().st_mtime, path) for path in self._results.glob("*.json")]
-            if len(files) > MOST_FILES:
-                _empty(path for _, path in sorted(files)[: len(files) - MOST_FILES // 2])
+            for suffix, most in ((".json", MOST_FILES), (SUMMARY, MOST_SUMMARIES)):
+                files = [(path.lstat().st_mtime, path) for path in self._results.glob(f"*{suffix}")]
+                if len(files) > most:
+                    _empty(path for _, path in sorted(files)[: len(files) - most // 2])
 
     def _signature(self, key: str, text: bytes) -> bytes:
         assert self._key is not None
@@ -92,8 +109,8 @@ class Cache:
     def _make(self) -> None:
         self._results.mkdir(parents=True, exist_ok=True)
         for name, text in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):
-            if not (self._folder / name).exists():
-                (self._folder / name).write_text(text, encoding="ascii")
+            if not (self.folder / name).exists():
+                (self.folder / name).write_text(text, encoding="ascii")
 
 
 def _leads_away(*folders: Path) -> bool:

@@ -32,6 +32,14 @@ def key_of(group: Iterable[tuple[Job, str]], *, ignore_suppressions: bool) -> st
     return digest.hexdigest()
 
 
+def key_of_summary(job: Job) -> str:
+    """The digest of all that the summary of a file hangs on."""
+    digest = hashlib.sha256(own_digest())
+    for text in (job.name, job.module, job.package, job.digest, repr(job.measured) if job.measured else ""):
+        digest.update(text.encode("utf-8", "backslashreplace") + b"\0")
+    return digest.hexdigest()
+
+
 @functools.lru_cache(maxsize=64)  # most files of a run are checked for the same
 def _joined(codes: frozenset[str]) -> str:
     return ",".join(sorted(codes))

@@ -154,6 +154,7 @@ class _Run:
                     [group for _, group in left],
                     ignore_suppressions=ignore_suppressions,
                     keep_summaries=keep_summaries,
+                    cache=cache,
                 )
             )
             for key, group in left:
@@ -200,14 +201,19 @@ class _Run:
         return {name: permits.checked(result) for name, result in results.items()}
 
     def _check(
-        self, groups: list[list[Job]], *, ignore_suppressions: bool, keep_summaries: bool
+        self,
+        groups: list[list[Job]],
+        *,
+        ignore_suppressions: bool,
+        keep_summaries: bool,
+        cache: Cache | None,
     ) -> dict[str, Result]:
-        from rlint.workers import start_workers
+        from rlint.workers import How, start_workers
 
-        with closing(start_workers(_process_count(groups, self._processes))) as workers:
-            results, self.summaries = workers.check(
-                groups, ignore_suppressions=ignore_suppressions, keep_summaries=keep_summaries
-            )
+        folder = cache.folder if cache is not None and cache.is_usable else None
+        how = How(ignore_suppressions, keep_summaries, folder)
+        with closing(start_workers(_process_count(groups, self._processes, cache))) as workers:
+            results, self.summaries = workers.check(groups, how)
         return {result.name: self._placed(result) for result in results}
 
     def _placed(self, result: Result, text: str | None = None) -> Result:
@@ -257,12 +263,21 @@ class _Run:
         return Report(tuple(findings), tuple(problems), checked, sources, paths)
 
 
+def _is_told(job: Job, cache: Cache | None) -> bool:
+    """Is a file read for what it tells only, and was that told before?"""
+    if cache is None or job.codes is not None:
+        return False
+    from rlint.kept_summaries import holds_summary
+
+    return holds_summary(cache, job)
+
+
 def _reaches_out(result: Result | None) -> bool:
     return result is not None and any(f.fix is not None and f.fix.elsewhere for f in result.findings)
 
 
-def _process_count(groups: Iterable[Sequence[Job]], wanted: int | None) -> int:
-    sizes = [job.size for group in groups for job in group]
+def _process_count(groups: Iterable[Sequence[Job]], wanted: int | None, cache: Cache | None) -> int:
+    sizes = [job.size for group in groups for job in group if not _is_told(job, cache)]
     if wanted is not None:
         return max(1, min(wanted, len(sizes) or 1))
     return max(1, min(os.cpu_count() or 1, sum(sizes) // _BYTES_PER_PROCESS + 1, len(sizes) or 1))

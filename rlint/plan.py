@@ -48,7 +48,8 @@ class Plan:
             module, package = modules[path]
             glance = look(path)
             hot = measured.get(name, ())
-            self._jobs[name] = Job(path, name, module, package, codes, texts.get(path), glance.size, hot)
+            text, size = texts.get(path), glance.size
+            self._jobs[name] = Job(path, name, module, package, codes, text, size, hot, digest=glance.digest)
             imports[name] = glance.imported_paths(package)
             if glance.digest:
                 self._digests[name] = glance.digest

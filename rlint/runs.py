@@ -44,6 +44,8 @@ class Job:
     size: int
     measured: Measured = ()
     judged: bool = True
+    digest: str = ""
+    """Of the content, as it was when the run began; "" where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)

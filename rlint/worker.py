@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import hashlib
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -21,11 +23,16 @@ from rlint.runs import Job, Result
 from rlint.syntax.parse import parse
 
 if TYPE_CHECKING:
+    from rlint.kept_summaries import KeptSummaries
     from rlint.registry import RuleEntry
     from rlint.rule import Rule
 
-KEPT_BYTES = 1_500_000
+KEPT_BYTES = 600_000
 """Trees of so much source are kept between summarising and checking; the rest is parsed again."""
+_COLLECTED_BYTES = 200_000
+"""After so much source, the trees that are no longer needed are freed. They are full of cycles, and whoever
+does much work turns the collector off: it would look again and again at all that is kept.
+"""
 
 
 class Worker:
@@ -37,12 +44,19 @@ class Worker:
         self._problems: dict[str, Problem] = {}
         self._comments: dict[str, suppress.Suppressions] = {}  # of files that no rule looks at
         self._kept = 0
+        self._uncollected = 0
 
-    def summarise(self, jobs: Iterable[Job]) -> dict[str, ModuleSummary]:
-        """Read and parse files; give their summaries by name. Problems are kept for `check`."""
+    def summarise(self, jobs: Iterable[Job], kept: KeptSummaries | None = None) -> dict[str, ModuleSummary]:
+        """Read and parse files; give their summaries by name, those that are kept where there are any.
+        Problems are remembered for `check`.
+        """
         summaries = {}
         for job in jobs:
             self._jobs.append(job)
+            known = kept.load(job) if kept is not None and job.judged and job.text is None else None
+            if known is not None:
+                summaries[job.name] = known
+                continue
             text = _text(job)
             if isinstance(text, str) and not job.judged:
                 module = parse(text, job.name)
@@ -66,11 +80,22 @@ class Worker:
             except Exception:  # noqa: BLE001 - a bug in rlint must not keep the other files from being checked
                 self._problems[job.name] = _bug(job.name, "reading this file")
                 continue
+            if kept is not None and job.text is None and _is_of(job, knowledge.tree.text):
+                kept.store(job, summaries[job.name])
             size = len(knowledge.tree.text)
             if job.codes is not None and self._kept + size <= KEPT_BYTES:
                 self._kept += size
                 self._knowledge[job.name] = knowledge
+            del knowledge
+            self._free(size)
         return summaries
+
+    def _free(self, size: int) -> None:
+        """Free the trees of the last files, of which one more of this size is done."""
+        self._uncollected += size
+        if self._uncollected > _COLLECTED_BYTES:
+            gc.collect(0)  # what has been there before is older
+            self._uncollected = 0
 
     def check(
         self,
@@ -96,11 +121,13 @@ class Worker:
             results.append(Result(name, tuple(sorted(found, key=lambda finding: finding.sort_key))))
         for group in groups:
             heat = (link or linked)(group)
-            results += [
-                self._check(jobs[name], heat.index, heat, rules, ignore_suppressions=ignore_suppressions)
-                for name in group
-                if name in jobs
-            ]
+            for name in group:
+                if name in jobs:
+                    job = jobs[name]
+                    results.append(
+                        self._check(job, heat.index, heat, rules, ignore_suppressions=ignore_suppressions)
+                    )
+                    self._free(job.size)
         if unusable:
             problems = _unusable(unusable)
             results = [replace(result, problems=(*result.problems, *problems)) for result in results]
@@ -159,6 +186,16 @@ def _text(job: Job) -> str | Problem:
         return job.text
     source = read_source(job.path, job.name)
     return source.text if isinstance(source, Source) else source
+
+
+def _is_of(job: Job, text: str) -> bool:
+    """Has the file still the content that the job tells of, and is a text what that holds?"""
+    source = read_source(job.path, job.name)
+    return (
+        isinstance(source, Source)
+        and source.text == text
+        and hashlib.sha256(source.raw).hexdigest() == job.digest
+    )
 
 
 def _known(job: Job, text: str, index: Index | None = None) -> Knowledge | Problem:

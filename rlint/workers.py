@@ -15,13 +15,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from rlint import registry
 from rlint.errors import RlintError
 from rlint.project.summary import ModuleSummary
 from rlint.runs import Job, Result
 from rlint.worker import Worker
+
+if TYPE_CHECKING:
+    from rlint.kept_summaries import KeptSummaries
 
 _METHOD: str = "fork" if sys.platform == "linux" else "spawn"
 """Forking saves each process its imports; nothing here runs threads."""
@@ -34,6 +38,25 @@ Found = tuple[list[Result], dict[str, ModuleSummary]]
 """What was found in some files, and their summaries by name."""
 
 
+@dataclass(frozen=True, slots=True)
+class How:
+    """What applies to all files of a run."""
+
+    ignore_suppressions: bool = False
+    give_summaries: bool = False
+    """Summaries are large: they are given only where they are needed."""
+    cache: Path | None = None
+    """The folder in which summaries are kept from one run to the next."""
+
+    def kept_summaries(self) -> KeptSummaries | None:
+        """Where summaries may be found, and go."""
+        if self.cache is None:
+            return None
+        from rlint.kept_summaries import KeptSummaries
+
+        return KeptSummaries(self.cache)
+
+
 class WorkerDiedError(RlintError):
     """A worker process ended before its work was done (killed, or out of memory)."""
 
@@ -41,12 +64,8 @@ class WorkerDiedError(RlintError):
 class Workers(Protocol):
     """What a run needs of its workers, be they processes or not."""
 
-    def check(
-        self, groups: Sequence[Sequence[Job]], *, ignore_suppressions: bool, keep_summaries: bool
-    ) -> Found:
-        """Read all files and check them, each with the knowledge of its group. Summaries are large: they are
-        given where they are to be kept.
-        """
+    def check(self, groups: Sequence[Sequence[Job]], how: How) -> Found:
+        """Read all files and check them, each with the knowledge of its group."""
 
     def close(self) -> None:
         """End all processes."""
@@ -58,10 +77,8 @@ class _Here:
     def __init__(self) -> None:
         gc.disable()
 
-    def check(
-        self, groups: Sequence[Sequence[Job]], *, ignore_suppressions: bool, keep_summaries: bool
-    ) -> Found:
-        return _check_each(groups, ignore_suppressions=ignore_suppressions, keep_summaries=keep_summaries)
+    def check(self, groups: Sequence[Sequence[Job]], how: How) -> Found:
+        return _check_each(groups, how)
 
     def close(self) -> None:
         atexit.unregister(gc.freeze)
@@ -94,14 +111,12 @@ class _Processes:
             self._processes.append(process)
             self._connections.append(ours)
 
-    def check(
-        self, groups: Sequence[Sequence[Job]], *, ignore_suppressions: bool, keep_summaries: bool
-    ) -> Found:
+    def check(self, groups: Sequence[Sequence[Job]], how: How) -> Found:
         shared, whole = _parted(groups, len(self._connections))
         shares = _shares(shared, len(self._connections))
         names = [[job.name for job in group] for group in shared]
         for connection, share in zip(self._connections, shares, strict=True):
-            _send(connection, _Order(share, names, ignore_suppressions, keep_summaries))
+            _send(connection, _Order(share, names, how))
         packed = [_receive(connection) for connection in self._connections]
         for number, connection in enumerate(self._connections):
             _send(connection, [own for other, own in enumerate(packed) if other != number])
@@ -149,8 +164,7 @@ class _Order:
 
     share: list[Job]
     groups: list[list[str]]
-    ignore_suppressions: bool
-    keep_summaries: bool
+    how: How
 
 
 def start_workers(count: int) -> Workers:
@@ -182,16 +196,17 @@ def _shares(groups: Sequence[Sequence[Job]], count: int) -> list[list[Job]]:
     return shares
 
 
-def _check_each(groups: Iterable[Sequence[Job]], *, ignore_suppressions: bool, keep_summaries: bool) -> Found:
+def _check_each(groups: Iterable[Sequence[Job]], how: How) -> Found:
     """Check whole groups, one after the other, so that the trees of one are held at a time."""
     results: list[Result] = []
     kept: dict[str, ModuleSummary] = {}
     uncollected = 0
+    from_before = how.kept_summaries()
     for group in groups:
         worker = Worker()
-        summaries = worker.summarise(group)
-        results += worker.check([summaries], ignore_suppressions=ignore_suppressions)
-        if keep_summaries:
+        summaries = worker.summarise(group, from_before)
+        results += worker.check([summaries], ignore_suppressions=how.ignore_suppressions)
+        if how.give_summaries:
             kept.update(summaries)
         uncollected += sum(job.size for job in group)
         if uncollected > _COLLECTED_BYTES:
@@ -215,13 +230,7 @@ def _serve(
         uncollected = 0
         while True:
             group: Sequence[Job] = connection.recv()
-            connection.send(
-                _check_each(
-                    [group],
-                    ignore_suppressions=order.ignore_suppressions,
-                    keep_summaries=order.keep_summaries,
-                )
-            )
+            connection.send(_check_each([group], order.how))
             uncollected += _size(group)
             if uncollected > _COLLECTED_BYTES:
                 gc.collect()
@@ -237,14 +246,14 @@ def _share_checked(order: _Order, connection: Connection) -> Found:
     those unpack them who need them.
     """
     worker = Worker()
-    own = worker.summarise(order.share)
+    own = worker.summarise(order.share, order.how.kept_summaries())
     connection.send(pickle.dumps(own, pickle.HIGHEST_PROTOCOL))
     every = dict(own)
     for packed in connection.recv():
         every.update(pickle.loads(packed))  # noqa: S301 - from a process of this very run
     groups = [{name: every[name] for name in names if name in every} for names in order.groups]
-    results = worker.check(groups, ignore_suppressions=order.ignore_suppressions)
-    return results, own if order.keep_summaries else {}
+    results = worker.check(groups, ignore_suppressions=order.how.ignore_suppressions)
+    return results, own if order.how.give_summaries else {}
 
 
 def _send(connection: Connection, message: object) -> None:

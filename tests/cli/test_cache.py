@@ -60,8 +60,9 @@ def start(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen
 
 
 def kept(folder: Path) -> list[Path]:
-    """The files of results."""
-    return sorted(folder.glob(".rlint_cache/*/*.json"))
+    """All files that are kept."""
+    files = folder.glob(".rlint_cache/*/*.*")
+    return sorted(path for path in files if path.suffix in (".json", ".summary"))
 
 
 def groups(folder: Path) -> set[str]:
@@ -188,6 +189,6 @@ def test_old_results_go(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path.write_text("{}")
         os.utime(path, (number, number))
     cache.Cache(folder).tidy()
-    left = sorted(path.name for path in kept(project))
+    left = sorted(path.name for path in kept(project) if path.suffix == ".json")
     assert len(left) == 5
     assert "19.json" in left
