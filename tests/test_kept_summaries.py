@@ -27,7 +27,7 @@ BODIES = (
     "        self.data = np.concatenate([self.data, [item]])\n        return work(item)\n",
     "def main(env, texts):\n    obs, done = env.reset(), False\n    while not done:\n"
     "        obs, reward, done, info = env.step({other}.work(obs))\n        Store().add(reward)\n",
-    "def main(env):\n    store = Store()\n    for _ in range(100_000):\n        store.add(env.step(work('a')))\n",
+    "def main(env):\n    store = Store()\n    for _ in range(9_999):\n        store.add(env.step(work(1)))\n",
 )
 FILE = st.tuples(
     st.sampled_from(HEADS),
