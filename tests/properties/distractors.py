@@ -1,0 +1,26 @@
+"""All distractors: what real programs do beside a pattern, and what a fix has to heed.
+
+Each takes a draft, changes it in place and says whether it could. None has to keep what the program computes:
+the changed program is the one that is run before and after its fixes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from properties import binding, enclosing, replacing, varying, watching
+from properties.draft import Draft
+
+Distractor = Callable[[Draft], bool]
+
+DISTRACTORS: tuple[Distractor, ...] = (
+    watching.keep_alias, watching.tell, watching.look_behind, watching.look_in_between, watching.pass_on,
+    watching.change, watching.look_by_name,
+    binding.rebind, binding.delete, binding.swap, binding.declare_global, binding.shadow, binding.take_names,
+    binding.comprehend, binding.walrus, binding.match_it,
+    enclosing.enclose, enclosing.fail, enclosing.leave_early, enclosing.make_generator,
+    enclosing.make_coroutine, enclosing.nest, enclosing.decorate, enclosing.in_class_body,
+    replacing.import_otherwise, replacing.patch, replacing.watch_attributes, replacing.subclass,
+    varying.repeat, varying.reorder, varying.drop, varying.vary_constant, varying.vary_constant,
+    varying.vary_expression, varying.vary_assignment,
+)  # fmt: skip

@@ -1,0 +1,42 @@
+"""Small programs of reinforcement learning that hold patterns, with shapes, types and forms that vary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+
+from properties.collecting import replay, returns, rollout
+from properties.pacing import schedule, waiting
+from properties.training import answers, logging, update
+
+Template = Callable[[Random], str]
+
+TEMPLATES: Mapping[str, tuple[Template, ...]] = {
+    "RL101": (rollout,),
+    "RL102": (replay,),
+    "RL103": (replay,),
+    "RL106": (logging,),
+    "RL112": (replay,),
+    "RL114": (logging,),
+    "RL115": (replay,),
+    "RL204": (schedule,),
+    "RL205": (schedule,),
+    "RL208": (replay, schedule),
+    "RL209": (logging,),
+    "RL210": (logging,),
+    "RL211": (schedule,),
+    "RL301": (update,),
+    "RL203": (update,),
+    "RL304": (update,),
+    "RL305": (update,),
+    "RL306": (update,),
+    "RL316": (update,),
+    "RL401": (waiting,),
+    "RL501": (answers,),
+    "RL502": (answers,),
+    "RL503": (answers,),
+    "RL505": (logging,),
+    "RL506": (returns,),
+    "RL701": (update,),
+}
+"""Templates that hold the pattern of a rule, in some of their forms at least."""

@@ -1,0 +1,68 @@
+"""Distractors: somebody else looks at what the pattern deals with, or changes it."""
+
+from __future__ import annotations
+
+import ast
+
+from properties.beside import put_beside, variable_of
+from properties.draft import Draft, statements
+
+
+def keep_alias(draft: Draft) -> bool:
+    """Another variable holds the same object, and is looked at in the end."""
+    draft.use("SEEN")
+    return put_beside(draft, "SEEN.append({name})")
+
+
+def tell(draft: Draft) -> bool:
+    """What a variable holds at that moment is noted."""
+    draft.use("SEEN")
+    return put_beside(draft, draft.rng.choice(("SEEN.append(repr({name}))", "print({name})")))
+
+
+def look_behind(draft: Draft) -> bool:
+    """A variable is looked at behind the outermost statement that the pattern is in."""
+    place = draft.place()
+    if place is None or (name := variable_of(draft, place)) is None:
+        return False
+    draft.use("SEEN")
+    scope = place.scope
+    outer = next(i for i, s in enumerate(scope) if any(one is place.statement for one in ast.walk(s)))
+    scope[outer + 1 : outer + 1] = statements(f"SEEN.append({name})")
+    return True
+
+
+def look_in_between(draft: Draft) -> bool:
+    """A nested function looks at a variable whenever it is called."""
+    place = draft.place()
+    if place is None or (name := variable_of(draft, place)) is None:
+        return False
+    draft.use("SEEN")
+    place.block[place.index + 1 : place.index + 1] = statements("peek()")
+    place.scope[0:0] = statements(f"def peek():\n    SEEN.append(repr({name}))")
+    return True
+
+
+def pass_on(draft: Draft) -> bool:
+    """Code that a reader may know or not gets the variable."""
+    draft.use("told")
+    return put_beside(draft, "told({name})")
+
+
+def change(draft: Draft) -> bool:
+    """A function changes what the variable holds, in place."""
+    draft.use("changed")
+    return put_beside(draft, "changed({name})")
+
+
+def look_by_name(draft: Draft) -> bool:
+    """Code in a text, or `locals()`, looks at a variable."""
+    draft.use("SEEN")
+    forms = (
+        "exec('SEEN.append(repr({name}))')",
+        "SEEN.append(repr(eval('{name}')))",
+        "SEEN.append(repr(locals().get('{name}')))",
+        "SEEN.append(repr(vars().get('{name}')))",
+        "SEEN.append(repr(globals().get('{name}')))",
+    )
+    return put_beside(draft, draft.rng.choice(forms))
