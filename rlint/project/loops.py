@@ -98,7 +98,7 @@ class Loops:
             child = parent
         return found
 
-    def _is_in_body(self, child: ast.AST, loop: Loop) -> bool:
+    def _is_in_body(self, child: ast.AST, loop: ast.For | ast.AsyncFor | ast.While) -> bool:
         return isinstance(child, ast.stmt) and self.tree.block(child)[0] is loop.body
 
     def innermost(self, node: ast.AST) -> AnyLoop | None:

@@ -1,0 +1,97 @@
+"""rlint keeps its promises for inputs that nobody would write (trust/ holds the long runs of the same)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+import hostile
+import inputs
+from mutate import differences
+from promises import broken_promises
+from regexes import attacked, recorded
+from trying import Mutator
+from variants import VARIANTS
+
+SOME = list(hostile.KINDS)[::12]
+EACH = 2
+"""So many changed inputs are tried of each kind that is no program."""
+
+
+def mutants(seed: int, programs: int) -> Iterator[bytes]:
+    """Inputs of all kinds, changed."""
+    mutator, rng = Mutator(), random.Random(seed)  # noqa: S311 - what is drawn is no secret
+    seeds = list(inputs.seeds())
+    for name in inputs.KINDS:
+        known = [data for data in seeds if data.startswith(name.encode() + b"\n")]
+        for _ in range(programs if name == "python" else EACH):
+            yield mutator.mutated(rng.choice(known), 4_000, rng.randrange(2**31))
+
+
+def broken(data: bytes, folder: Path) -> list[str]:
+    """What one input breaks."""
+    return [f"{failure.key}\n{failure.detail}" for failure in inputs.run(data, folder)]
+
+
+def broken_by(kind: str, size: int, folder: Path) -> list[str]:
+    """What a program of some kind breaks."""
+    made = hostile.KINDS[kind](size)
+    files = {"program.py": made} if isinstance(made, str) else made
+    failures = broken_promises({name: text.encode() for name, text in files.items()}, folder, formats=False)
+    return [f"{failure.key}\n{failure.detail}" for failure in failures]
+
+
+def test_changed_inputs_of_all_kinds_break_no_promise(tmp_path: Path) -> None:
+    """Programs, notebooks, configurations, baselines, profiles, cache and evidence files: checked and fixed,
+    or refused with what is wrong.
+    """
+    for data in mutants(seed=1, programs=10):
+        assert broken(data, tmp_path) == [], data
+
+
+@pytest.mark.slow
+def test_many_changed_inputs_break_no_promise(tmp_path: Path) -> None:
+    """The same, for more programs."""
+    for data in mutants(seed=2, programs=80):
+        assert broken(data, tmp_path) == [], data
+
+
+@pytest.mark.parametrize("kind", SOME)
+def test_repeated_forms_break_no_promise(kind: str, tmp_path: Path) -> None:
+    """Nested, chained, or a lot of it: nothing fails, and fixing twice changes nothing the second time."""
+    assert broken_by(kind, 7, tmp_path) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", hostile.KINDS)
+def test_all_repeated_forms_break_no_promise(kind: str, tmp_path: Path) -> None:
+    """The same, for all forms and more of each."""
+    assert broken_by(kind, 12, tmp_path) == []
+
+
+def test_programs_written_otherwise_are_found_the_same() -> None:
+    """Comments, blank lines, line ends, quotes, line breaks, names of modules, another order of methods:
+    each promise holds for all variants of a program, and what means the same is found the same.
+    """
+    for rule in ("list-as-queue",):
+        text = (inputs.FIXTURES / rule / "before.py").read_text(encoding="utf-8")
+        assert list(differences(text, [each for each in VARIANTS if each.name != "renamed"])) == []
+
+
+@pytest.mark.slow
+def test_no_pattern_is_slow() -> None:
+    """Each regular expression of rlint takes time in proportion to the text, whatever the text."""
+    patterns = recorded()
+    assert len(patterns) > 100
+    slow = {place: worst for pattern, place in patterns.items() if (worst := attacked(pattern)) is not None}
+    assert slow == {}
+
+
+def test_each_rule_has_seeds() -> None:
+    """What the fuzzer starts from covers all kinds of input."""
+    first = {data.partition(b"\n")[0].decode() for data in islice(inputs.seeds(), 1_000)}
+    assert first == set(inputs.KINDS)

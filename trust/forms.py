@@ -1,0 +1,172 @@
+"""Programs of any size: one form repeated, nested or chained without end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from textwrap import indent
+
+from inputs import FIXTURES
+
+Files = Mapping[str, str]
+HEAD = "import numpy as np\nimport torch\nimport torch.nn as nn\n\n\n"
+LOOP = """
+def train(env, net, optimizer, buffer, steps):
+    state = env.reset()
+    for step in range(steps):
+        action = net(torch.as_tensor(state))
+        state, reward, done, info = env.step(action)
+        optimizer.zero_grad()
+        loss = net(buffer.sample(32)).mean()
+        loss.backward()
+        optimizer.step()
+"""
+"""A loop whose body is hot; what is put below it, indented by eight, is in it."""
+
+
+def hot(body: str) -> str:
+    """A program with some statements in a hot loop."""
+    return HEAD + LOOP + indent(body, "        ")
+
+
+def many(line: str) -> Callable[[int], str]:
+    """A statement again and again in a hot loop; `@` is its number."""
+    return lambda n: hot("".join(line.replace("@", str(i)) + "\n" for i in range(n)))
+
+
+def top(line: str) -> Callable[[int], str]:
+    """The same at the top of a module, beside a hot loop."""
+    return lambda n: HEAD + "".join(line.replace("@", str(i)) + "\n" for i in range(n)) + LOOP
+
+
+def chain(start: str, link: str, end: str = "") -> Callable[[int], str]:
+    """One expression of many links in a hot loop."""
+    return lambda n: hot(f"y = {start}" + "".join(link.replace("@", str(i)) for i in range(n)) + end + "\n")
+
+
+def nested(head: str, deepest: int = 90) -> Callable[[int], str]:
+    """A compound statement in itself, as deep as Python reads it, and such towers beside one another."""
+
+    def made(n: int) -> str:
+        towers = []
+        for tower in range(0, n, deepest):
+            depth = min(deepest, n - tower)
+            lines = [" " * i + head.replace("@", str(i)) + "\n" for i in range(depth)]
+            towers.append("".join(lines) + " " * depth + "loss = loss + x.item()\n")
+        return hot("".join(towers))
+
+    return made
+
+
+def blocks(block: str) -> Callable[[int], str]:
+    """A definition again and again; `@` is its number, `<` the number before, `>` the one behind."""
+
+    def made(n: int) -> str:
+        numbers = ((str(i), str((i - 1) % n), str((i + 1) % n)) for i in range(n))
+        return HEAD + "\n\n".join(
+            block.replace("@", i).replace("<", before).replace(">", behind) for i, before, behind in numbers
+        )
+
+    return made
+
+
+def calls_of_all(n: int) -> str:
+    """Functions that all call all."""
+    side = max(int(n**0.5), 1)
+    calls = "".join(f"    f{i}(x)\n" for i in range(side))
+    return HEAD + "".join(f"def f{i}(x):\n{calls}    return x.item()\n\n" for i in range(side)) + LOOP
+
+
+def in_a_circle(n: int) -> Files:
+    """Modules that import one another in a circle, and call what they import."""
+    files = {
+        f"m{i}.py": f"import torch\nfrom m{(i + 1) % n} import f{(i + 1) % n}\n\ndef f{i}(x):\n"
+        f"    for step in range(9):\n        x = f{(i + 1) % n}(x).item()\n    return x\n"
+        for i in range(n)
+    }
+    return {**files, "program.py": "from m0 import f0\n" + HEAD + LOOP + "        f0(state)\n"}
+
+
+def stars_in_a_circle(n: int) -> Files:
+    """Modules that import all of one another in a circle."""
+    return {f"m{i}.py": f"import torch\nfrom m{(i + 1) % n} import *\n\nv{i} = g(1)\n" for i in range(n)}
+
+
+def classes_in_a_line(n: int) -> str:
+    """Classes that each inherit from the one before."""
+    return HEAD + "".join(
+        f"class C{i}({'nn.Module' if not i else f'C{i - 1}'}):\n    def f{i}(self, x):\n"
+        f"        for t in range(9):\n            x = self.f{max(i - 1, 0)}(x).item()\n"
+        "        return super().f(x)\n\n"
+        for i in range(n)
+    )
+
+
+def methods(n: int) -> str:
+    """A class of many methods that call one another in a circle."""
+    body = "".join(
+        f"    def f{i}(self, x):\n        self.a{i} = self.a{(i + 1) % n} + x.item()\n"
+        f"        return self.f{(i + 1) % n}(x)\n\n"
+        for i in range(n)
+    )
+    return HEAD + "class Agent(nn.Module):\n" + body + LOOP
+
+
+def matched(n: int) -> str:
+    """A `match` of many cases."""
+    return hot(
+        "match state:\n" + "".join(f"    case [{i}, *x] if x:\n        y = x.item()\n" for i in range(n))
+    )
+
+
+def elifs(n: int) -> str:
+    """An `if` of many branches."""
+    return hot("if x == 0:\n    y = 0\n" + "".join(f"elif x == {i}:\n    y = {i}\n" for i in range(n)))
+
+
+def excepts(n: int) -> str:
+    """A `try` of many handlers."""
+    return hot("try:\n    y = 0\n" + "".join(f"except E{i} as e:\n    y = {i}\n" for i in range(n)))
+
+
+def comprehension(n: int) -> str:
+    """A comprehension of many loops."""
+    return hot("y = [x" + "".join(f" for x{i} in x if x{i}" for i in range(n)) + "]\n")
+
+
+def depth(opening: str, closing: str, deepest: int = 80) -> Callable[[int], str]:
+    """Brackets in brackets, as deep as Python reads them, and such expressions beside one another."""
+
+    def made(n: int) -> str:
+        depths = [min(deepest, n - i) for i in range(0, n, deepest)]
+        return hot("".join(f"y = {opening * depth}x{closing * depth}\n" for depth in depths))
+
+    return made
+
+
+def of_fixtures() -> Iterator[tuple[str, Callable[[int], str]]]:
+    """The program of each fixture many times in one file, and what it does in its functions many times in
+    each of them.
+    """
+    for path in sorted(FIXTURES.glob("*/before.py")):
+        text = path.read_text(encoding="utf-8")
+        yield f"{path.parent.name} in a file", lambda n, text=text: text * max(n // 20, 1)  # type: ignore[misc]
+        yield f"{path.parent.name} in a function", lambda n, text=text: doubled(text, max(n // 20, 1))  # type: ignore[misc]
+
+
+def doubled(text: str, times: int) -> str:
+    """Each loop of a program, and each body of a function that has none, several times in a row."""
+    lines = text.split("\n")
+    found: list[str] = []
+    block: list[str] = []
+    for line in [*lines, ""]:
+        inside = line.startswith("        ") or (block and not line.strip())
+        if inside:
+            block.append(line)
+            continue
+        while block and not block[-1].strip():
+            block.pop()
+        found += block * (1 if any(re.match(r"\s+(return|yield)\b", each) for each in block[-1:]) else times)
+        block = []
+        found.append(line)
+    return "\n".join(found)

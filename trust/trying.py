@@ -1,0 +1,129 @@
+"""Trying inputs out: what fails is reduced and kept; and changes that suit the kind of an input."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from inputs import KINDS, programs, run
+from limits import MOST_BYTES, OvertimeError, Spent, watched
+from mutators import PythonMutator, changed_bytes, changed_json
+from promises import Failure, failure_of
+from rlint.trial.ddmin import ddmin
+
+_MINIMISE_SECONDS = 30.0
+
+
+def memory_folder() -> str | None:
+    """A folder that is no disk, where there is one."""
+    return "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - files in it have names of their own
+
+
+class Fuzzer:
+    """Gives inputs to rlint, and keeps those that fail."""
+
+    def __init__(self, failures: Path) -> None:
+        self._failures = failures
+        self._known: set[str] = set()
+        self._folder = Path(tempfile.mkdtemp(prefix="rlint-fuzz-", dir=memory_folder()))
+        self._started = time.monotonic()
+        self._reported = self._started
+        self.executions = 0
+        self.slowest = 0.0
+
+    def try_input(self, data: bytes) -> None:
+        """Try one input."""
+        self.executions += 1
+        for failure in tried(data, self._folder):
+            if failure.key not in self._known:
+                self._known.add(failure.key)
+                self._keep(data, failure.key)
+        if time.monotonic() - self._reported > 60:
+            self._reported = time.monotonic()
+            minutes = (self._reported - self._started) / 60
+            print(
+                f"{minutes:.0f} min: {self.executions} inputs, {len(self._known)} causes of failure",
+                flush=True,
+            )
+
+    def _keep(self, data: bytes, key: str) -> None:
+        least = minimised(data, key, self._folder)
+        [what] = [one.detail for one in tried(least, self._folder) if one.key == key][:1] or [
+            "does not fail again"
+        ]
+        name = hashlib.sha256(key.encode()).hexdigest()[:12]
+        (self._failures / f"{name}.input").write_bytes(least)
+        (self._failures / f"{name}.txt").write_text(f"{key}\n\n{what}\n", encoding="utf-8", errors="replace")
+        print(f"FAILURE {name} {key}", flush=True)
+
+
+def tried(data: bytes, folder: Path) -> list[Failure]:
+    """The failures of one input, time and memory included."""
+    failures: list[Failure] = []
+    spent = Spent()
+    try:
+        with watched() as spent:
+            failures = run(data, folder)
+    except OvertimeError as error:
+        failures = [failure_of("time", error)]
+    except MemoryError as error:
+        failures = [failure_of("memory", error)]
+    if spent.bytes > MOST_BYTES:
+        failures.append(Failure("memory", "", f"{spent.bytes / 1e6:.0f} MB"))
+    return failures
+
+
+def minimised(data: bytes, key: str, folder: Path) -> bytes:
+    """The lines of an input without which it does not fail, as far as half a minute allows."""
+    head, _, body = data.partition(b"\n")
+    until = time.monotonic() + _MINIMISE_SECONDS
+
+    lines = body.splitlines(keepends=True)
+
+    def rest(numbers: Sequence[int]) -> bytes:
+        return head + b"\n" + b"".join(lines[number] for number in numbers)
+
+    def fails(numbers: Sequence[int]) -> bool:
+        return time.monotonic() < until and any(one.key == key for one in tried(rest(numbers), folder))
+
+    return rest(ddmin(range(len(lines)), fails))
+
+
+class Mutator:
+    """Changes an input in a way that suits its kind; now and then, in any way at all."""
+
+    def __init__(self) -> None:
+        self._python = PythonMutator(list(programs()))
+
+    def mutated(self, data: bytes, most: int, seed: int) -> bytes:
+        """Another input of the same kind."""
+        rng = random.Random(seed)
+        head, _, body = data.partition(b"\n")
+        kind = KINDS.get(head.decode("ascii", "replace"))
+        if kind is None:
+            return b"python\n" + data[:most]
+        way = rng.random()
+        if way < 0.08 or not (kind.is_python or kind.is_json):
+            body = changed_bytes(body, rng)
+        elif kind.is_python:
+            body = self._python.changed(body.decode("utf-8", "replace"), rng).encode("utf-8", "replace")
+        elif head == b"notebook" and way < 0.6:
+            body = self._in_a_cell(body.decode("utf-8", "replace"), rng).encode("utf-8", "replace")
+        else:
+            body = changed_json(body.decode("utf-8", "replace"), rng).encode("utf-8", "replace")
+        return (head + b"\n" + body)[:most]
+
+    def _in_a_cell(self, text: str, rng: random.Random) -> str:
+        """The code of one cell changed as a program is."""
+        try:
+            data = json.loads(text)
+            cell = rng.choice([cell for cell in data["cells"] if cell["cell_type"] == "code"])
+            cell["source"] = self._python.changed("".join(cell["source"]), rng)
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+            return changed_json(text, rng)
+        return json.dumps(data, indent=1)
