@@ -93,10 +93,14 @@ def _compared(order: argparse.Namespace) -> Comparison:
         tests, trained = [], []
         for command in order.tests:
             _tell(f"tests: {command}")
-            tests.append(suites.compare(copy, command))
+            suite = suites.compare(copy, command)
+            _tell(f"{suite.same} the same, {len(suite.different)} different, {len(suite.flaky)} flaky")
+            tests.append(suite)
         for command in order.train:
             _tell(f"training: {command}")
-            trained.append(trainings.compare(copy, command))
+            training = trainings.compare(copy, command)
+            _tell(training.difference or "identical to the bit")
+            trained.append(training)
         name = order.project.resolve().name
         return Comparison(name, tuple(options), copy.fixes, tuple(tests), tuple(trained), tuple(copy.linked))
 
