@@ -184,9 +184,7 @@ class _Run:
         ignore_suppressions: bool = False,
     ) -> dict[str, Result]:
         """The results without those fixes that some file of the run forbids."""
-        if not any(
-            f.fix and (f.fix.elsewhere or f.fix.takes_away) for r in results.values() for f in r.findings
-        ):
+        if not any(f.fix and f.fix.needs_permission for r in results.values() for f in r.findings):
             return results
         from rlint.permits import Permits
 

@@ -105,6 +105,11 @@ class Fix:
         """The other files that it changes."""
         return tuple(other.path for other in self.elsewhere)
 
+    @property
+    def needs_permission(self) -> bool:
+        """Does it hang on more files than that of its finding? `rlint.permits` then looks at the others."""
+        return bool(self.elsewhere) or self.takes_away is not None
+
 
 def digest_of(text: str) -> str:
     """What a text is told by."""

@@ -68,6 +68,11 @@ class Plan:
         """The names of all files that the run reads, those without a connection to a target included."""
         return list(self._jobs)
 
+    @property
+    def paths(self) -> dict[str, Path]:
+        """The paths of all files that the run reads, by their names."""
+        return {name: job.path for name, job in self._jobs.items()}
+
     def read(self, name: str) -> Source | None:
         """The source of a file that the run reads; None where it cannot be read."""
         job = self._jobs[name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lsprotocol import types
@@ -12,7 +12,7 @@ from rlint.directives import Kind
 from rlint.findings import Finding, Safety
 from rlint.lsp.diagnostics import SOURCE, range_of
 from rlint.lsp.documents import Document
-from rlint.lsp.edits import difference, text_edits, workspace_edit
+from rlint.lsp.edits import difference, workspace_edit
 
 FIX_ALL = "source.fixAll.rlint"
 KINDS = (types.CodeActionKind.QuickFix, FIX_ALL)
@@ -26,6 +26,8 @@ class Asked:
     where: types.Range
     context: types.CodeActionContext
     capabilities: types.ClientCapabilities
+    other: Callable[[str], Document | None]
+    """Gives the document that a fix calls by a name, as it is now; None where it cannot be read."""
 
     def wants(self, kind: str) -> bool:
         """Are actions of this kind wanted?"""
@@ -41,11 +43,15 @@ class Asked:
         return bool(action and action.data_support and support and "edit" in support.properties)
 
 
-def quick_fixes(asked: Asked, findings: Sequence[Finding]) -> list[types.CodeAction]:
-    """Fixes of the findings in a range, safe ones first, then comments that hide them."""
+def found_here(asked: Asked, findings: Sequence[Finding]) -> list[Finding]:
+    """The findings that quick fixes are asked for."""
     if not asked.wants(types.CodeActionKind.QuickFix):
         return []
-    here = [finding for finding in findings if _meet(range_of(asked.document, finding), asked.where)]
+    return [finding for finding in findings if _meet(range_of(asked.document, finding), asked.where)]
+
+
+def quick_fixes(asked: Asked, here: Sequence[Finding]) -> list[types.CodeAction]:
+    """Fixes of findings, safe ones first, then comments that hide them."""
     offered = [action for finding in here for action in _fix(asked, finding)]
     offered.sort(key=lambda action: not action.is_preferred)
     return [*offered, *(action for finding in here for action in _comments(asked, finding))]
@@ -63,21 +69,33 @@ def fix_all(asked: Asked, edit: types.WorkspaceEdit | None, *, unsafe: bool) -> 
 
 
 def _fix(asked: Asked, finding: Finding) -> Iterator[types.CodeAction]:
-    """The fix of a finding, if the program can still be read with it."""
+    """The fix of a finding, if all its files are as it knows them, and can still be read with it."""
     fix = finding.fix
     if fix is None:
         return
-    done = fixes.one_pass(asked.document.source, [finding], unsafe=True)
-    if not done.findings or fixes.check_parses(done.text, finding.path, [finding]) is not None:
+    documents = {finding.path: asked.document, **{name: asked.other(name) for name in fix.files}}
+
+    def text_of(name: str) -> str | None:
+        document = documents.get(name)
+        return document.source if document is not None and document.is_python else None
+
+    done = fixes.passes(text_of, [finding], unsafe=True)
+    edits = [
+        (document, done[name].edits) for name, document in documents.items() if document and name in done
+    ]
+    if len(edits) < len(documents) or any(
+        fixes.check_parses(made.text, name, [finding]) is not None for name, made in done.items()
+    ):
         return
+    where = f" in {len(edits)} files" if len(edits) > 1 else ""
     safe = fix.safety is Safety.SAFE
     reason = f": {fix.reason}" if fix.reason else ""
     yield types.CodeAction(
-        title=f"rlint ({finding.code}): {fix.title}" + ("" if safe else f" (unsafe{reason})"),
+        title=f"rlint ({finding.code}): {fix.title}{where}" + ("" if safe else f" (unsafe{reason})"),
         kind=types.CodeActionKind.QuickFix,
         diagnostics=_diagnostics(asked, finding),
         is_preferred=safe,
-        edit=workspace_edit(asked.document, text_edits(asked.document, done.edits), asked.capabilities),
+        edit=workspace_edit(edits, asked.capabilities),
     )
 
 
@@ -96,9 +114,7 @@ def _comments(asked: Asked, finding: Finding) -> Iterator[types.CodeAction]:
             kind=types.CodeActionKind.QuickFix,
             diagnostics=_diagnostics(asked, finding),
             is_preferred=False,
-            edit=workspace_edit(
-                asked.document, text_edits(asked.document, [difference(text, after)]), asked.capabilities
-            ),
+            edit=workspace_edit([(asked.document, [difference(text, after)])], asked.capabilities),
         )
 
 

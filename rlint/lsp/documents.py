@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
 
+from rlint.files import Source, read_source
 from rlint.lsp.text import Text
 from rlint.patterns import absolute
 
@@ -32,9 +33,11 @@ def path_of(uri: str) -> Path | None:
 
 
 class Document:
-    """One version of an open document. A change makes another object of it."""
+    """One version of an open document. A change makes another object of it. Without a version, it is a file
+    that is not open.
+    """
 
-    def __init__(self, uri: str, language: str, version: int, source: str, encoding: str) -> None:
+    def __init__(self, uri: str, language: str, version: int | None, source: str, encoding: str) -> None:
         self.uri = uri
         self.language = language
         self.version = version
@@ -81,6 +84,18 @@ class Documents:
     def get(self, uri: str) -> Document | None:
         """The newest version of an open document."""
         return self._open.get(unquote(uri))
+
+    def at(self, path: Path, encoding: str) -> Document | None:
+        """The document that a path leads to: what stands in the editor, or else in the file, if that can be
+        read.
+        """
+        opened = (document for document in self if document.path == path and document.is_python)
+        if (found := next(opened, None)) is not None:
+            return found
+        source = read_source(path, str(path))
+        if not isinstance(source, Source):
+            return None
+        return Document(path.as_uri(), "python", None, source.text, encoding)
 
     def put(self, document: Document) -> None:
         """Open a document, or replace it by a newer version."""

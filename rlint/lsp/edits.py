@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate
 
@@ -47,11 +47,17 @@ def difference(before: str, after: str) -> Edit:
 
 
 def workspace_edit(
-    document: Document, edits: list[types.TextEdit], capabilities: types.ClientCapabilities
+    edits: Sequence[tuple[Document, Iterable[Edit]]], capabilities: types.ClientCapabilities
 ) -> types.WorkspaceEdit:
-    """An edit of one document; where the client can tell, of the version at hand and no other."""
+    """An edit of documents; where the client can tell, of the versions at hand and no others."""
+    made = [(document, text_edits(document, own)) for document, own in edits]
     workspace = capabilities.workspace.workspace_edit if capabilities.workspace else None
     if workspace is None or not workspace.document_changes:
-        return types.WorkspaceEdit(changes={document.uri: edits})
-    versioned = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=document.version)
-    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(versioned, [*edits])])
+        return types.WorkspaceEdit(changes={document.uri: own for document, own in made})
+    versioned = types.OptionalVersionedTextDocumentIdentifier
+    return types.WorkspaceEdit(
+        document_changes=[
+            types.TextDocumentEdit(versioned(uri=document.uri, version=document.version), [*own])
+            for document, own in made
+        ]
+    )

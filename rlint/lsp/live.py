@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,6 +45,8 @@ class Checked:
     """Where the links of the findings' chains stand."""
     tells_more: bool
     """Is there something new in it for other files?"""
+    paths: Mapping[str, Path] = field(default_factory=dict)
+    """Of all files that were read, by their names, as findings and fixes call them."""
 
     @classmethod
     def nothing(cls, text: str) -> Checked:
@@ -56,6 +58,7 @@ class Checked:
 class _Planned:
     key: tuple[object, ...]
     group: tuple[Job, ...]
+    paths: dict[str, Path]
     stamps: dict[Path, Stamp | None]
 
 
@@ -112,7 +115,15 @@ class Live:
         chains = {finding.chain for finding in findings if finding.chain}
         index = self._link(known).index if chains else None
         places = {chain: places_of(chain, index, paths) for chain in chains} if index else {}
-        return Checked(text, findings, problems, parsed=bool(made), chains=places, tells_more=news)
+        return Checked(
+            text,
+            findings,
+            problems,
+            parsed=bool(made),
+            chains=places,
+            tells_more=news,
+            paths=planned.paths,
+        )
 
     def _plan(self, target: Target, texts: Mapping[Path, str]) -> _Planned:
         """The files that can know of a target; found anew where imports or files have changed."""
@@ -121,13 +132,13 @@ class Live:
         known = self._plans.get(target.path)
         if known is None or known.key != key or known.stamps != _stamps(known.group, texts):
             plan = Plan([target], texts)
-            known = _Planned(key, tuple(plan.groups[0]), _stamps(plan.groups[0], texts))
+            known = _Planned(key, tuple(plan.groups[0]), plan.paths, _stamps(plan.groups[0], texts))
             self._forget_summaries()
         group = tuple(
             replace(job, text=texts.get(job.path), codes=target.codes if job.name == target.name else None)
             for job in known.group
         )
-        planned = _Planned(key, group, known.stamps)
+        planned = replace(known, group=group)
         self._plans[target.path] = planned
         return planned
 

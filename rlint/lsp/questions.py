@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from rlint.findings import Safety
 from rlint.lsp import actions
-from rlint.lsp.edits import differences, text_edits, workspace_edit
+from rlint.lsp.edits import differences, workspace_edit
 from rlint.lsp.hover import hover
 
 if TYPE_CHECKING:
@@ -27,10 +27,17 @@ def register(server: Server) -> None:
         found = await session.checked(document, newest=False) if document else None
         if document is None or found is None or not found.parsed:
             return None
-        asked = actions.Asked(document, params.range, params.context, server.client_capabilities)
-        offered = actions.quick_fixes(asked, found.findings)
+
+        def other(name: str) -> Document | None:
+            path = found.paths.get(name)
+            return session.documents.at(path, document.text.encoding) if path is not None else None
+
+        asked = actions.Asked(document, params.range, params.context, server.client_capabilities, other)
+        here = actions.found_here(asked, found.findings)
+        offered = actions.quick_fixes(asked, await session.permitted(document, found, here))
         unsafe = session.applied(document).settings.unsafe_fixes
-        fixable = [finding.fix.safety is Safety.SAFE or unsafe for finding in found.findings if finding.fix]
+        own = [each.fix for each in found.findings if each.fix and not each.fix.needs_permission]
+        fixable = [fix.safety is Safety.SAFE or unsafe for fix in own]
         if asked.wants(actions.FIX_ALL) and any(fixable):
             edit = None if asked.resolves else await _fix_all(document)
             if asked.resolves or edit:
@@ -49,8 +56,7 @@ def register(server: Server) -> None:
         after = await session.fixed(document)
         if after is None or not session.is_current(document):
             return None
-        edits = text_edits(document, differences(document.source, after))
-        return workspace_edit(document, edits, server.client_capabilities)
+        return workspace_edit([(document, differences(document.source, after))], server.client_capabilities)
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def show(params: types.HoverParams) -> types.Hover | None:

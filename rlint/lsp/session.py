@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote
 
 from rlint.errors import RlintError
 from rlint.files import display_name
+from rlint.findings import Finding
 from rlint.lsp import work
 from rlint.lsp.documents import Document, Documents
 from rlint.lsp.folders import Applied, Folders
@@ -97,6 +98,27 @@ class Session:
     async def fixed(self, document: Document) -> str | None:
         """The text with everything fixed that `rlint fix` would fix in it; None if another version came."""
         return await self._work(document, work.fix, document.source)
+
+    async def permitted(
+        self, document: Document, found: Checked, findings: Sequence[Finding]
+    ) -> Sequence[Finding]:
+        """Findings in a document, without the fixes that other files forbid, as `rlint fix` would."""
+        concerned = [each.fix for each in findings if each.fix is not None and each.fix.needs_permission]
+        if not concerned:
+            return findings
+        codes = {name: self._codes_of(found.paths[name]) for fix in concerned for name in fix.files}
+        codes[findings[0].path] = self._codes_of(self._path_of(document))
+        asked = work.Permission(findings, codes, found.paths)
+
+        def permitted(_: Live, task: work.Task) -> Sequence[Finding]:
+            return work.permitted(task, asked)
+
+        return await self._work(document, permitted, ()) or ()
+
+    def _codes_of(self, path: Path) -> frozenset[str] | None:
+        """What a file is checked for; None where the settings pass over it."""
+        applied = self.folders.applied(path)
+        return applied.settings.codes_for(path) if applied.included else None
 
     async def _check(self, document: Document, world: int) -> Checked | None:
         found = await self._work(document, work.check, Checked.nothing(document.source))

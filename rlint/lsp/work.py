@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,10 +14,12 @@ from rlint.baseline import Checked as Known
 from rlint.baseline import read_baseline
 from rlint.engine import MAX_PASSES
 from rlint.errors import RlintError
-from rlint.files import Source
-from rlint.findings import Problem
+from rlint.files import Source, read_source
+from rlint.findings import Finding, Problem
 from rlint.lsp.live import Checked, Live
-from rlint.runs import Target
+from rlint.permits import Permits
+from rlint.project.context import files_around
+from rlint.runs import Result, Target
 
 _STACK = 64 * 2**20  # bytes: programs are nested deeper than the small stacks of some systems' threads allow
 _GARBAGE_THRESHOLD = 200_000  # as in rlint's other processes
@@ -38,6 +40,17 @@ class Task:
     """A file of findings that the project lives with, and that are not shown."""
 
 
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """What is asked about fixes: may they be? `codes` are those that files are checked for, by their names;
+    None for one that is only read. `paths` are those of all files.
+    """
+
+    findings: Sequence[Finding]
+    codes: Mapping[str, frozenset[str] | None]
+    paths: Mapping[str, Path]
+
+
 def check(live: Live, task: Task) -> Checked | None:
     """Check the text; None if it was stopped."""
     if task.stopped():
@@ -49,17 +62,47 @@ def check(live: Live, task: Task) -> Checked | None:
 
 
 def fix(live: Live, task: Task) -> str | None:
-    """The text with everything fixed that `rlint fix` would fix in it; None if it was stopped."""
+    """The text with everything fixed that `rlint fix` would fix in it, apart from fixes that hang on other
+    files; None if it was stopped.
+    """
     text = task.text
     for _ in range(MAX_PASSES):
         found = check(live, replace(task, text=text))
         if found is None:
             return None
-        done = fixes.one_pass(text, found.findings, unsafe=task.unsafe)
+        own = [each for each in found.findings if not _hangs(each)]
+        done = fixes.one_pass(text, own, unsafe=task.unsafe)
         if done.text == text or fixes.check_parses(done.text, task.name, done.findings) is not None:
             break
         text = done.text
     return text
+
+
+def permitted(task: Task, asked: Permission) -> list[Finding]:
+    """The findings, without the fixes that some file forbids as it is now, be it open or not."""
+    texts = {**task.texts, task.path: task.text}
+    # Those that nothing connects with the text were not read for it, and may hold a name nevertheless.
+    around = files_around(task.path)
+    if around is None:
+        return [replace(each, fix=None) if _hangs(each) else each for each in asked.findings]
+    paths = dict(asked.paths)
+    known = set(paths.values())
+    paths.update((str(path), path) for path in around if path not in known)
+
+    def text_of(name: str) -> str | None:
+        path = paths[name]
+        if path in texts:
+            return texts[path]
+        source = read_source(path, name)
+        return source.text if isinstance(source, Source) else None
+
+    permits = Permits(asked.codes, list(paths), text_of, heeds_comments=True)
+    return list(permits.checked(Result(task.name, tuple(asked.findings))).findings)
+
+
+def _hangs(finding: Finding) -> bool:
+    """Does the fix of a finding hang on other files?"""
+    return finding.fix is not None and finding.fix.needs_permission
 
 
 def _new(found: Checked, task: Task, baseline: Path) -> Checked:

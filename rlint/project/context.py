@@ -72,6 +72,16 @@ def project_files(targets: Sequence[Path], look: Callable[[Path], Glance]) -> li
     return [(path, display_name(path)) for path in closest(sorted(checked.values()), found, _BUDGET, look)]
 
 
+def files_around(path: Path) -> list[Path] | None:
+    """All files with Python in the project that a file belongs to, whether they have to do with it or not;
+    None where they are too many to be looked at.
+    """
+    root = project_root(path) or path.parent
+    found = (Path(each) for each in _python_files(root, deep=_is_marked(str(root))))
+    files = list(islice(found, _MOST_FILES + 1))
+    return files if len(files) <= _MOST_FILES else None
+
+
 def _python_files(root: Path, *, deep: bool) -> Iterator[str]:
     for folder, folders, files in os.walk(root):
         if "pyvenv.cfg" in files:
