@@ -70,18 +70,29 @@ def test_a_reader_that_goes_away_causes_no_noise(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_interrupting_leaves_no_traceback(tmp_path: Path) -> None:
     """Ctrl-C ends with status 130 and without a traceback."""
+    import fcntl
+    import termios
+
+    reading, writing = os.pipe()
     process = subprocess.Popen(
         [sys.executable, "-m", "rlint", "check", "-"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.PIPE,
+        stdin=reading,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(1.0)  # it waits for standard input by now
+    os.write(writing, b"x = 1\n")
+    deadline = time.monotonic() + 60
+    while fcntl.ioctl(reading, termios.FIONREAD, bytes(4)) != bytes(4):  # once read, it waits for more
+        assert process.poll() is None
+        assert time.monotonic() < deadline, "standard input is not read"
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate()
+    os.close(reading)
+    os.close(writing)
     assert process.returncode == 130
     assert "Traceback" not in output + errors
 
