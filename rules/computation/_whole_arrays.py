@@ -71,6 +71,9 @@ def _used_outside(counter: str, found: Elements, site: Site) -> bool:
     scope = site.scope(found.loop).lookup(counter)
     if scope is None or scope.parent is None or site.captured(counter, scope):
         return True
+    deleted = (name for name in site.tree.of_type(ast.Name) if isinstance(name.ctx, ast.Del))
+    if any(name.id == counter and site.scope(name).lookup(counter) is scope for name in deleted):
+        return True
     return any(
         any(binding.statement is found.loop for binding in site.definitions(use))
         for use in site.reads(counter, scope)

@@ -99,10 +99,11 @@ def told(error: BaseException) -> tuple[str, str]:
 def is_misuse(error: BaseException) -> bool:
     """Does an exception tell of arguments that the program is not made for?
 
-    How such a call ends is not compared: a fix may leave out the very line that noticed.
+    How such a call ends is not compared: a fix may leave out the very line that noticed, and pages say where
+    what does not fit together is noticed later.
     """
     innermost = _innermost(error)
-    return isinstance(error, (TypeError, AttributeError)) and not (
+    return isinstance(error, (TypeError, AttributeError, ValueError, RuntimeError)) and not (
         innermost is not None and _is_own(innermost) and _raises(innermost.tb_frame, innermost.tb_lasti)
     )
 

@@ -63,6 +63,7 @@ def serve(jobs: BinaryIO, outcomes: BinaryIO) -> None:
     """Compare programs until no more come."""
     from properties.observing import Nursery
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends when no more jobs come
     nursery = Nursery()
     while True:
         try:
@@ -82,9 +83,11 @@ def _in_child(bench: Any, job: Job, seconds: float) -> bytes:
             outcome = bench.compare(job)
         except BaseException as error:  # noqa: BLE001 - told to the other end
             outcome = Outcome(error=f"{type(error).__name__}: {error}")
-        with os.fdopen(writing, "wb") as file:
-            file.write(pickle.dumps(outcome))
-        os._exit(0)
+        try:
+            with os.fdopen(writing, "wb") as file:
+                file.write(pickle.dumps(outcome))
+        finally:
+            os._exit(0)  # there is one server
     os.close(writing)
     found, until = b"", time.monotonic() + seconds
     with os.fdopen(reading, "rb", buffering=0) as file:
