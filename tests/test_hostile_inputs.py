@@ -13,7 +13,6 @@ import hostile
 import inputs
 from mutate import differences
 from promises import broken_promises
-from regexes import attacked, recorded
 from trying import Mutator
 from variants import VARIANTS
 
@@ -80,15 +79,6 @@ def test_programs_written_otherwise_are_found_the_same() -> None:
     for rule in ("list-as-queue",):
         text = (inputs.FIXTURES / rule / "before.py").read_text(encoding="utf-8")
         assert list(differences(text, [each for each in VARIANTS if each.name != "renamed"])) == []
-
-
-@pytest.mark.slow
-def test_no_pattern_is_slow() -> None:
-    """Each regular expression of rlint takes time in proportion to the text, whatever the text."""
-    patterns = recorded()
-    assert len(patterns) > 100
-    slow = {place: worst for pattern, place in patterns.items() if (worst := attacked(pattern)) is not None}
-    assert slow == {}
 
 
 def test_each_rule_has_seeds() -> None:

@@ -9,9 +9,9 @@ pattern fails if the time grows faster than the text: rlint's texts come from ot
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import itertools
-import pkgutil
 import random
 import re
 import string
@@ -39,7 +39,7 @@ def main() -> int:
     slow = 0
     patterns = recorded()
     for pattern, place in sorted(patterns.items(), key=lambda item: (item[1], str(item[0].pattern))):
-        worst = attacked(pattern)
+        worst = attacked(pattern, anchored=is_anchored(pattern, place))
         if worst is not None:
             slow += 1
             print(f"{place}: {pattern.pattern!r}: {worst}", flush=True)
@@ -61,14 +61,9 @@ def recorded() -> dict[re.Pattern[Any], str]:
 
     re.compile = compile_
     try:
-        import rlint
-
-        for module in pkgutil.walk_packages(rlint.__path__, "rlint."):
-            if not module.name.startswith(_LEFT_OUT):
-                try:
-                    importlib.import_module(module.name)
-                except ImportError:
-                    continue  # an extra that is not installed
+        for module in _modules():
+            with contextlib.suppress(ImportError):  # of an extra that is not installed
+                importlib.import_module(module)
     finally:
         re.compile = real
     for path in [*ROOT.glob("rlint/**/*.py"), *ROOT.glob("rules/**/*.py")]:
@@ -77,10 +72,19 @@ def recorded() -> dict[re.Pattern[Any], str]:
     return found
 
 
+def _modules() -> Iterator[str]:
+    for folder, package in ((ROOT / "rlint", "rlint"), (ROOT / "rules", "rlint.rules")):
+        for path in sorted(folder.rglob("*.py")):
+            parts = path.relative_to(folder).with_suffix("").parts
+            name = ".".join([package, *parts]).removesuffix(".__init__")
+            if not name.startswith(_LEFT_OUT):
+                yield name
+
+
 def _in_calls(text: str) -> Iterator[re.Pattern[Any]]:
     import ast
 
-    names = ("search", "match", "fullmatch", "findall", "finditer", "sub", "split")
+    names = ("search", "findall", "finditer", "sub", "split")
     for node in ast.walk(ast.parse(text)):
         match node:
             case ast.Call(
@@ -90,29 +94,45 @@ def _in_calls(text: str) -> Iterator[re.Pattern[Any]]:
                 yield re.compile(pattern)
 
 
-def attacked(pattern: re.Pattern[Any]) -> str | None:
+def is_anchored(pattern: re.Pattern[Any], place: str) -> bool:
+    """Is a pattern only matched from the beginning of a text? Told by its name in the files beside."""
+    path = ROOT / place
+    module = ".".join(Path(place).with_suffix("").parts)
+    module = module if module.startswith("rlint") else f"rlint.{module}"
+    names = [name for name, value in vars(sys.modules.get(module, sys)).items() if value is pattern]
+    uses = "search|findall|finditer|sub|split"
+    looked_for = rf"\b({'|'.join(names)})\.({uses})\(" if names else rf"(?<!\bre)\.({uses})\("
+    return not any(
+        re.search(looked_for, beside.read_text(encoding="utf-8"))
+        for beside in (path.parent.glob("*.py") if names and names[0][0] != "_" else [path])
+    )
+
+
+def attacked(pattern: re.Pattern[Any], *, anchored: bool) -> str | None:
     """The text that the pattern is slow on, described; None where there is none."""
     pieces = sorted(_pieces(pattern))
     for beginning, piece, end in itertools.product(["", *pieces[:2]], pieces, ("\n!", "")):
-        long = _seconds(pattern, beginning, piece, end, LONG)
+        long = _seconds(pattern, beginning + piece * (LONG // len(piece)) + end, anchored=anchored)
         if long < LEAST_SECONDS:
             continue
-        short = _seconds(pattern, beginning, piece, end, SHORT)
+        short = _seconds(pattern, beginning + piece * (SHORT // len(piece)) + end, anchored=anchored)
         if long > MOST_GROWTH * short:
             text = f"{beginning!r} + n × {piece!r} + {end!r}"
             return f"{LONG} characters {text} take {long:.3f} s, {SHORT} take {short:.4f} s"
     return None
 
 
-def _seconds(pattern: re.Pattern[Any], beginning: str, piece: str, end: str, size: int) -> float:
-    text: Any = beginning + piece * (size // len(piece)) + end
+def _seconds(pattern: re.Pattern[Any], text: Any, *, anchored: bool) -> float:
     if isinstance(pattern.pattern, bytes):
         text = text.encode("utf-8", "replace")
     best = float("inf")
     for _ in range(2):
         started = time.process_time()
-        for _ in pattern.finditer(text):
-            pass
+        if anchored:
+            pattern.match(text)
+            pattern.fullmatch(text)
+        else:
+            sum(1 for _ in pattern.finditer(text))
         best = min(best, time.process_time() - started)
         if best > 1:
             break

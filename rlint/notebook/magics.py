@@ -21,7 +21,7 @@ _LANGUAGE = re.compile(r"%(?:sql|md|sh|scala|r|fs|html|mermaid)(?:\s|$)")
 _LINE = re.compile(r"[ \t]*%{1,2}(?P<name>\w*)(?P<rest>.*)")
 _TIMED = re.compile(r"[ \t]*(?P<magic>%time[ \t]+)(?P<code>[^-\s].*)")
 _IMPORT = re.compile(r"[ \t]*(?:import|from)[ \t]")
-_SCRIPT = re.compile(r"(?:\./)?((?:[^\W\d]\w*/)*[^\W\d]\w*)\.py\b")
+_SCRIPT = re.compile(r"(?<!\w)(?<!\w/)(?:\./)?((?:[^\W\d]\w*/)*[^\W\d]\w*)\.py\b")
 _GIVES = re.compile(r"(?:--(?:out|err|proc)[ =]+|(?<!\S)-o[ ]+)([^\W\d]\w*)")
 _TAKES = re.compile(r"(?<!\S)-i[ ]+([^\W\d]\w*)")
 _FOREIGN = frozenset(

@@ -9,7 +9,7 @@ _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _INTERPOLATED = re.compile(r"(?<!\{)\{([^{}]*)\}|\$\{?([^\W\d]\w*)")
 _TARGETS = re.compile(r"[ \t]*([^\W\d][\w., \t*]*?)[ \t]*(?::[^=]*)?(?:[-+*/%@&|^]|//|\*\*|<<|>>)?=(?!=)")
 _DEFINED = re.compile(r"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+([^\W\d]\w*)")
-_BOUND = re.compile(r"\b(?:as|for)[ \t]+([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)|([^\W\d]\w*)[ \t]*:=")
+_BOUND = re.compile(r"\b(?:as|for)[ \t]+([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)|\b([^\W\d]\w*)[ \t]*:=")
 
 CELL_WITH_PYTHON = frozenset(
     "capture time prun wandb snakeviz scalene debug ipytest pyinstrument memit".split()
