@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from rlint.findings import Heat
+from rlint.project.first_use import made_before
 from rlint.syntax.tree import FUNCTIONS, LOOPS, Tree
 from rlint.syntax.walk import below
 
@@ -69,6 +70,8 @@ def coldest(node: ast.AST, tree: Tree) -> Heat:
     child = node
     for parent in tree.ancestors(node):
         if isinstance(parent, (*LOOPS, *FUNCTIONS, ast.Lambda)):
+            if isinstance(parent, FUNCTIONS) and isinstance(child, ast.stmt) and made_before(parent, child):
+                return Heat.COLD
             break
         if _fails(child, parent, tree):
             return Heat.COLD

@@ -21,8 +21,15 @@ def is_immutable(kind: Kind) -> bool:
     return kind.tag in _IMMUTABLE
 
 
+def each_of(kind: Kind) -> Kind:
+    """The kind of what a value of this kind gives when it is iterated over: of a dictionary, its keys."""
+    if kind.tag is Tag.STATE_DICT:
+        return Kind(Tag.STR)
+    return UNKNOWN if kind.tag is Tag.DICT else item_of(kind)
+
+
 def item_of(kind: Kind) -> Kind:
-    """The kind of what a value of this kind gives when it is iterated over (or indexed by one number)."""
+    """The kind of what a value of this kind holds: its items, or the values of a dictionary."""
     if kind.tag is Tag.LOADER:
         return kind.item or batches.BATCH_ON_HOST
     if kind.tag is Tag.BATCH:

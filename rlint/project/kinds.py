@@ -12,7 +12,7 @@ from rlint.project.by_use import ByUse
 from rlint.project.flow import Flow
 from rlint.project.guards import last_name
 from rlint.project.kind import UNKNOWN, Kind, Tag
-from rlint.project.kind_algebra import along, arithmetic, item_of, refines
+from rlint.project.kind_algebra import along, arithmetic, each_of, item_of, refines
 from rlint.project.kinds_base import ITERATES, Handlers, Resolver
 from rlint.project.kinds_of_calls import CallKinds
 from rlint.project.kinds_of_displays import DisplayKinds
@@ -217,7 +217,7 @@ class Kinds(CallKinds, DisplayKinds):
             return along(batches.BATCH_ON_HOST, path)
         if kind.tag in (Tag.INSTANCE, Tag.DATASET, Tag.REPLAY_BUFFER) and kind.of:
             kind = self.resolved(Kind(of=f"{kind.of}().__iter__()"))
-        return along(item_of(kind), path)
+        return along(each_of(kind), path)
 
     def _is_called_loader(self, iterable: ast.expr, kind: Kind) -> bool:
         """Is this a parameter, or an attribute that holds one, whose name says that it is a loader?"""

@@ -9,7 +9,7 @@ from rlint.project import batches, facts
 from rlint.project.draws import drawn
 from rlint.project.elements import Elements
 from rlint.project.kind import UNKNOWN, Device, Kind, Tag
-from rlint.project.kind_algebra import device_named, item_of, library_value
+from rlint.project.kind_algebra import device_named, each_of, item_of, library_value
 from rlint.project.kinds_base import ITERATES, Handlers
 from rlint.syntax.forms import argument_count
 from rlint.syntax.scopes import How
@@ -159,7 +159,7 @@ class CallKinds(Elements):
             "collections.deque",
         ):
             if node.args and qualified != "collections.deque":
-                return result._replace(item=item_of(self.kind_of(node.args[0])) or None)
+                return result._replace(item=each_of(self.kind_of(node.args[0])) or None)
             return result
         if result.tag is Tag.TENSOR:
             if qualified == batches.FROM_NUMPY:

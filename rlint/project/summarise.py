@@ -21,7 +21,7 @@ from rlint.project.guards import coldest, last_name
 from rlint.project.index import Index
 from rlint.project.items import applications
 from rlint.project.kind import UNKNOWN, Device, Kind, Tag
-from rlint.project.kind_algebra import item_of, refines
+from rlint.project.kind_algebra import each_of, refines
 from rlint.project.kinds import Kinds
 from rlint.project.knowledge import Knowledge
 from rlint.project.launches import handed_over
@@ -226,7 +226,7 @@ def _iterator(yields: list[ast.Yield | ast.YieldFrom], kinds: Kinds) -> Kind:
         kinds.kind_of(node.value).aged() if node.value is not None else Kind(Tag.NONE) for node in yields
     ]
     given = [
-        item_of(kind) if isinstance(node, ast.YieldFrom) else kind
+        each_of(kind) if isinstance(node, ast.YieldFrom) else kind
         for node, kind in zip(yields, given, strict=True)
     ]
     item = given[0]

@@ -259,3 +259,38 @@ def test_a_method_that_libraries_have_tells_nothing_of_its_class() -> None:
         }
     )["meta.py"]
     assert site.heat_of(expression(site, "look()")).level is Heat.COLD
+
+
+@pytest.mark.parametrize(
+    ("guard", "made", "heat"),
+    [
+        ("if self.model is not None: return", "self.model = load()", Heat.COLD),
+        ("if self.model: return self.model", "self.model = {'vae': load()}", Heat.COLD),
+        ("if hasattr(self, 'model'): return", "self.model = load()", Heat.COLD),
+        ("if self.model is None: return", "self.model = load()", Heat.HOT),
+        ("if self.done: return", "load(); self.done = True", Heat.HOT),
+        ("if self.model is not None: return", "self.other = load()", Heat.HOT),
+        ("if self.other: return", "self.model = load()", Heat.HOT),
+        ("if self.model is not None: pass", "self.model = load()", Heat.HOT),
+    ],
+)
+def test_what_is_made_at_first_use_is_cold(guard: str, made: str, heat: Heat) -> None:
+    """A function that leaves early once what it makes is there."""
+    site = site_of(
+        f"""
+        class Agent:
+            def ready(self):
+                {guard}
+                {made}
+
+            def act(self, obs):
+                self.ready()
+                return self.model(obs)
+
+        def rollout(agent: Agent, env, steps):
+            obs = env.reset()
+            for _ in range(steps):
+                obs, reward, done, info = env.step(agent.act(obs))
+        """
+    )
+    assert site.heat_of(expression(site, "load()")).level is heat

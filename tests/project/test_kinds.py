@@ -33,6 +33,22 @@ from rlint.project.kind import Device, Tag
         ("x = 3\nx = load()\nprint(x)", "x", Tag.UNKNOWN),
         ("x = None\nif c:\n    x = 'a'\nprint(x)", "x", Tag.STR),
         ("x = 1\nfor i in y:\n    x = load(i)\n    print(x)", "x", Tag.UNKNOWN),
+        (
+            "import torch\ndef f(b: dict[str, torch.Tensor]):\n    for k in b:\n        print(k)",
+            "k",
+            Tag.UNKNOWN,
+        ),
+        (
+            "import torch\ndef f(b: dict[str, torch.Tensor]):\n    print(list(b)[0])",
+            "list(b)[0]",
+            Tag.UNKNOWN,
+        ),
+        ("import torch\ndef f(b: dict[str, torch.Tensor]):\n    print(b['x'])", "b['x']", Tag.TENSOR),
+        (
+            "import torch\ndef f(n: torch.nn.Module):\n    for k in n.state_dict():\n        print(k)",
+            "k",
+            Tag.STR,
+        ),
     ],
 )
 def test_the_kind_of_a_variable_is_that_of_what_flows_into_it(program: str, used: str, tag: Tag) -> None:
