@@ -52,7 +52,7 @@ def test_a_safe_fix_changes_nothing_that_a_program_does(
 
 
 @pytest.mark.slow
-@settings(_SOME, max_examples=80)
+@settings(_SOME, max_examples=50)
 @given(rule=st.sampled_from(SAFE_RULES), rng=st.randoms(use_true_random=False))
 def test_many_safe_fixes_change_nothing_that_a_program_does(
     comparer: Comparer, rule: RuleEntry, rng: Random
