@@ -56,8 +56,8 @@ def test_the_fixed_text_is_what_is_timed_as_after(tmp_path: Path) -> None:
 
 def test_the_order_of_the_arms_changes_from_round_to_round(tmp_path: Path) -> None:
     """No arm profits from always being the second: all six orders come in turn."""
-    subject = write(tmp_path, LOGGED + "def run(n): LOG.append(id(run)); time.sleep(0.004)")
-    found = rounds_of(subject, budget=1)
+    subject = write(tmp_path, LOGGED + "def run(n): LOG.append(id(run)); time.sleep(0.002)")
+    found = rounds_of(subject, budget=2)
     timed = LOG[-3 * len(found) :]
     orders = [tuple(timed[at : at + 3]) for at in range(0, len(timed), 3)]
     assert len(set(orders[:6])) == 6
