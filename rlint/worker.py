@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rlint import registry, suppress
 from rlint.files import Source, read_source
-from rlint.findings import Finding, Heat, Problem
+from rlint.findings import Finding, Heat, Problem, Safety
 from rlint.project.calls import CallGraph
 from rlint.project.heat import HeatMap
 from rlint.project.index import Index
@@ -249,7 +249,21 @@ def _findings(rule: Rule, site: Site) -> list[Finding]:
         for finding in rule.check(node, site):
             if finding.heat >= rule.heat:
                 found.setdefault((finding.start, finding.end, finding.message), finding)
-    return list(found.values())
+    replaced = site.knowledge.names.replaced_methods if found else frozenset()
+    return [_with_doubt(finding, replaced, site) for finding in found.values()]
+
+
+def _with_doubt(finding: Finding, replaced: frozenset[str], site: Site) -> Finding:
+    """Nobody knows what a method does that the file replaces, and so what a fix of its calls changes."""
+    fix = finding.fix
+    if fix is None or fix.safety is not Safety.SAFE:
+        return finding
+    changed = [site.tree.text[edit.start : edit.end] for edit in fix.edits]
+    for name in sorted(replaced):
+        if any(f".{name}" in text for text in changed):
+            reason = f"`{name}` is replaced in this file, and may do something else"
+            return replace(finding, fix=replace(fix, safety=Safety.UNSAFE, reason=reason))
+    return finding
 
 
 def _bug(name: str, doing: str, whose: str = "rlint") -> Problem:

@@ -61,6 +61,12 @@ class Names:
                     found.append(f"{base}.{name}" if base else None)
         return frozenset(facts.canonical(path) for path in found if path)
 
+    @functools.cached_property
+    def replaced_methods(self) -> frozenset[str]:
+        """The names of methods that the file replaces in classes: `torch.Tensor.to = traced`."""
+        owned = (path.rpartition(".") for path in self._replaced)
+        return frozenset(name for owner, _, name in owned if owner.rpartition(".")[2][:1].isupper())
+
     def bindings(self, name: ast.Name) -> tuple[Scope | None, list[Binding]]:
         """The scope that binds a name and everything that binds it there; no scope for a builtin."""
         scope = self.tree.scope(name).lookup(name.id)
