@@ -156,3 +156,25 @@ def test_the_reason_names_what_a_helper_does(body: str, reason: str) -> None:
         "def reward(text):\n    return helper(text)\n\nreward(data)\n"
     )
     assert site.effect_of(expression(site, "reward(data)")).reason.endswith(reason)
+
+
+def test_nobody_knows_what_a_replaced_method_does() -> None:
+    """`torch.Tensor.to = traced` may do anything, and so may functions that call it."""
+    site = site_of(
+        """
+        import torch
+
+        def traced(tensor, device, move=torch.Tensor.to):
+            print(device)
+            return move(tensor, device)
+
+        torch.Tensor.to = traced
+
+        def make(device):
+            return torch.zeros(3).to(device)
+
+        print(make("cpu"), torch.zeros(3).cpu())
+        """
+    )
+    assert not site.effect_of(expression(site, 'make("cpu")')).quiet
+    assert site.effect_of(expression(site, "torch.zeros(3).cpu()")).quiet
