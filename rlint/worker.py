@@ -250,7 +250,7 @@ def _findings(rule: Rule, site: Site) -> list[Finding]:
             if finding.heat >= rule.heat:
                 found.setdefault((finding.start, finding.end, finding.message), finding)
     replaced = site.knowledge.names.replaced_methods if found else frozenset()
-    return [_with_doubt(finding, replaced, site) for finding in found.values()]
+    return [_with_doubt(each, replaced, site) if replaced else each for each in found.values()]
 
 
 def _with_doubt(finding: Finding, replaced: frozenset[str], site: Site) -> Finding:
