@@ -11,6 +11,7 @@ from rlint.project.kind import Tag
 from rlint.project.kind_algebra import is_immutable
 from rlint.project.knowledge import Knowledge
 from rlint.project.loops import ENVIRONMENT_STEP, MESSAGE
+from rlint.project.training import Training
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS
 from rlint.syntax.walk import below, children
@@ -41,6 +42,7 @@ class Changes:
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
+        self._training = Training(knowledge)
 
     def unchanged_between(self, expression: ast.expr, first: ast.AST, second: ast.AST) -> bool:
         """Has `expression` surely the same value at `second` as at `first`, which runs before it?
@@ -50,7 +52,9 @@ class Changes:
         """
         nodes = self._between(first, second)
         watched = _Watched(expression, self.knowledge)
-        return nodes is not None and not any(watched.changed_by(node) for node in nodes)
+        return nodes is not None and not any(
+            watched.changed_by(node) or self._is_trained(expression, node) for node in nodes
+        )
 
     def doubts_between(
         self, expression: ast.expr, first: ast.AST, second: ast.AST
@@ -65,7 +69,7 @@ class Changes:
         watched = _Watched(expression, self.knowledge)
         doubts = []
         for node in nodes:
-            if watched.lets_others_change(node):
+            if watched.lets_others_change(node) or self._is_trained(expression, node):
                 return None
             if watched.may_alias(node):
                 doubts.append(node)
@@ -74,6 +78,9 @@ class Changes:
                     return None
                 doubts.append(node)
         return tuple(doubts)
+
+    def _is_trained(self, expression: ast.expr, node: ast.AST) -> bool:
+        return isinstance(node, ast.Call) and self._training.changes(expression, node)
 
     def _between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
         """The nodes that may be evaluated between; None where `first` does not always run before `second`."""

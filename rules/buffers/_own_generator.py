@@ -13,7 +13,6 @@ from rlint.syntax.walk import children
 
 _NAME = "index_rng"
 _REASON = "A seeded run draws other indices, since the generator has a stream of its own"
-_FITS = "; more than there are can no longer be asked for"
 
 
 def draw_by_own_generator(
@@ -39,10 +38,20 @@ def draw_by_own_generator(
     insert = site.insert_after(made.body[-1], f"{own}.{name} = {generator}({seed}(2**31))")
     if insert is None or generator is None or seed is None:
         return None
-    draw = f"{receiver}.{name}.choice({_argument(count, site)}, size={_argument(size, site)}, replace=False)"
+    wanted = _no_more(size, count, site) if cut else _argument(size, site)
+    if wanted is None:
+        return None
+    draw = f"{receiver}.{name}.choice({_argument(count, site)}, size={wanted}, replace=False)"
     edits = (Edit(insert.start, insert.end, insert.text, shared=True), site.replace(node, draw))
-    reason = _REASON + (_FITS if cut else "")
-    return Fix("Draw by a `numpy.random.Generator`", Safety.UNSAFE, edits, reason)
+    return Fix("Draw by a `numpy.random.Generator`", Safety.UNSAFE, edits, _REASON)
+
+
+def _no_more(size: ast.expr, count: ast.expr, site: Site) -> str | None:
+    """The size of a draw where a permutation gave all there are to who asked for more; `choice` raises."""
+    is_builtin = site.scope(size).lookup("min") is None
+    if not (is_builtin and site.effect_of(size).quiet and site.effect_of(count).quiet):
+        return None
+    return f"min({_argument(size, site)}, {_argument(count, site)})"
 
 
 def _first(function: Function) -> str | None:

@@ -59,8 +59,8 @@ class ReplayBuffer:
 ## Fix safety
 Unsafe: the indices are as many, of the same type and without repeats, but others are drawn, since a
 `Generator` has a stream of its own. The fix seeds it from `np.random`, so that a seeded run still
-gives the same twice. Where a permutation was cut, more indices than there are transitions gave all of
-them, and raise a `ValueError` then.
+gives the same twice. Where a permutation was cut, which gave all there are to who asked for more, `min`
+stands in the new call, since `choice` would raise a `ValueError`.
 
 The generator is kept by the object, so the fix needs a class with an `__init__` that runs to its end.
 Functions, `torch.randperm` and probabilities get advice alone. Where a row that comes twice in a batch

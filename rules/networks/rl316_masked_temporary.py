@@ -45,10 +45,13 @@ fits into: every bit is the same, and `torch.bernoulli` draws the same from the 
 is `torch.full` where the factor is written with a point or the type is given, and else `fill_`,
 which takes whole numbers without changing the type.
 
+Where the ones may be whole numbers, or are, a fraction would be cut off: `ones_like` is then filled
+in the type that the product has, `torch.result_type(x, 0.5)`, and for ones of a type that
+is handed over there is advice alone.
+
 Unsafe where the factor of a probability may be a tensor, which `fill_` takes only if it is a single
-number, where the type of `ones_like` is not known (a fraction does not fit into integers), and for
-numbers that are not written out: one beyond the range of the type raises an error in place of
-becoming infinite.
+number, and for numbers that are not written out: one beyond the range of the type raises an error in
+place of becoming infinite.
 
 `torch.empty(n).bernoulli_(p)` is a little faster still, but draws other numbers from the stream.
 
@@ -147,23 +150,27 @@ def build_fix(
     text = filled(ones, factor, site)
     if text is None:
         return None
-    doubts = list(doubts_of(ones, factor, site, number=number, drawn=drawn))
+    doubts = list(doubts_of(factor, site, number=number, drawn=drawn))
     safety = Safety.UNSAFE if doubts else Safety.SAFE
     edits = (site.replace(product, text),)
     return Fix("Fill one tensor with the number", safety, edits, "; ".join(doubts) or None)
 
 
-def doubts_of(ones: ast.Call, factor: ast.expr, site: Site, *, number: bool, drawn: bool) -> Iterator[str]:
+def doubts_of(factor: ast.expr, site: Site, *, number: bool, drawn: bool) -> Iterator[str]:
     """What a reader has to agree to."""
     text = site.text(factor)
     if not number:
         yield f"`{text}` must be a number, or a tensor of a single one"
+    elif not drawn and not is_small(factor, LARGEST):
+        yield f"`{text}` must be in the range of the type, or else an error is raised"
+
+
+def may_be_cut_off(ones: ast.Call, factor: ast.expr, site: Site) -> bool:
+    """May the type of the ones be one that the factor does not fit into, and the product of another?"""
     dtype = site.kind_of(ones).dtype
     if dtype in FLOATS:
-        if number and not drawn and not is_small(factor, LARGEST):
-            yield f"`{text}` must be in the range of the type, or else an error is raised"
-    elif dtype not in WHOLE or not is_small(factor, SMALLEST) or is_written_float(factor):
-        yield f"The tensor must be of a floating-point type, or `{text}` must fit into its type"
+        return False
+    return dtype not in WHOLE or not is_small(factor, SMALLEST) or is_written_float(factor)
 
 
 def is_small(factor: ast.expr, most: int) -> bool:
@@ -182,6 +189,11 @@ def filled(ones: ast.Call, factor: ast.expr, site: Site) -> str | None:
     number = site.text(factor)
     keywords = [f"{keyword.arg}={site.text(keyword.value)}" for keyword in ones.keywords]
     given = [site.text(argument) for argument in ones.args]
+    if may_be_cut_off(ones, factor, site):
+        dtype = type_of_product(ones, factor, site) if like else None
+        if dtype is None:
+            return None
+        keywords.append(f"dtype={dtype}")
     if like:
         name = constructor("full_like", ones, site)
         return f"{name}({', '.join([*given, number, *keywords])})" if name and len(given) == 1 else None
@@ -192,6 +204,17 @@ def filled(ones: ast.Call, factor: ast.expr, site: Site) -> str | None:
         return f"{name}({', '.join([size, number, *keywords])})" if name else None
     name = constructor("empty", ones, site)
     return f"{name}({', '.join([*given, *keywords])}).fill_({number})" if name and given else None
+
+
+def type_of_product(ones: ast.Call, factor: ast.expr, site: Site) -> str | None:
+    """The text of the type that `ones_like(x) * factor` has."""
+    name = constructor("result_type", ones, site)
+    if name is None or any(keyword.arg == "dtype" for keyword in ones.keywords):
+        return None
+    if not is_number(factor, site) or not all(site.effect_of(argument).quiet for argument in ones.args):
+        return None
+    like = [site.text(argument) for argument in ones.args if isinstance(argument, (ast.Name, ast.Attribute))]
+    return f"{name}({like[0]}, {site.text(factor)})" if len(like) == 1 else None
 
 
 def constructor(name: str, ones: ast.Call, site: Site) -> str | None:

@@ -39,9 +39,10 @@ def _write_origins(folder: str, packages: frozenset[str], measured: bool) -> Non
         file = getattr(module, "__file__", None)
         if file and name.partition(".")[0] in packages:
             files[name] = os.path.realpath(file)
-    target = os.path.join(folder, f"origins-{uuid.uuid4().hex}.json")
+    target = os.path.join(folder, f"origins-{uuid.uuid4().hex}")
     with open(target, "w", encoding="utf-8") as file:
         json.dump({"measured": measured, "files": files}, file)
+    os.rename(target, f"{target}.json")  # a process may be killed before, and leave half of it
 
 
 def _start() -> None:
