@@ -26,7 +26,9 @@ _KEY_BYTES, _MOST_BYTES = 32, 200_000_000
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*", re.ASCII)
 SUMMARY = ".summary"
 """What files with the summaries of modules end with."""
-MOST_FILES, MOST_SUMMARIES = 2_000, 20_000
+ASKED = ".asked"
+"""What files end with that hold what the checks of files asked about one another."""
+MOST_FILES, MOST_SUMMARIES, MOST_ASKED = 2_000, 20_000, 500
 """When there are more, the oldest half goes."""
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of rlint. It can be deleted.\n"
 
@@ -61,6 +63,13 @@ class Cache:
         """Is there a file of this name, be it sound or not?"""
         return self._key is not None and os.path.exists(os.path.join(self._results, name))
 
+    def newest(self, prefix: str, most: int) -> list[str]:
+        """The names that begin so under which plain data is kept: those used last, the last one first."""
+        with contextlib.suppress(OSError):
+            files = [(path.stat().st_mtime, path.stem) for path in self._results.glob(f"{prefix}*.json")]
+            return [name for _, name in sorted(files, reverse=True)[:most]] if self._key is not None else []
+        return []
+
     def load_bytes(self, name: str) -> bytes | None:
         """The content of a file; None if there is none that rlint has written for this user."""
         if self._key is None:
@@ -94,10 +103,12 @@ class Cache:
             for other in self.folder.iterdir():
                 # nothing but what rlint may have made: whoever configures the folder may have named another
                 if _VERSION.fullmatch(other.name) and other != self._results and not other.is_symlink():
-                    _empty(path for path in other.iterdir() if path.suffix in (".json", SUMMARY, ".tmp"))
+                    _empty(
+                        path for path in other.iterdir() if path.suffix in (".json", SUMMARY, ASKED, ".tmp")
+                    )
                     with contextlib.suppress(OSError):
                         other.rmdir()
-            for suffix, most in ((".json", MOST_FILES), (SUMMARY, MOST_SUMMARIES)):
+            for suffix, most in ((".json", MOST_FILES), (SUMMARY, MOST_SUMMARIES), (ASKED, MOST_ASKED)):
                 files = [(path.lstat().st_mtime, path) for path in self._results.glob(f"*{suffix}")]
                 if len(files) > most:
                     _empty(path for _, path in sorted(files)[: len(files) - most // 2])

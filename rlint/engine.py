@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from rlint.files import NOTEBOOK, Source, read_source
 from rlint.findings import Finding, Safety
 from rlint.plan import Plan
-from rlint.runs import FixId, FixReport, Hidden, Report, Result, Target, Wanted
+from rlint.runs import FixId, FixReport, Hidden, How, Report, Result, Target, Wanted
 
 if TYPE_CHECKING:
+    from rlint.asked import Asked
     from rlint.cache import Cache
     from rlint.kept_results import KeptResults
     from rlint.project.summary import ModuleSummary
@@ -138,39 +139,65 @@ class _Run:
         cache: Cache | None = None,
     ) -> dict[str, Result]:
         """Check the targets, as far as the cache has no results. `check_again` needs the summaries."""
-        kept = self._kept(cache, ignore_suppressions=ignore_suppressions)
-        results: dict[str, Result] = {}
-        left: list[tuple[str | None, list[Job]]] = []
-        for group in self._plan.groups:
-            key = self._plan.key_of(group, ignore_suppressions=ignore_suppressions) if kept else None
-            known = kept.load(key) if kept and key else None
-            if known is None:
-                left.append((key, group))
-            else:
-                results.update((result.name, result) for result in known)
-        if left:
-            results.update(
-                self._check(
-                    [group for _, group in left],
-                    ignore_suppressions=ignore_suppressions,
-                    keep_summaries=keep_summaries,
-                    cache=cache,
-                )
-            )
-            for key, group in left:
-                if kept and key and self._plan.holds(group):
-                    kept.add(key, [results[job.name] for job in group if job.name in results])
-        if cache and kept and left:
-            kept.save()
-            cache.tidy()
+        how = How(ignore_suppressions, keep_summaries)
+        if cache is not None and cache.is_usable:
+            results = self._check_anew(cache, how)
+        else:
+            results = self._check(self._plan.groups, how, None)[0]
         return self._offered(results, {}, ignore_suppressions=ignore_suppressions)
 
-    def _kept(self, cache: Cache | None, *, ignore_suppressions: bool) -> KeptResults | None:
-        if cache is None or not cache.is_usable:
-            return None
+    def _check_anew(self, cache: Cache, how: How) -> dict[str, Result]:
+        """Check what the cache has no results of."""
         from rlint.kept_results import KeptResults
 
-        return KeptResults(cache, self._targets.values(), ignore_suppressions=ignore_suppressions)
+        unheeded = how.ignore_suppressions
+        kept = KeptResults(cache, self._targets.values(), ignore_suppressions=unheeded)
+        results: dict[str, Result] = {}
+        new: list[tuple[str | None, list[Job]]] = []
+        for group in self._plan.groups:
+            key = self._plan.key_of(group, ignore_suppressions=unheeded)
+            known = kept.load(key) if key else None
+            if known is None:
+                new.append((key, group))
+            else:
+                results.update((result.name, result) for result in known)
+        if new:
+            self._check_new(new, results, kept, cache, how)
+        return results
+
+    def _check_new(
+        self,
+        new: Sequence[tuple[str | None, list[Job]]],
+        results: dict[str, Result],
+        kept: KeptResults,
+        cache: Cache,
+        how: How,
+    ) -> None:
+        """Check groups of which something has changed, put what is found into `results` and keep it."""
+        from rlint.asked import Asked
+        from rlint.recheck import Recheck
+
+        again = Recheck(cache, kept, ignore_suppressions=how.ignore_suppressions)
+        asked, left = Asked(), []
+        for _, group in new:
+            part = again.check(group)
+            if part is None:
+                left.append(group)
+                continue
+            results.update((result.name, result) for result in part.kept)
+            results.update((result.name, self._placed(result)) for result in part.new)
+            asked.update(part.asked)
+            left += [part.left] if part.left else []
+        if left:
+            found, others = self._check(left, how, cache)
+            results.update(found)
+            asked.update(others)
+        for key, group in new:
+            if key and self._plan.holds(group):
+                kept.add(key, [results[job.name] for job in group if job.name in results])
+                again.keep(group, key, asked)
+        kept.save()
+        cache.tidy()
 
     def is_checked(self, name: str) -> bool:
         """Is a file one of those that the run is about?"""
@@ -199,20 +226,23 @@ class _Run:
         return {name: permits.checked(result) for name, result in results.items()}
 
     def _check(
-        self,
-        groups: list[list[Job]],
-        *,
-        ignore_suppressions: bool,
-        keep_summaries: bool,
-        cache: Cache | None,
-    ) -> dict[str, Result]:
-        from rlint.workers import How, start_workers
+        self, groups: Sequence[Sequence[Job]], how: How, cache: Cache | None
+    ) -> tuple[dict[str, Result], Asked]:
+        """What is found in groups, and what their files asked."""
+        how = replace(how, cache=cache.folder if cache is not None else None)
+        count = _process_count(groups, self._processes, cache)
+        if count == 1:
+            from rlint.group_checks import check_each, collector_off
 
-        folder = cache.folder if cache is not None and cache.is_usable else None
-        how = How(ignore_suppressions, keep_summaries, folder)
-        with closing(start_workers(_process_count(groups, self._processes, cache))) as workers:
-            results, self.summaries = workers.check(groups, how)
-        return {result.name: self._placed(result) for result in results}
+            with collector_off():
+                found = check_each(groups, how)
+        else:
+            from rlint.workers import Workers
+
+            with closing(Workers(count)) as workers:
+                found = workers.check(groups, how)
+        self.summaries = found.summaries
+        return {result.name: self._placed(result) for result in found.results}, found.asked
 
     def _placed(self, result: Result, text: str | None = None) -> Result:
         """What was found in a notebook, as places in its cells."""

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from rlint.cache import Cache
     from rlint.runs import Result, Target
 
+_PREFIX = "run-"
+_OTHERS = 4
+
 
 class KeptResults:
     """The results of runs over these targets."""
@@ -27,22 +30,37 @@ class KeptResults:
         for target in targets:
             of = target.name if target.codes is not None else f"-{target.name}"
             digest.update(of.encode("utf-8", "surrogateescape") + b"\0")
-        self._name = f"run-{digest.hexdigest()[:32]}"
-        kept = cache.load(self._name)
-        self._kept: dict[str, Any] = kept if isinstance(kept, dict) else {}
+        self.name = f"{_PREFIX}{digest.hexdigest()[:32]}"
+        self.names = [self.name]
+        """What the runs are called whose results are known: this one, or where nothing is kept of it, the last
+        over other files, of which most are the same if a file came or went.
+        """
+        kept = cache.load(self.name)
+        if not isinstance(kept, dict):
+            kept = {}
+            self.names = [self.name, *cache.newest(_PREFIX, _OTHERS)]
+            for name in self.names[1:]:
+                other = cache.load(name)
+                kept = {**other, **kept} if isinstance(other, dict) else kept
+        self._kept: dict[str, Any] = kept
         self._used: dict[str, Any] = {}
 
     def load(self, key: str) -> list[Result] | None:
-        """The results under a key; None if there are none."""
+        """The results under a key; None if there are none. They are kept on."""
+        results = self.peek(key)
+        if results is not None:
+            self._used[key] = self._kept[key]
+        return results
+
+    def peek(self, key: str) -> list[Result] | None:
+        """The same, without keeping them on."""
         plain = self._kept.get(key)
         if plain is None:
             return None
         try:
-            results = [from_plain(data) for data in plain]
+            return [from_plain(data) for data in plain]
         except (TypeError, ValueError):
             return None
-        self._used[key] = plain
-        return results
 
     def add(self, key: str, results: Sequence[Result]) -> None:
         """Keep results, unless a bug of rlint had a part in them."""
@@ -51,4 +69,4 @@ class KeptResults:
 
     def save(self) -> None:
         """Write down what this run knows; what is kept of other contents of the files goes."""
-        self._cache.store(self._name, self._used)
+        self._cache.store(self.name, self._used)

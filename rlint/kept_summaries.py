@@ -19,7 +19,11 @@ class KeptSummaries:
 
     def load(self, job: Job) -> ModuleSummary | None:
         """The summary of a file; None if there is none."""
-        data = self._cache.load_bytes(_name(job)) if job.digest else None
+        return self.load_by_key(key_of_summary(job)) if job.digest else None
+
+    def load_by_key(self, key: str) -> ModuleSummary | None:
+        """The summary with this digest of all that it hangs on, be it of a file that has changed."""
+        data = self._cache.load_bytes(key + SUMMARY)
         try:
             return None if data is None else unpack(data)
         except UnpackError:

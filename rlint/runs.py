@@ -49,6 +49,17 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class How:
+    """What applies to all files of a run."""
+
+    ignore_suppressions: bool = False
+    give_summaries: bool = False
+    """Summaries are large: they are given only where they are needed."""
+    cache: Path | None = None
+    """The folder in which summaries are kept from one run to the next, and what files ask."""
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """What was found in one file."""
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import gc
 import hashlib
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rlint import registry, suppress
 from rlint.files import Source, read_source
 from rlint.findings import Finding, Heat, Problem, Safety
-from rlint.project.calls import CallGraph
-from rlint.project.heat import HeatMap
-from rlint.project.index import Index
 from rlint.project.knowledge import Knowledge
+from rlint.project.linked import Linked
 from rlint.project.site import Site
 from rlint.project.summarise import summarise
 from rlint.project.summary import ModuleSummary
@@ -24,6 +22,8 @@ from rlint.syntax.parse import parse
 
 if TYPE_CHECKING:
     from rlint.kept_summaries import KeptSummaries
+    from rlint.project.asking import Questions
+    from rlint.project.index import Index
     from rlint.registry import RuleEntry
     from rlint.rule import Rule
 
@@ -102,15 +102,22 @@ class Worker:
         groups: Iterable[Mapping[str, ModuleSummary]],
         *,
         ignore_suppressions: bool,
-        link: Callable[[Mapping[str, ModuleSummary]], HeatMap] | None = None,
+        link: Callable[[Mapping[str, ModuleSummary]], Linked] | None = None,
+        ask: Callable[[Linked], Questions] | None = None,
+        only: Collection[str] | None = None,
     ) -> list[Result]:
         """Check this worker's files, each with the knowledge of its group: the summaries by the files' names.
 
-        Files that are in none could not be read. `link` is given by who keeps what follows from a group.
+        Files that are in none could not be read. `link` is given by who keeps what follows from a group,
+        `ask` by who wants to know what is asked of it. `only` chooses among this worker's files.
         """
-        codes = frozenset[str]().union(*(job.codes for job in self._jobs if job.codes))
+        jobs = {
+            job.name: job
+            for job in self._jobs
+            if job.codes is not None and (only is None or job.name in only)
+        }
+        codes = frozenset[str]().union(*(job.codes for job in jobs.values() if job.codes))
         rules, unusable = registry.load_usable(codes)
-        jobs = {job.name: job for job in self._jobs if job.codes is not None}
         results = [
             Result(name, problems=(self._problems[name],), checked=False)
             for name in jobs
@@ -120,22 +127,20 @@ class Worker:
             found = [] if ignore_suppressions else _sorted_out([], comments, jobs[name])[0]
             results.append(Result(name, tuple(sorted(found, key=lambda finding: finding.sort_key))))
         for group in groups:
-            heat = (link or linked)(group)
+            linked = link(group) if link is not None else Linked(group.values())
+            questions = ask(linked) if ask is not None else None
             for name in group:
                 if name in jobs:
                     job = jobs[name]
-                    results.append(
-                        self._check(job, heat.index, heat, rules, ignore_suppressions=ignore_suppressions)
-                    )
+                    known = questions.stand_in(name) if questions is not None else linked
+                    results.append(self._check(job, known, rules, ignore_suppressions=ignore_suppressions))
                     self._free(job.size)
         if unusable:
             problems = _unusable(unusable)
             results = [replace(result, problems=(*result.problems, *problems)) for result in results]
         return results
 
-    def _check(
-        self, job: Job, index: Index, heat: HeatMap, rules: Sequence[Rule], *, ignore_suppressions: bool
-    ) -> Result:
+    def _check(self, job: Job, linked: Linked, rules: Sequence[Rule], *, ignore_suppressions: bool) -> Result:
         assert job.codes is not None
         kept = self._knowledge.pop(job.name, None)
         text = kept.tree.text if kept is not None else _text(job)
@@ -149,10 +154,11 @@ class Worker:
         problems: list[Problem] = []
         hidden: tuple[Finding, ...] = ()
         if wanted:
+            index = linked.index
             knowledge = kept.linked(index) if kept is not None else _known(job, text, index)
             if isinstance(knowledge, Problem):
                 return Result(job.name, problems=(knowledge,), checked=False)
-            site = Site(job.name, knowledge, index, heat)
+            site = Site(job.name, knowledge, linked)
             for rule in wanted:
                 seen = _run_rule(rule, site)
                 if isinstance(seen, Problem):
@@ -173,12 +179,6 @@ def _sorted_out(
     shown = [finding for finding in found if finding not in hidden]
     known = {entry.code: entry.name for entry in registry.catalogue()}
     return [*shown, *comments.report(job.name, known, job.codes or ())], hidden
-
-
-def linked(group: Mapping[str, ModuleSummary]) -> HeatMap:
-    """What follows from the summaries of a group of files together."""
-    index = Index(group.values())
-    return HeatMap(index, CallGraph(index))
 
 
 def _text(job: Job) -> str | Problem:

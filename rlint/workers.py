@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 import multiprocessing
 import multiprocessing.connection
@@ -10,90 +9,30 @@ import os
 import pickle
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
 from rlint import registry
 from rlint.errors import RlintError
-from rlint.project.summary import ModuleSummary
-from rlint.runs import Job, Result
+from rlint.group_checks import COLLECTED_BYTES, Found, check_each, checked, kept_summaries
+from rlint.runs import How, Job
 from rlint.worker import Worker
-
-if TYPE_CHECKING:
-    from rlint.kept_summaries import KeptSummaries
 
 _METHOD: str = "fork" if sys.platform == "linux" else "spawn"
 """Forking saves each process its imports; nothing here runs threads."""
-_COLLECTED_BYTES = 3_000_000
-"""Trees are full of cycles, but all of them are in use until their group is done. So garbage is collected
-once after so much source, and not while a group is being checked.
-"""
-
-Found = tuple[list[Result], dict[str, ModuleSummary]]
-"""What was found in some files, and their summaries by name."""
-
-
-@dataclass(frozen=True, slots=True)
-class How:
-    """What applies to all files of a run."""
-
-    ignore_suppressions: bool = False
-    give_summaries: bool = False
-    """Summaries are large: they are given only where they are needed."""
-    cache: Path | None = None
-    """The folder in which summaries are kept from one run to the next."""
-
-    def kept_summaries(self) -> KeptSummaries | None:
-        """Where summaries may be found, and go."""
-        if self.cache is None:
-            return None
-        from rlint.kept_summaries import KeptSummaries
-
-        return KeptSummaries(self.cache)
 
 
 class WorkerDiedError(RlintError):
     """A worker process ended before its work was done (killed, or out of memory)."""
 
 
-class Workers(Protocol):
-    """What a run needs of its workers, be they processes or not."""
-
-    def check(self, groups: Sequence[Sequence[Job]], how: How) -> Found:
-        """Read all files and check them, each with the knowledge of its group."""
-
-    def close(self) -> None:
-        """End all processes."""
-
-
-class _Here:
-    """All work in this process."""
-
-    def __init__(self) -> None:
-        gc.disable()
-
-    def check(self, groups: Sequence[Sequence[Job]], how: How) -> Found:
-        return _check_each(groups, how)
-
-    def close(self) -> None:
-        atexit.unregister(gc.freeze)
-        atexit.register(
-            gc.freeze
-        )  # what is there at the end goes with the process, without a last look at it
-        gc.freeze()  # what is there now counts as old: turned on, the collector would look at all of it
-        gc.unfreeze()
-        gc.enable()
-
-
-class _Processes:
-    """Groups that are too large for one process are shared out file by file: each process summarises its
-    share, gets the summaries of the others, and checks its share, whose trees it has kept. The other groups
-    are handed out whole, the largest first, to whoever is free.
+class Workers:
+    """Some processes. Groups that are too large for one of them are shared out file by file: each summarises
+    its share, gets the summaries of the others, and checks its share, whose trees it has kept. The other
+    groups are handed out whole, the largest first, to whoever is free.
     """
 
     def __init__(self, count: int) -> None:
@@ -112,6 +51,7 @@ class _Processes:
             self._connections.append(ours)
 
     def check(self, groups: Sequence[Sequence[Job]], how: How) -> Found:
+        """Read all files and check them, each with the knowledge of its group."""
         shared, whole = _parted(groups, len(self._connections))
         shares = _shares(shared, len(self._connections))
         names = [[job.name for job in group] for group in shared]
@@ -120,23 +60,22 @@ class _Processes:
         packed = [_receive(connection) for connection in self._connections]
         for number, connection in enumerate(self._connections):
             _send(connection, [own for other, own in enumerate(packed) if other != number])
-        results: list[Result] = []
-        summaries: dict[str, ModuleSummary] = {}
+        every = Found()
         left = list(reversed(whole))
         busy = list(self._connections)
         while busy:
             ready = multiprocessing.connection.wait(busy)
             for connection in [known for known in busy if known in ready]:
                 found: Found = _receive(connection)  # type: ignore[assignment]
-                results += found[0]
-                summaries.update(found[1])
+                every.add(found)
                 if left:
                     _send(connection, left.pop())
                 else:
                     busy.remove(connection)
-        return results, summaries
+        return every
 
     def close(self) -> None:
+        """End all processes."""
         for connection in self._connections:
             connection.close()
         for process in self._processes:
@@ -167,11 +106,6 @@ class _Order:
     how: How
 
 
-def start_workers(count: int) -> Workers:
-    """Start `count` processes, or do the work in this one."""
-    return _Here() if count <= 1 else _Processes(count)
-
-
 def _size(group: Sequence[Job]) -> int:
     return sum(job.size for job in group)
 
@@ -196,25 +130,6 @@ def _shares(groups: Sequence[Sequence[Job]], count: int) -> list[list[Job]]:
     return shares
 
 
-def _check_each(groups: Iterable[Sequence[Job]], how: How) -> Found:
-    """Check whole groups, one after the other, so that the trees of one are held at a time."""
-    results: list[Result] = []
-    kept: dict[str, ModuleSummary] = {}
-    uncollected = 0
-    from_before = how.kept_summaries()
-    for group in groups:
-        worker = Worker()
-        summaries = worker.summarise(group, from_before)
-        results += worker.check([summaries], ignore_suppressions=how.ignore_suppressions)
-        if how.give_summaries:
-            kept.update(summaries)
-        uncollected += sum(job.size for job in group)
-        if uncollected > _COLLECTED_BYTES:
-            gc.collect()
-            uncollected = 0
-    return results, kept
-
-
 def _serve(
     connection: Connection, others: list[Connection], plugins: Mapping[str, tuple[registry.RuleEntry, ...]]
 ) -> None:
@@ -230,9 +145,9 @@ def _serve(
         uncollected = 0
         while True:
             group: Sequence[Job] = connection.recv()
-            connection.send(_check_each([group], order.how))
+            connection.send(check_each([group], order.how))
             uncollected += _size(group)
-            if uncollected > _COLLECTED_BYTES:
+            if uncollected > COLLECTED_BYTES:
                 gc.collect()
                 uncollected = 0
     except (EOFError, BrokenPipeError, ConnectionResetError):
@@ -246,14 +161,15 @@ def _share_checked(order: _Order, connection: Connection) -> Found:
     those unpack them who need them.
     """
     worker = Worker()
-    own = worker.summarise(order.share, order.how.kept_summaries())
+    own = worker.summarise(order.share, kept_summaries(order.how))
     connection.send(pickle.dumps(own, pickle.HIGHEST_PROTOCOL))
     every = dict(own)
     for packed in connection.recv():
         every.update(pickle.loads(packed))  # noqa: S301 - from a process of this very run
     groups = [{name: every[name] for name in names if name in every} for names in order.groups]
-    results = worker.check(groups, ignore_suppressions=order.how.ignore_suppressions)
-    return results, own if order.how.give_summaries else {}
+    found = Found(summaries=own if order.how.give_summaries else {})
+    found.results += checked(worker, groups, order.how, found.asked)
+    return found
 
 
 def _send(connection: Connection, message: object) -> None:

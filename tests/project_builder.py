@@ -6,10 +6,8 @@ import ast
 import textwrap
 from pathlib import Path
 
-from rlint.project.calls import CallGraph
-from rlint.project.heat import HeatMap
-from rlint.project.index import Index
 from rlint.project.knowledge import Knowledge
+from rlint.project.linked import Linked
 from rlint.project.site import Site
 from rlint.project.summarise import summarise
 from rlint.syntax.parse import parse
@@ -26,9 +24,8 @@ def build(files: dict[str, str]) -> dict[str, Site]:
         dotted = ".".join(parts[:-1] if is_package else parts)
         package = dotted if is_package else dotted.rpartition(".")[0]
         known[name] = Knowledge(textwrap.dedent(text), module, dotted, package)
-    index = Index([summarise(knowledge, name) for name, knowledge in known.items()])
-    heat = HeatMap(index, CallGraph(index))
-    return {name: Site(name, knowledge.linked(index), index, heat) for name, knowledge in known.items()}
+    linked = Linked([summarise(knowledge, name) for name, knowledge in known.items()])
+    return {name: Site(name, knowledge.linked(linked.index), linked) for name, knowledge in known.items()}
 
 
 def site_of(text: str) -> Site:

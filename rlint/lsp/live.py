@@ -17,11 +17,11 @@ from rlint import worker
 from rlint.findings import Finding, Problem
 from rlint.lsp.chains import Place, places_of
 from rlint.plan import Plan
+from rlint.project.linked import Linked
 from rlint.project.related import import_statements
 from rlint.runs import Job, Target
 
 if TYPE_CHECKING:
-    from rlint.project.heat import HeatMap
     from rlint.project.summary import ModuleSummary
 
 _MOST_SUMMARIES = 10_000
@@ -68,7 +68,7 @@ class Live:
     def __init__(self) -> None:
         self._plans: dict[Path, _Planned] = {}
         self._summaries: dict[tuple[Path, str, str, str], tuple[Stamp | None, ModuleSummary | None]] = {}
-        self._linked: OrderedDict[tuple[int, ...], tuple[Mapping[str, ModuleSummary], HeatMap]]
+        self._linked: OrderedDict[tuple[int, ...], tuple[Mapping[str, ModuleSummary], Linked]]
         self._linked = OrderedDict()
         self._generation = 0
 
@@ -166,11 +166,11 @@ class Live:
         self._summaries[_key(job)] = (stamp, kept)
         return kept, news and known is not None
 
-    def _link(self, group: Mapping[str, ModuleSummary]) -> HeatMap:
+    def _link(self, group: Mapping[str, ModuleSummary]) -> Linked:
         key = tuple(map(id, group.values()))
         known = self._linked.get(key)
         if known is None:
-            known = self._linked[key] = (dict(group), worker.linked(group))  # so that no id is used again
+            known = self._linked[key] = (dict(group), Linked(group.values()))  # so that no id is used again
             if len(self._linked) > _MOST_LINKED:
                 self._linked.popitem(last=False)
         self._linked.move_to_end(key)

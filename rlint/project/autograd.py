@@ -13,6 +13,7 @@ from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS, Function
 
 if TYPE_CHECKING:
+    from rlint.project.calls import CallGraph
     from rlint.project.heat import HeatMap
     from rlint.project.knowledge import Knowledge
     from rlint.project.summary import FunctionSummary
@@ -156,11 +157,10 @@ class AutogradHere:
 class Callers:
     """What those who call a function say about autograd, across files."""
 
-    def __init__(self, heat: HeatMap) -> None:
+    def __init__(self, heat: HeatMap, guesses: Guesses) -> None:
         self._heat = heat
+        self._guesses = guesses
         self._known: dict[str, Autograd] = {}
-        self._guessed: dict[str, set[Autograd]] | None = None
-        self._turning: set[str] | None = None
 
     def of(self, function: FunctionSummary) -> Autograd:
         """Is autograd off whenever the function is called? Only the callers that run most often count;
@@ -182,8 +182,9 @@ class Callers:
                 said = Autograd.UNKNOWN
             found.setdefault(level, set()).add(said if said is not None else self.of(edge.caller))
         if not found:
-            unsure = function.name in _CALLED_UNSEEN or self._is_turned_somewhere(function)
-            return Autograd.UNKNOWN if unsure or self._said_by_name(function) - {Autograd.ON} else Autograd.ON
+            unsure = function.name in _CALLED_UNSEEN or self._guesses.is_turned_in_program(function.module)
+            guessed = self._guesses.said_by_name(function.name)
+            return Autograd.UNKNOWN if unsure or guessed - {Autograd.ON} else Autograd.ON
         states = found[max(found)]
         if Autograd.ON in states:
             return Autograd.ON
@@ -192,24 +193,36 @@ class Callers:
     def _turned_in(self, caller: FunctionSummary) -> bool:
         return any(edge.target.turns_autograd for edge in self._heat.graph.calls(caller.path))
 
-    def _is_turned_somewhere(self, function: FunctionSummary) -> bool:
-        """Does anything in the program of a function turn autograd off or on for all that follows?"""
-        program = self._heat.graph.program
-        if self._turning is None:
-            self._turning = {
-                program(module.module)
-                for module in self._heat.index.modules.values()
-                if not module.is_test and any(f.turns_autograd for f in module.functions.values())
-            }
-        return program(function.module) in self._turning
 
-    def _said_by_name(self, function: FunctionSummary) -> set[Autograd]:
+class Guesses:
+    """What can be guessed of autograd where nobody knows who calls a function."""
+
+    def __init__(self, graph: CallGraph) -> None:
+        self._graph = graph
+
+    def is_turned_in_program(self, module: str) -> bool:
+        """Does anything in the program of a module turn autograd off or on for all that follows?"""
+        return self._graph.program(module) in self._turning
+
+    def said_by_name(self, method: str) -> frozenset[Autograd]:
         """What calls of a method of this name say, of which nobody knows what they run."""
-        if self._guessed is None:
-            self._guessed = {}
-            for module in self._heat.index.modules.values():
-                for caller in module.functions.values():
-                    for site in self._heat.graph.unresolved(caller.path):
-                        if site.autograd is not None:
-                            self._guessed.setdefault(site.method, set()).add(site.autograd)
-        return self._guessed.get(function.name, set())
+        return frozenset(self._said.get(method, ()))
+
+    @cached_property
+    def _turning(self) -> set[str]:
+        """The programs in which something does."""
+        return {
+            self._graph.program(module.module)
+            for module in self._graph.index.modules.values()
+            if not module.is_test and any(f.turns_autograd for f in module.functions.values())
+        }
+
+    @cached_property
+    def _said(self) -> dict[str, set[Autograd]]:
+        found: dict[str, set[Autograd]] = {}
+        for module in self._graph.index.modules.values():
+            for caller in module.functions.values():
+                for site in self._graph.unresolved(caller.path):
+                    if site.autograd is not None:
+                        found.setdefault(site.method, set()).add(site.autograd)
+        return found

@@ -51,9 +51,18 @@ class Concurrency:
         self.index = graph.index
         self._runners: dict[str, Runners] = {}
 
+    def starts_of(self, launcher: FunctionSummary | None) -> list[Start]:
+        """The lines of a function that start workers whose function is known."""
+        return [start for start in self._starts if start.launcher is launcher]
+
+    def starts_in(self, module: str) -> tuple[Start, ...]:
+        """The lines that do so in the program of a module; those of tests are left out."""
+        program = self.graph.program
+        here = program(module)
+        return tuple(start for start in self._starts if program(start.launcher.module) == here)
+
     @cached_property
-    def starts(self) -> tuple[Start, ...]:
-        """All lines that start workers whose function is known; those of tests are left out."""
+    def _starts(self) -> tuple[Start, ...]:
         found = []
         workers = self._worker_classes
         for module in self.index.modules.values():
@@ -102,11 +111,11 @@ class Concurrency:
 
     def _find_runners(self, function: FunctionSummary) -> Runners:
         targets: dict[str, list[Start]] = {}
-        for start in self.starts:
+        for start in self._starts:
             targets.setdefault(start.target.path, []).append(start)
         if not targets:
             return Runners()
-        launchers = {start.launcher.path for start in self.starts}
+        launchers = {start.launcher.path for start in self._starts}
         found: list[Start] = []
         elsewhere = False
         seen = {function.path}

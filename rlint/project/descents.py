@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rlint.syntax.tree import FUNCTIONS, LOOPS, Function, Loop, Tree
@@ -85,22 +86,37 @@ def storage_of(lower: ast.expr, knowledge: Knowledge) -> Kind | None:
     return knowledge.kinds.kind_of(lower.value).aged() if isinstance(lower, ast.Subscript) else None
 
 
-def walked_by(path: str, module: str, index: Index, depth: int = _DEPTH) -> list[Kind]:
-    """The storages of the trees of sums that calling what stands at an access path walks down once."""
-    return [kind for target in index.callables(path, module) for kind in _walked_in(target, index, depth)]
+class Descents:
+    """The calls of a project that walk down trees of sums."""
 
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self._known: dict[tuple[str, int], list[Kind]] = {}
 
-def _walked_in(target: FunctionSummary, index: Index, depth: int) -> list[Kind]:
-    kind = target.walks_down
-    if kind is not None:
-        return [index.resolve(kind.of, target.module) if not kind and kind.of else kind]
-    known = index.walks.get((target.path, depth))
-    if known is None:
-        calls = (site for site in target.calls if site.loop == -1 and site.path) if depth > 1 else ()
-        known = index.walks[target.path, depth] = [
-            kind for site in calls for kind in walked_by(site.path, target.module, index, depth - 1)
-        ]
-    return known
+    def of(self, path: str, module: str) -> list[Kind]:
+        """The storages of the trees of sums that calling what stands at an access path walks down once."""
+        return self._called(path, module, _DEPTH) if self.any else []
+
+    @cached_property
+    def any(self) -> bool:
+        """Does any function of the project walk down such a tree?"""
+        modules = self.index.modules.values()
+        return any(f.walks_down is not None for module in modules for f in module.functions.values())
+
+    def _called(self, path: str, module: str, depth: int) -> list[Kind]:
+        return [kind for each in self.index.callables(path, module) for kind in self._walked_in(each, depth)]
+
+    def _walked_in(self, target: FunctionSummary, depth: int) -> list[Kind]:
+        kind = target.walks_down
+        if kind is not None:
+            return [self.index.resolve(kind.of, target.module) if not kind and kind.of else kind]
+        known = self._known.get((target.path, depth))
+        if known is None:
+            calls = (site for site in target.calls if site.loop == -1 and site.path) if depth > 1 else ()
+            known = self._known[target.path, depth] = [
+                kind for site in calls for kind in self._called(site.path, target.module, depth - 1)
+            ]
+        return known
 
 
 def _is_compiled(function: Function) -> bool:

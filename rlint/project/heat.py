@@ -55,9 +55,12 @@ class HeatMap:
         """How often a function is called."""
         return self._heat.get(path, COLD)
 
+    def saves(self, function: FunctionSummary) -> bool:
+        """Does a function write a checkpoint in each call (see checkpoints.py)?"""
+        return function.path in self._savers
+
     @cached_property
-    def savers(self) -> frozenset[str]:
-        """The paths of the functions that write a checkpoint in each call (see checkpoints.py)."""
+    def _savers(self) -> frozenset[str]:
         return savers(self.graph)
 
     def may_be_warm(self, function: FunctionSummary) -> bool:
@@ -163,12 +166,15 @@ class HeatMap:
             if edge.caller.path not in self._in_tests
         ]
 
-    def ways_from_training(
-        self, function: FunctionSummary, loops: list[int], seen: tuple[str, ...] = ()
-    ) -> Iterator[tuple[str, ...]]:
+    def ways_from_training(self, function: FunctionSummary, loops: list[int]) -> list[tuple[str, ...]]:
         """The ways to a line of a function, in these of its loops, from the loops that take gradient steps:
         the functions entered on each, that of the loop first.
         """
+        return list(self._ways(function, loops, ()))
+
+    def _ways(
+        self, function: FunctionSummary, loops: list[int], seen: tuple[str, ...]
+    ) -> Iterator[tuple[str, ...]]:
         way = (function.path, *seen)
         driven = self._loop_drivers[function.path]
         if any(GRADIENT_STEP in once | many for once, many in (driven[loop] for loop in loops)):
@@ -177,7 +183,7 @@ class HeatMap:
         for edge in self.graph.callers(function.path)[:_MANY_CALLERS]:
             if edge.caller.path not in (*way, *self._in_tests) and len(way) < _CHAIN_LENGTH:
                 around = _enclosing(edge.caller, edge.site.loop)
-                yield from self.ways_from_training(edge.caller, around, way)
+                yield from self._ways(edge.caller, around, way)
 
     def by_role(self, function: FunctionSummary) -> bool:
         """Is a function known to run often by its name alone: does no code of the project call it?"""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from rlint.project import batches, facts
 from rlint.project.effect import PURE, Effect, Level
@@ -72,10 +72,16 @@ class Index:
         self._settled: dict[tuple[str, str], Kind] = {}
         self._settled_callables: dict[tuple[str, str], list[FunctionSummary]] = {}
         self._unsettled = False  # has what is being followed asked for an argument, or come in a circle?
-        self.walks: dict[tuple[str, int], list[Kind]] = {}
-        """What `descents.py` has found of functions' calls, down to a depth."""
 
     # -- symbols -------------------------------------------------------------------------------
+
+    def module_named(self, name: str) -> ModuleSummary | None:
+        """The module of exactly this name."""
+        return self.modules.get(name)
+
+    def every_module(self) -> tuple[ModuleSummary, ...]:
+        """All modules. Whoever asks for them is checked again whenever any of them changes."""
+        return tuple(self.modules.values())
 
     def symbol(self, dotted: str, importer: str) -> Symbol | None:
         """What a dotted name means in the module `importer`; None for what the project does not define."""
@@ -238,16 +244,6 @@ class Index:
             if found is not None:
                 return found
         return UNKNOWN
-
-    @cached_property
-    def attributes_read(self) -> frozenset[str]:
-        """The names of all attributes that any file of the project reads."""
-        return frozenset[str]().union(*(module.attributes_read for module in self.modules.values()))
-
-    @cached_property
-    def has_walks(self) -> bool:
-        """Does any function of the project walk down a tree of sums (see descents.py)?"""
-        return any(f.walks_down is not None for m in self.modules.values() for f in m.functions.values())
 
     def setters(self, attribute: str) -> list[tuple[str, FunctionSummary]]:
         """The functions that set an attribute of this name, each with the access path of the object; those of

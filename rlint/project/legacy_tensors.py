@@ -46,9 +46,7 @@ def class_doubt(call: ast.Call, maker: str, site: Site) -> str | None:
 def _is_set(settings: tuple[str, ...], site: Site) -> bool:
     """Does any file of the project call one of these functions of torch?"""
     return any(
-        site.is_attribute_read(name)
-        or any(f"torch.{name}" in module.imports.values() for module in site.index.modules.values())
-        for name in settings
+        site.is_attribute_read(name) or site.is_imported_anywhere(f"torch.{name}") for name in settings
     )
 
 

@@ -136,12 +136,7 @@ def is_number(expression: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
 
 def _is_declared_number(attribute: str, site: Site) -> bool:
     """Is an attribute of that name a number wherever the project says what it is?"""
-    declared = [
-        cls.attributes[attribute].tag in _NUMBERS
-        for module in site.index.modules.values()
-        for cls in module.classes.values()
-        if cls.attributes.get(attribute)
-    ]
+    declared = [tag in _NUMBERS for tag in site.attribute_tags(attribute)]
     declared += [
         any(
             keyword.arg == "type" and site.qualified(keyword.value) in ("builtins.float", "builtins.int")

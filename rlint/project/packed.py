@@ -46,7 +46,7 @@ def unpack(data: bytes) -> ModuleSummary:
     try:
         inflater = zlib.decompressobj()
         said = json.loads(inflater.decompress(data, _MOST_BYTES))
-        makers = [_maker(name) for name in said["sorts"]]
+        makers = [maker(name) for name in said["sorts"]]
         values: list[Any] = said["leaves"]
         value = values.__getitem__
         for sort, *parts in said["nodes"]:
@@ -112,7 +112,7 @@ class _Packer:
         if cls in (frozenset, set):
             return self._sort(cls.__name__), sorted(value, key=repr)
         name = f"{cls.__module__}:{cls.__qualname__}"
-        _maker(name)
+        maker(name)
         if issubclass(cls, enum.Enum):
             return self._sort(name), (value.value,)
         if issubclass(cls, tuple):
@@ -139,7 +139,7 @@ def _fields(cls: type) -> tuple[str, ...]:
     return known
 
 
-def _maker(name: str) -> Callable[[list[Any]], Any]:
+def maker(name: str) -> Callable[[list[Any]], Any]:
     """What makes a value of a sort from its parts. Raises TypeError for what is no plain data of rlint."""
     known = _known_makers.get(name)
     if known is not None:

@@ -12,12 +12,12 @@ from rlint.project import work
 from rlint.project.autograd import Autograd, AutogradHere, Callers
 from rlint.project.beats import Beat, Beats
 from rlint.project.changes import Changes
-from rlint.project.channels import Channels, Made
+from rlint.project.channels import Made
 from rlint.project.checkpoints import writes_checkpoint
-from rlint.project.concurrency import Concurrency, Runners, Start
+from rlint.project.concurrency import Runners, Start
 from rlint.project.conditions import Guard
 from rlint.project.constants import Constants, Written
-from rlint.project.descents import Walks, storage_of, walked_by
+from rlint.project.descents import Walks, storage_of
 from rlint.project.devices import asks_for_device, is_device
 from rlint.project.effect import Effect
 from rlint.project.fate import Use, Uses
@@ -25,13 +25,13 @@ from rlint.project.forwards import Forwards
 from rlint.project.gradients import Gradients
 from rlint.project.guards import coldest, last_name
 from rlint.project.handed import takes_loop_items
-from rlint.project.heat import COLD, HeatAt, HeatMap
-from rlint.project.index import Index
+from rlint.project.heat import COLD, HeatAt
 from rlint.project.items import Place, maker_of, place_of
 from rlint.project.kind import Device, Kind, Tag
 from rlint.project.kind_algebra import is_immutable
 from rlint.project.knowledge import Knowledge
 from rlint.project.launches import makes_worker
+from rlint.project.linked import Linked
 from rlint.project.locks import Section
 from rlint.project.loops import GRADIENT_STEP, AnyLoop
 from rlint.project.modes import sets_mode_around
@@ -58,11 +58,13 @@ class Site(TopLevel):
     `path` is the file's name as shown to the user; `tree` its syntax tree with parents and scopes.
     """
 
-    def __init__(self, path: str, knowledge: Knowledge, index: Index, heat: HeatMap) -> None:
+    def __init__(self, path: str, knowledge: Knowledge, linked: Linked) -> None:
         super().__init__(knowledge.tree)
+        index, heat = linked.index, linked.heat
         self.path = path
         self.knowledge = knowledge
         self.index = index
+        self._linked = linked
         self._heat = heat
         self._beats = Beats(heat)
         self._by_scope: dict[str, dict[Scope | None, list[ast.Name]]] = {}
@@ -75,14 +77,12 @@ class Site(TopLevel):
         self._constants = Constants(knowledge.tree, knowledge.names, knowledge.flow)
         self._modules = Modules(index)
         self._autograd = AutogradHere(knowledge)
-        self._callers = Callers(heat)
+        self._callers = Callers(heat, linked.guesses)
         self._forwards = Forwards(heat)
         self._gradients = Gradients(knowledge, self._autograd, index)
         self._optimized = Optimized(knowledge)
         self._parts = Parts(knowledge)
         self._settled = Settled(index, heat)
-        self._concurrency = Concurrency(heat.graph)
-        self._channels = Channels(heat.graph)
         self._heats: dict[ast.AST, HeatAt] = {}
         self._callables: dict[ast.Call, list[FunctionSummary]] = {}
         self._giving: dict[ast.Call, bool] = {}
@@ -225,7 +225,7 @@ class Site(TopLevel):
         """Does a call write a checkpoint (what was learned, to a file) each time that it runs?"""
         targets = self.callables(call)
         if targets:
-            return any(target.path in self._heat.savers for target in targets)
+            return any(map(self._heat.saves, targets))
         return writes_checkpoint(call, self.knowledge)
 
     def answers_alike(self, expression: ast.expr) -> bool:
@@ -256,8 +256,9 @@ class Site(TopLevel):
         to node, to where a given sum lies; empty where nothing does.
         """
         if isinstance(node, ast.Call):
-            path = self.knowledge.effects.path_of(node) if self.index.has_walks else None
-            return walked_by(path, self.knowledge.name, self.index) if path else []
+            descents = self._linked.descents
+            path = self.knowledge.effects.path_of(node) if descents.any else None
+            return descents.of(path, self.knowledge.name) if path else []
         walk = self._walks.loops.get(node)
         storage = storage_of(walk, self.knowledge) if walk is not None else None
         return [storage] if storage is not None else []
@@ -327,33 +328,33 @@ class Site(TopLevel):
 
     def is_attribute_read(self, attribute: str) -> bool:
         """Does any file of the project read an attribute of this name, on any object?"""
-        return attribute in self.index.attributes_read
+        return self._linked.words.is_attribute_read(attribute)
 
     def is_set_up(self, *settings: str) -> bool:
         """Does the program that this file belongs to read or import one of these names: functions that set
         something for the whole process, as `set_default_device`? What only tests set counts for tests.
         """
-        return not self._names_of_program.isdisjoint(settings)
+        return self._linked.words.program_names(settings, self.module.module, tests=self.module.is_test)
 
     def is_only_fed(self, attribute: str) -> bool:
         """Are all things of this name only added to, and maybe emptied, in all files of the project?"""
-        return all(
-            attribute in module.attributes_fed
-            for module in self.index.modules.values()
-            if attribute in module.attributes_read
-        )
+        return self._linked.words.is_only_fed(attribute)
 
     def is_told(self, speedup: str) -> bool:
         """Does any file of the project say so of how torch computes: a word of `rlint.project.speedups`?"""
-        return any(speedup in module.speedups for module in self.index.modules.values())
+        return self._linked.words.is_told(speedup)
+
+    def is_imported_anywhere(self, path: str) -> bool:
+        """Does any file of the project import what stands at a dotted path?"""
+        return self._linked.words.is_imported(path)
+
+    def attribute_tags(self, attribute: str) -> frozenset[Tag]:
+        """What the classes of the project say that their attributes of this name are, where they do."""
+        return self._linked.words.attribute_tags(attribute)
 
     def is_imported(self, name: str) -> bool:
         """Does another file of the project import a name of this module, or all of its names?"""
-        here = self.module.module
-        return any(
-            f"{here}.{name}" in module.imports.values() or here in module.star_imports
-            for module in self.index.modules.values()
-        )
+        return self._linked.words.imports(name, self.module.module)
 
     def between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
         """The statements and expressions that may run after `first` and before `second`; None where
@@ -608,7 +609,7 @@ class Site(TopLevel):
             return []
         loops = self.knowledge.loops
         around = [loops.index[loop] for loop in loops.around(node)]
-        return list(self._heat.ways_from_training(summary, around))
+        return self._heat.ways_from_training(summary, around)
 
     def asks_for_device(self, test: ast.expr) -> bool:
         """Does a condition ask for nothing but whether the program runs on an accelerator, or on which?"""
@@ -667,29 +668,23 @@ class Site(TopLevel):
     def starts_at(self, call: ast.Call) -> list[Start]:
         """The workers that a call makes, each with the function that it will run, where that is known."""
         function = self._summary_around(call)
-        found = [
-            start
-            for start in self._concurrency.starts
-            if start.launcher is function and start.line == call.lineno
-        ]
+        found = [start for start in self._linked.concurrency.starts_of(function) if start.line == call.lineno]
         return found if found and makes_worker(call, self.knowledge) else []
 
     def starts(self) -> tuple[Start, ...]:
         """All lines of the program that this file belongs to which start workers."""
-        program = self._heat.graph.program
-        here = program(self.module.module)
-        return tuple(start for start in self._concurrency.starts if program(start.launcher.module) == here)
+        return self._linked.concurrency.starts_in(self.module.module)
 
     def runners(self, node: ast.AST) -> Runners:
         """Who may run a node: the workers that were started with a function that leads to it, and whether
         code outside of workers does, too.
         """
         function = self._summary_around(node)
-        return self._concurrency.runners(function) if function is not None else Runners()
+        return self._linked.concurrency.runners(function) if function is not None else Runners()
 
     def run_by(self, function: FunctionSummary) -> list[FunctionSummary]:
         """A function, and all that it runs in the same thread, as far as is known."""
-        return self._concurrency.run_by(function)
+        return self._linked.concurrency.run_by(function)
 
     def learns(self, function: FunctionSummary) -> bool:
         """Does a function, with all that it calls, take gradient steps?"""
@@ -708,13 +703,7 @@ class Site(TopLevel):
 
     def program_says(self, word: str) -> bool:
         """Does a file of the program say how torch computes (the words of `rlint.project.speedups`)?"""
-        program = self._heat.graph.program
-        here = program(self.module.module)
-        return any(
-            word in module.speedups
-            for module in self.index.modules.values()
-            if program(module.module) == here
-        )
+        return self._linked.words.program_says(word, self.module.module)
 
     def lock_sections(self) -> tuple[Section, ...]:
         """The parts of this file that run while a lock is held, one for each `with` or `acquire`."""
@@ -747,15 +736,15 @@ class Site(TopLevel):
         """How the queues, events or shared values are made that an expression may be, by its name and by
         what callers call it; empty where nobody knows.
         """
-        return self._channels.made(self._shared_names(shared), self.module.module)
+        return self._linked.channels.made(self._shared_names(shared), self.module.module)
 
     def carries(self, queue: ast.expr) -> str:
         """What the program puts into a queue: METRICS, DATA or UNSURE of `rlint.project.channels`."""
-        return self._channels.carries(self._shared_names(queue), self.module.module)
+        return self._linked.channels.carries(self._shared_names(queue), self.module.module)
 
     def who(self, does: str, event: ast.expr) -> list[FunctionSummary]:
         """The functions of the program that do something with an event: "set", "clear", "wait" or "look"."""
-        return self._channels.signals(self._shared_names(event), self.module.module, does)
+        return self._linked.channels.signals(self._shared_names(event), self.module.module, does)
 
     def _shared_names(self, shared: ast.expr) -> set[str]:
         name = last_name(shared)
@@ -764,7 +753,7 @@ class Site(TopLevel):
         is_parameter = isinstance(shared, ast.Name) and any(
             binding.how is How.PARAMETER for binding in self.definitions(shared)
         )
-        return self._channels.aliases(name, self._summary_around(shared), parameter=is_parameter)
+        return self._linked.channels.aliases(name, self._summary_around(shared), parameter=is_parameter)
 
     def _summary_around(self, node: ast.AST) -> FunctionSummary | None:
         function = self.tree.function(node)
@@ -813,18 +802,6 @@ class Site(TopLevel):
         start, end = self.header_span(statement)
         positions = self.tree.positions
         return positions.position(start).line, positions.position(end).line
-
-    @cached_property
-    def _names_of_program(self) -> frozenset[str]:
-        """The names that the program of this file reads of objects, or imports."""
-        program = self._heat.graph.program
-        here = program(self.module.module)
-        found: set[str] = set()
-        for module in self.index.modules.values():
-            if (self.module.is_test or not module.is_test) and program(module.module) == here:
-                found |= module.attributes_read
-                found.update(target.rpartition(".")[2] for target in module.imports.values())
-        return frozenset(found)
 
     @cached_property
     def _names(self) -> dict[str, list[ast.Name]]:

@@ -96,6 +96,9 @@ class FunctionSummary:
     sets: tuple[tuple[str, str], ...] = ()  # the attributes that it sets, and of what (see settled.py)
     walks_down: Kind | None = None  # what stores the tree of sums that it walks down (see descents.py)
 
+    def __hash__(self) -> int:
+        return hash((self.module, self.qualname))
+
     @property
     def name(self) -> str:
         """The last part of the qualified name."""
@@ -116,6 +119,9 @@ class ClassSummary:
     bases: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     attributes: dict[str, Kind] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.module, self.qualname))
 
     @property
     def path(self) -> str:

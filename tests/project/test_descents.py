@@ -7,6 +7,7 @@ import ast
 import pytest
 
 from project_builder import build, expression, find, site_of
+from rlint.project.descents import Descents
 from rlint.project.kind import Tag
 
 LOOP = """
@@ -81,7 +82,7 @@ def test_other_searches_do_not(step: str) -> None:
     site = site_of(LOOP.replace("STEP", step))
     [loop] = site.tree.of_type(ast.While)
     assert site.walks_down(loop) == []
-    assert not site.index.has_walks
+    assert not Descents(site.index).any
 
 
 def test_recursion_is_seen_from_another_file() -> None:

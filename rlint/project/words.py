@@ -1,0 +1,93 @@
+"""What the files of a project name: attributes that they read, names that they import, settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from rlint.project.calls import CallGraph
+from rlint.project.kind import Tag
+from rlint.project.summary import ModuleSummary
+
+
+class Words:
+    """The words of all files of a project. What is asked about "the program" of a module is answered by the
+    files that belong together with it (see `calls.Programs`).
+    """
+
+    def __init__(self, graph: CallGraph) -> None:
+        self.graph = graph
+        self.index = graph.index
+        self._of_programs: dict[tuple[str, bool], frozenset[str]] = {}
+
+    def is_attribute_read(self, attribute: str) -> bool:
+        """Does any file read an attribute of this name, on any object?"""
+        return attribute in self._attributes_read
+
+    def is_only_fed(self, attribute: str) -> bool:
+        """Are all things of this name only added to, and maybe emptied, in all files?"""
+        return all(
+            attribute in module.attributes_fed
+            for module in self.index.modules.values()
+            if attribute in module.attributes_read
+        )
+
+    def is_told(self, speedup: str) -> bool:
+        """Does any file say so of how torch computes: a word of `rlint.project.speedups`?"""
+        return any(speedup in module.speedups for module in self.index.modules.values())
+
+    def program_says(self, speedup: str, module: str) -> bool:
+        """Does a file of the program of a module say so?"""
+        return any(speedup in each.speedups for each in self._program(module))
+
+    def is_imported(self, path: str) -> bool:
+        """Does any file import what stands at a dotted path?"""
+        return path in self._imported
+
+    def imports(self, name: str, module: str) -> bool:
+        """Does any file import a name of a module, or all of its names?"""
+        return f"{module}.{name}" in self._imported or module in self._starred
+
+    def program_names(self, names: tuple[str, ...], module: str, *, tests: bool) -> bool:
+        """Does the program of a module read one of these names of an object, or import it? What only tests
+        name counts for tests.
+        """
+        key = (self.graph.program(module), tests)
+        known = self._of_programs.get(key)
+        if known is None:
+            known = self._of_programs[key] = frozenset(self._names(self._program(module), tests=tests))
+        return not known.isdisjoint(names)
+
+    def attribute_tags(self, attribute: str) -> frozenset[Tag]:
+        """What classes say that their attributes of this name are, where they do."""
+        return frozenset(
+            cls.attributes[attribute].tag
+            for module in self.index.modules.values()
+            for cls in module.classes.values()
+            if cls.attributes.get(attribute)
+        )
+
+    def _program(self, module: str) -> Iterable[ModuleSummary]:
+        here = self.graph.program(module)
+        return (each for each in self.index.modules.values() if self.graph.program(each.module) == here)
+
+    @staticmethod
+    def _names(modules: Iterable[ModuleSummary], *, tests: bool) -> Iterable[str]:
+        for module in modules:
+            if tests or not module.is_test:
+                yield from module.attributes_read
+                yield from (target.rpartition(".")[2] for target in module.imports.values())
+
+    @cached_property
+    def _attributes_read(self) -> frozenset[str]:
+        return frozenset[str]().union(*(module.attributes_read for module in self.index.modules.values()))
+
+    @cached_property
+    def _imported(self) -> frozenset[str]:
+        return frozenset(
+            target for module in self.index.modules.values() for target in module.imports.values()
+        )
+
+    @cached_property
+    def _starred(self) -> frozenset[str]:
+        return frozenset(source for module in self.index.modules.values() for source in module.star_imports)

@@ -1,0 +1,145 @@
+"""After a change, files are checked again that it concerns, and no others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rlint import engine
+from rlint.cache import ASKED, Cache
+from rlint.findings import Finding
+from rlint.recheck import Recheck
+from rlint.registry import catalogue
+from rlint.runs import Report, Target
+from rlint.seen_files import SeenFiles
+
+CODES = frozenset(entry.code for entry in catalogue())
+
+LOOP = "from agent import Agent\n\n\ndef main(env):\n    agent = Agent()\n    obs, _ = env.reset()\n"
+LOOP += "    for step in range(1000):\n        obs, *_ = env.step(agent.act(obs))\n"
+AGENT = "from heads import decode\nimport memory\n\n\nclass Agent:\n    def act(self, obs):\n"
+AGENT += "        memory.store(obs)\n        first = decode(obs)\n        return first, decode(obs)\n"
+HEADS = "import re\n\n\ndef decode(text):\n    return re.search('(a+)b', text).group(1)\n"
+MEMORY = "import torch\n\nkept = []\n\n\ndef store(obs):\n    kept.append(torch.ones(3).to('cuda'))\n"
+APART = "import agent\n\n\ndef show(x):\n    print(x)\n"
+
+
+class Project:
+    """A small project, checked with a cache after each change."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder = folder
+        self.checked: list[str] | None = []
+        """What the last run checked again; None if nothing was known from before."""
+        self._cache = Cache(folder / ".rlint_cache")
+        check = Recheck.check
+
+        def watched(recheck: Recheck, group):  # type: ignore[no-untyped-def]
+            found = check(recheck, group)
+            self.checked = None if found is None else sorted(result.name for result in found.new)
+            return found
+
+        monkeypatch.setattr(Recheck, "check", watched)
+        texts = {"train": LOOP, "agent": AGENT, "heads": HEADS, "memory": MEMORY, "apart": APART}
+        for name, text in texts.items():
+            (folder / f"{name}.py").write_text(text)
+        self.run()
+
+    def run(self) -> tuple[Finding, ...]:
+        """Check all files; what is found is what a run without a cache finds."""
+        self.checked = []
+        found = self._report(self._cache)
+        assert found == self._report(None)
+        return found.findings
+
+    def _report(self, cache: Cache | None) -> Report:
+        targets = [Target(None, path, path.name, CODES) for path in sorted(self.folder.glob("*.py"))]
+        seen = SeenFiles(cache)
+        report = engine.check(targets, jobs=1, cache=cache, seen=seen)
+        seen.save()
+        return report
+
+    def replace(self, name: str, old: str, new: str) -> list[str] | None:
+        """Change a file; gives what is checked again after that."""
+        path = self.folder / f"{name}.py"
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+        self.run()
+        return self.checked
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A training loop, its agent, what that calls, and a module that nobody needs."""
+    return Project(tmp_path, monkeypatch)
+
+
+def test_nothing_is_checked_without_a_change(project: Project) -> None:
+    """All is known."""
+    project.run()
+    assert project.checked == []
+
+
+def test_a_comment_concerns_its_own_file(project: Project) -> None:
+    """It tells nobody anything."""
+    assert project.replace("heads", "group(1)\n", "group(1)\n# the first one\n") == ["heads.py"]
+
+
+def test_a_callee_concerns_its_callers(project: Project) -> None:
+    """A function that is no longer pure must not be called once instead of twice."""
+    assert any(finding.code == "RL501" for finding in project.run())
+    checked = project.replace("heads", "    return", "    print(text)\n    return")
+    assert checked is not None
+    assert {"agent.py", "heads.py"} <= set(checked)
+    assert not {"apart.py", "memory.py"} & set(checked)
+    assert not any(finding.code == "RL501" for finding in project.run())
+
+
+def test_a_caller_concerns_its_callees(project: Project) -> None:
+    """Without the loop nothing is hot."""
+    hot = [finding for finding in project.run() if finding.path == "memory.py"]
+    assert hot
+    checked = project.replace("train", "    for step in range(1000):\n    ", "    if env:\n    ")
+    assert checked is not None
+    assert "memory.py" in checked
+    assert "apart.py" not in checked
+    assert [finding for finding in project.run() if finding.path == "memory.py"] != hot
+
+
+def test_files_come_and_go(project: Project) -> None:
+    """A name that led nowhere may lead somewhere, and the other way round."""
+    first = project.run()
+    (project.folder / "memory.py").unlink()
+    assert project.run() != first
+    assert project.checked is not None
+    assert "agent.py" in project.checked
+    assert "apart.py" not in project.checked
+    (project.folder / "memory.py").write_text(MEMORY)
+    assert project.run() == first
+
+
+def test_a_file_that_cannot_be_parsed_tells_nothing(project: Project) -> None:
+    """And again, when it can."""
+    first = project.run()
+    assert project.replace("heads", "def decode(", "def decode((") is not None
+    assert project.replace("heads", "def decode((", "def decode(") is not None
+    assert project.run() == first
+
+
+def test_what_is_left_of_a_damaged_file_does_not_count(project: Project) -> None:
+    """Nor does a file that somebody else has signed: all is checked."""
+    for path in project.folder.glob(f".rlint_cache/*/*{ASKED}"):
+        path.write_bytes(path.read_bytes()[:-9])
+    assert project.replace("heads", "group(1)\n", "group(1)\n# the first one\n") is None
+
+
+def test_the_selected_rules_count(project: Project) -> None:
+    """What was checked for other rules is checked again."""
+    targets = [
+        Target(None, path, path.name, frozenset({"RL502"})) for path in sorted(project.folder.glob("*.py"))
+    ]
+    found = engine.check(targets, jobs=1, cache=Cache(project.folder / ".rlint_cache"))
+    assert {finding.code for finding in found.findings} == {"RL502"}
+    assert project.checked is None or set(project.checked) == {target.name for target in targets}
