@@ -32,8 +32,8 @@ class KeptResults:
             digest.update(of.encode("utf-8", "surrogateescape") + b"\0")
         self.name = f"{_PREFIX}{digest.hexdigest()[:32]}"
         self.names = [self.name]
-        """The runs whose results are known: this one or, where nothing is kept of it, the last ones over other
-        files, most of which are the same if a file came or went.
+        """The runs whose results are known: this one or, where nothing is kept of it, the last ones over
+        other files, most of which are the same if a file came or went.
         """
         kept = cache.load(self.name)
         if not isinstance(kept, dict):
