@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rlint.atomic import replace_file
 from rlint.errors import RlintError
 from rlint.files import display_name
 from rlint.fingerprints import Trait, traits
+from rlint.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ _FIELDS = ("path", "code", "function", "line")
 _ANEW = "restore it, or write it anew with `--write-baseline`"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checked:
     """What a run has looked at: absolute paths by the files' names, and the codes they were checked for."""
 

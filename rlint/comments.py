@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tokenize
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rlint.frozen import frozen
 from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _CLOSERS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """First and last line of something, both counted from 1."""
 
@@ -39,7 +39,7 @@ class Span:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comment:
     """One comment. `inside` is the logical line it is part of, `above` the one directly below it."""
 
@@ -59,7 +59,7 @@ class Comment:
         return self.start + len(self.text)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """Where a text has its comments and logical lines, and on which lines no comment can be added."""
 

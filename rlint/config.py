@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlint.errors import RlintError, did_you_mean
+from rlint.frozen import frozen
 from rlint.patterns import absolute, check_pattern
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ KEYS: Mapping[str, str] = {
 _MOST_BYTES = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layer:
     """What one place says. Patterns in it are relative to `root`."""
 

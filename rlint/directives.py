@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rlint.errors import did_you_mean
+from rlint.frozen import frozen
 
 if TYPE_CHECKING:
     from rlint.comments import Comment, Layout, Span
@@ -80,7 +81,7 @@ class Directive:
         return bool(meant)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mistake:
     """An instruction to rlint that it does not understand."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.files import NOTEBOOK, display_name
 from rlint.findings import Problem
+from rlint.frozen import frozen
 from rlint.gitignore import Decisions, IgnoreRules, rules_above, rules_in
 from rlint.patterns import absolute
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SUFFIX = ".py"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Discovered:
     """The files to check, in order of their paths, and what was named but cannot be checked."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from rlint.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EngineCode:
     """Code, name and page of a finding that the engine reports. All of them are opt-in."""
 

@@ -6,11 +6,11 @@ import codecs
 import os
 import re
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.findings import Problem
+from rlint.frozen import frozen
 from rlint.patterns import absolute
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ MOST_NOTEBOOK_BYTES = 200_000_000
 """Outputs make notebooks large, which cost little; their code is held to MOST_BYTES."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """A file as it was read. `text` keeps the line ends and leaves out the byte-order mark; of a notebook, it
     is the Python text that stands for its cells.

@@ -6,6 +6,8 @@ import enum
 import hashlib
 from dataclasses import dataclass
 
+from rlint.frozen import frozen
+
 
 class Safety(enum.Enum):
     """How far a fix may be trusted."""
@@ -38,7 +40,7 @@ class Position:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edit:
     """Replace the characters `start:end` of the decoded source by `text`.
 
@@ -53,7 +55,7 @@ class Edit:
     shared: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cell:
     """The cell of a notebook that something stands in, counted from 1 among cells of all kinds.
 
@@ -71,7 +73,7 @@ class Cell:
         return Position(position.line - self.before, position.column)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Elsewhere:
     """What a fix does in another file than that of its finding, told by the file's name as shown.
 
@@ -83,7 +85,7 @@ class Elsewhere:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fix:
     """What `rlint fix` would do about a finding.
 
@@ -116,7 +118,7 @@ def digest_of(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One place where a rule saw its pattern.
 
@@ -176,7 +178,7 @@ class Finding:
         return (self.path, self.start.line, self.start.column, self.code)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """Something that kept rlint from its work on one file: unreadable, undecodable, no Python."""
 

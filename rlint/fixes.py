@@ -7,13 +7,14 @@ import os
 import stat
 import warnings
 from bisect import bisect_left, bisect_right, insort
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from rlint.atomic import replace_file
 from rlint.findings import Problem, Safety, digest_of
+from rlint.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ def apply(text: str, findings: Sequence[Finding], *, unsafe: bool) -> tuple[str,
     return done.text, done.findings
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pass:
     """The new text, the findings whose fixes are in it in order of place, and the edits that made it, in
     order of place.

@@ -8,11 +8,11 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from rlint.errors import RlintError
+from rlint.frozen import frozen
 
 # Programs that a repository's configuration may name are left out, and so are locks.
 _OPTIONS = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "core.quotePath=false")
@@ -30,7 +30,7 @@ _SUBMODULE = b"160000"
 _STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=normal", "--ignore-submodules=all")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """What a revision holds under a path."""
 

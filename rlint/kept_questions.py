@@ -10,17 +10,18 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from rlint.asked import Asked
 from rlint.cache import ASKED, Cache
+from rlint.frozen import frozen
 from rlint.runs import Job
 
 _FAST = 1  # level of compression
 _MOST_BYTES = 500_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Before:
     """A group as it was when its files were checked.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rlint.findings import Finding, Problem, Safety
+from rlint.frozen import frozen
 from rlint.runs import FixId, FixReport, Report
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ SAID: Mapping[Why, str] = {
 """Completes "3 findings …"."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Left:
     """A finding that was not fixed. `detail` says more about the single case."""
 
@@ -53,7 +53,7 @@ class Left:
     detail: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class File:
     """A file that fixes change, and how many of them. `problem` is what kept it from being written."""
 
@@ -62,7 +62,7 @@ class File:
     problem: Problem | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """What was fixed, with the places as they were before; what was left; and what became of the files."""
 

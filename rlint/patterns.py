@@ -9,15 +9,17 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
+
+from rlint.frozen import frozen
 
 _MOST_ALTERNATIVES = 1_000
 _groups = itertools.count()
 _PLAIN_NAME = re.compile(r"(?!\.\.?$)[\w.-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PathPatterns:
     """A set of patterns relative to one folder, compiled together."""
 

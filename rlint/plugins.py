@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rlint import registry, rule_files
 from rlint.errors import RlintError, did_you_mean
+from rlint.frozen import frozen
 from rlint.installed import Installed, normalised
 from rlint.registry import Plugin, RuleEntry
 
@@ -29,7 +29,7 @@ _OWN_PREFIX = "RL"
 _FIXTURES = "fixtures"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Enabled:
     """What became of the plugins that one configuration names."""
 

@@ -7,11 +7,12 @@ asked about other files is answered differently now (see rlint/project/asking.py
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rlint.asked import Asked
 from rlint.cache_keys import key_of, key_of_summary
+from rlint.frozen import frozen
 from rlint.group_checks import collector_off
 from rlint.kept_questions import Before, KeptQuestions
 from rlint.kept_summaries import KeptSummaries, holds_summary
@@ -31,7 +32,7 @@ _BYTES_HERE = 400_000
 """Of source: what is more to do is done by several processes, which begin from the kept summaries."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rechecked:
     """What is known of a group after a change: kept and new results, what their files asked, and the group as
     it is left to be checked, where there is much of it.

@@ -15,7 +15,6 @@ import os
 import re
 import sys
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from rlint import rule_files
 from rlint.engine_codes import ENGINE_CODES, FAMILY
 from rlint.errors import RlintError, did_you_mean
 from rlint.evidence.gain import Gain, fixtures_folder, recorded_gain
+from rlint.frozen import frozen
 from rlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ BUILTIN = "rlint.rules"
 _FILE_NAME = re.compile(r"([a-z]{2,}\d{3})_([a-z0-9_]+)\.py")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plugin:
     """A package of rules that does not come with rlint, as it is installed."""
 
@@ -52,7 +52,7 @@ class Plugin:
     """What `sys.path` is while its modules are imported."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RuleEntry:
     """A rule as far as it can be known without importing it."""
 

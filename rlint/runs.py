@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rlint.files import Source, read_source
 from rlint.findings import Finding, Heat, Problem
+from rlint.frozen import frozen
 
 Wanted = Callable[[str, str, Sequence[Finding]], Sequence[Finding]]
 """Of a file's name, its text and what was found in that, the findings that fixing is about."""
@@ -16,7 +17,7 @@ Measured = tuple[tuple[str, Heat, str], ...]
 """Functions of a file that a profile saw to run often: their qualified names, how often, and what it saw."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """A file to check, and the codes to check it for. `source` is given for standard input only."""
 
@@ -28,7 +29,7 @@ class Target:
     measured: Measured = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Job:
     """A file to read. `codes` is None for a file that is read for knowledge only; `text` replaces the
     file's content. `size` is about how much there is to read; 0 for a file that cannot be read. `judged` is
@@ -48,7 +49,7 @@ class Job:
     """Of the content, as it was when the run began; "" where that is not known."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class How:
     """What applies to all files of a run."""
 
@@ -59,7 +60,7 @@ class How:
     """The folder in which summaries are kept from one run to the next, and what files ask."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """What was found in one file."""
 
@@ -71,7 +72,7 @@ class Result:
     """What comments hide; not kept from one run to the next."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hidden:
     """A finding that somebody decided not to see."""
 
@@ -81,7 +82,7 @@ class Hidden:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """What a run found, by file and line, and what kept it from checking some files."""
 
@@ -107,7 +108,7 @@ class Report:
         return source.text if source is not None else ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Changed:
     """A file whose text fixes have changed. Nothing is written yet.
 
@@ -135,7 +136,7 @@ class FixId:
     """Tells fixes of one rule apart that came to be at one place."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FixReport:
     """What remains after fixing, what was fixed, and the new texts."""
 

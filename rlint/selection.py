@@ -7,10 +7,11 @@ layers before it chose.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from rlint.errors import RlintError
+from rlint.frozen import frozen
 from rlint.registry import RuleEntry, resolve
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from rlint.config import Layer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rules:
     """The rules that a configuration may speak of: those of rlint, and of the plugins that it names."""
 

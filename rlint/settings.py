@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from rlint import __version__
 from rlint.config import KEYS, Layer, find_config, read_config
 from rlint.errors import RlintError
 from rlint.findings import Problem
+from rlint.frozen import frozen
 from rlint.patterns import PathPatterns
 from rlint.selection import Rules, codes_of, selected_codes
 from rlint.versions import satisfies
@@ -41,7 +42,7 @@ _PLAIN = KEYS.keys() - {*_SELECTION, *_EXCLUSION, *_FILE_IGNORES, "extend", "plu
 """Keys of which a stronger layer's value simply replaces a weaker one's."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileIgnore:
     """One line of `per-file-ignores`."""
 
@@ -59,7 +60,7 @@ class FileIgnore:
         return self.patterns.match(path) != self.negated
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """What applies to the files of one folder."""
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from rlint.errors import RlintError
+from rlint.frozen import frozen
 from rlint.git import Repository, top_of
 
 _SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Uncommitted:
     """Changes that are not committed: the working trees, and the files that git names in them."""
 

@@ -11,12 +11,12 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 from rlint import registry
 from rlint.errors import RlintError
+from rlint.frozen import frozen
 from rlint.group_checks import COLLECTED_BYTES, Found, check_each, checked, kept_summaries
 from rlint.runs import How, Job
 from rlint.worker import Worker
@@ -97,7 +97,7 @@ def _away() -> Iterator[None]:
         os.chdir(folder)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Order:
     """What a process does first: its share of the files of some groups, and the names of all their files."""
 

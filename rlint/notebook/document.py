@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from json import JSONDecodeError
 from typing import Any
 
+from rlint.frozen import frozen
+
 _SPACE = re.compile(r"[ \t\n\r]*")
 _FOREIGN = re.compile(
     r"ir|julia|bash|z?sh|javascript|deno|rust|octave|matlab|xcpp|i?ruby|scala|perl|haskell|go|\.net|sql"
@@ -30,7 +32,7 @@ class NotebookError(Exception):
         self.hint = hint
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Token:
     """A string in the JSON text: its span, quotes included, and what it says."""
 

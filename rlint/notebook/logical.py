@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from rlint.frozen import frozen
 
 _PIECE = re.compile(r"\"{3}|'{3}|[\"'#()\[\]{}\\]|[^\"'#()\[\]{}\\]+")
 _ESCAPES = tuple("%!?/,;")
 _ASSIGNED = re.compile(r"[ \t]*(?P<target>[^\W\d][\w.,* \t\[\]()'\"]*?)[ \t]*=[ \t]*(?P<escape>[%!])(?!=)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Logical:
     """A logical line: its first and last line, counted from 0, and whether it is one of IPython's.
 

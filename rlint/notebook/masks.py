@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from rlint.frozen import frozen
+
 _FIRST, _LAST = 0x16A0, 0x16EA
 """Runes: letters for Python, so that one can begin a name, and in nobody's program."""
 
@@ -15,7 +17,7 @@ class TornError(Exception):
     """A changed text from which the notebook cannot be put together again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mask:
     """What stands in a text for something else. `at` is where its token begins in `presented`."""
 

@@ -9,10 +9,11 @@ it is, byte for byte.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from rlint.findings import Cell, Problem
+from rlint.frozen import frozen
 from rlint.notebook.document import Document, NotebookError, RawCell, read_document
 from rlint.notebook.magics import present
 from rlint.notebook.masks import Masks, TornError, free_marker
@@ -25,7 +26,7 @@ _LINE_END = re.compile(r"\r\n|\r")
 _PYTHON = frozenset({"python", "ipython", "python2", "python3", "py", "pyspark"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CodeCell:
     """A cell of Python: what stands in the notebook, and what stands for it in the text."""
 

@@ -7,15 +7,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.notebook.document import Document, RawCell, Token
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 _CODE_POINT = re.compile(r"(?<!\\)(?:\\\\)*\\u([0-9a-fA-F]{4})")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RawLine:
     """A line in a JSON string: where it stands in the notebook, and how it and its line end are written."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.growth import Growth, growth_of, same_place
 from rlint.project.guards import coldest
 from rlint.project.loops import AnyLoop
@@ -18,7 +18,7 @@ _SIZES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Carried:
     """The loops through which a variable keeps what it has grown to, innermost first.
 
@@ -31,7 +31,7 @@ class Carried:
     restarts: tuple[Binding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reads:
     """Where a growing array is read: as a whole in each pass, as a whole now and then, or in part."""
 

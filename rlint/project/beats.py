@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rlint.findings import Heat
+from rlint.frozen import frozen
 from rlint.project.conditions import Guard
 from rlint.project.heat import HeatMap
 from rlint.project.loops import ENVIRONMENT_STEP
@@ -15,7 +16,7 @@ _CALLERS = 8
 _CALLS = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Beat:
     """The training loop that runs a line, as far as it is known which one that is.
 

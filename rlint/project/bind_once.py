@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rlint.findings import Edit
+from rlint.frozen import frozen
 from rlint.project.repeats import Repetition
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.walk import below
@@ -32,7 +32,7 @@ _SIMPLE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bound:
     """The edits that leave one evaluation, under `name`. `reused`: the variable had the value already.
     `reordered`: something that may fail was evaluated before it, and now is after it.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from rlint.frozen import frozen
 from rlint.project.index import Index
 from rlint.project.kind import Kind
 from rlint.project.summary import CallSite, ClassSummary, FunctionSummary
@@ -20,7 +19,7 @@ _MANY = 12
 """A method name that more classes than this define says nothing about the receiver."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edge:
     """`caller` may run `target` at `site`."""
 

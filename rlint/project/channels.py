@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rlint.frozen import frozen
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.syntax.scopes import How
@@ -41,7 +41,7 @@ _DATA_NAME = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Made:
     """A queue, event or shared value of the name `name` is made: by `of`, with `arguments` by position or
     keyword, as texts. `many` says that several of them bear the name, as items or one after the other.
@@ -75,7 +75,7 @@ class Made:
         return self.argument("lock", -1) in (None, "True")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Signal:
     """The function `function` sets, clears, waits for or looks at ("set", "clear", "wait", "look") an event
     of the name `name`.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
+from rlint.frozen import frozen
 from rlint.project.calls import CallGraph
 from rlint.project.kind import Tag
 from rlint.project.launches import PROCESS, THREAD
@@ -14,7 +14,7 @@ _DEPTH = 4
 _SORTS = {Tag.PROCESS: PROCESS, Tag.THREAD: THREAD}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Start:
     """A line of `launcher` that starts workers, each of which runs `target`.
 
@@ -28,7 +28,7 @@ class Start:
     many: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Runners:
     """Who may run a function: the workers of `starts`, and if `elsewhere` the code that starts workers or
     the main program. What nobody calls counts for neither.

@@ -6,8 +6,8 @@ import ast
 import enum
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.flow import Flow
 from rlint.project.guards import Interval, interval_of, last_name
 from rlint.syntax.scopes import How
@@ -29,7 +29,7 @@ class Sort(enum.Enum):
     OTHER = "nobody knows when"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Guard:
     """A condition that a line stands behind: around it, or in an early `continue` or `return`.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.flow import Flow
 from rlint.project.names import Names
 from rlint.syntax.scopes import Binding, How
@@ -16,7 +16,7 @@ _DEPTH = 8
 _NO_CONVERSION = -1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Written:
     """A constant expression.
 

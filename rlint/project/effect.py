@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+from rlint.frozen import frozen
 
 
 class Level(enum.IntEnum):
@@ -19,7 +20,7 @@ class Level(enum.IntEnum):
     """Changes something: an argument, an attribute, a random stream, a file, the clock's time."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Effect:
     """A level and, above READS, the reason in words for a person ("draws random numbers")."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import enum
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project import facts
 from rlint.project.effect import Level
 from rlint.project.kind import Tag
@@ -41,7 +41,7 @@ class Fate(enum.IntEnum):
     """Surely changed in place."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Use:
     """The fate of a value, whether it goes into further computation (which a gradient would retrace), and
     whether a variable holds it for a while.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rlint.frozen import frozen
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS
 
@@ -35,7 +36,7 @@ _KEEPS_ROWS = frozenset(
 _DEPTH = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Join:
     """A call that makes one array of several: `np.concatenate((a, b), axis=0)`, `np.append(a, b)`.
 
@@ -51,7 +52,7 @@ class Join:
     plain: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Growth:
     """An assignment `target = join((target, *new))`, perhaps by way of a helper, an alias or a trim.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 
 from rlint.findings import Heat
+from rlint.frozen import frozen
 from rlint.project.first_use import made_before
 from rlint.syntax.tree import FUNCTIONS, LOOPS, Tree
 from rlint.syntax.walk import below
@@ -25,7 +25,7 @@ _EPISODE_END = re.compile(
 _BEST = re.compile(r"(^|_)best")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interval:
     """`if counter % period == 0`: the period where it is a constant, and its text."""
 

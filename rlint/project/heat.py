@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from rlint.findings import Heat
+from rlint.frozen import frozen
 from rlint.notebook.layout import shown_line
 from rlint.project.calls import CallGraph, Edge
 from rlint.project.checkpoints import savers
@@ -22,7 +22,7 @@ _CHAIN_LENGTH = 6
 _MANY_CALLERS = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeatAt:
     """A level, and the chain that explains it: outermost link first."""
 

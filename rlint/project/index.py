@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
+from rlint.frozen import frozen
 from rlint.project import batches, facts
 from rlint.project.effect import PURE, Effect, Level
 from rlint.project.kind import UNKNOWN, Kind, Tag
@@ -19,7 +19,7 @@ _DEPTH = 24
 _LOOKUPS = 400  # modules that are searched for one name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _LibraryMethod:
     """A method of a library's object, about to be called."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.knowledge import Knowledge
 from rlint.project.order import Order
 from rlint.project.summary import Application
@@ -18,7 +18,7 @@ _SAME_ITEMS = frozenset(
 _DEPTH = 6
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """What a variable stands for: `root` itself, or with `depth` 1 an item of it, with 2 an item of that.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rlint.frozen import frozen
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.syntax.tree import FUNCTIONS
@@ -21,7 +21,7 @@ _WORDS = frozenset({"lock", "rlock", "mutex", "semaphore", "cond", "condition", 
 _RECEIVERS = frozenset({"self", "cls", "super"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Section:
     """Statements that run while `lock` is held. `node` is the `with`, or the statement that takes the lock;
     `known` says that it is a lock for certain, not only by its name.

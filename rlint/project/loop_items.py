@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.loops import BOUNDED, AnyLoop
 from rlint.syntax.tree import COMPREHENSIONS
 from rlint.syntax.walk import below
@@ -25,7 +25,7 @@ class Sort(enum.Enum):
     ELEMENT = "element"  # of the iterable, or a part of one
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Item:
     """What one variable of a loop stands for.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 import re
-from dataclasses import dataclass
+
+from rlint.frozen import frozen
 
 _VERBS = "build|create|fetch|get|load|make|parse|read|save|set|update"
 ACCESSOR_WORDS = (
@@ -29,7 +30,7 @@ class Sort(enum.Enum):
     """What cannot be renamed: text, an assignment, a definition that somebody else may ask for by name."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mention:
     """One place that holds a name, by its offset in the text. `path` is the qualified name of a definition
     in its file, and the access path of what is imported or used ("" where nobody knows).

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from rlint.frozen import frozen
 from rlint.project import facts
 from rlint.project.doings import Doings
 from rlint.project.index import Index
@@ -102,7 +103,7 @@ def is_by_mode(layer: str) -> bool:
     ) or (name == "RReLU")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Place:
     """Where parts were read: the module, the class whose `self` it is, and what the parameters stand for.
 

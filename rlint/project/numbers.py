@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rlint.frozen import frozen
 from rlint.project.kind import Tag
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS
@@ -17,7 +17,7 @@ _DEPTH = 5
 _NUMBERS = frozenset({Tag.INT, Tag.FLOAT, Tag.BOOL})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Number:
     """The value of an expression. `fixed` is False for a default: a caller may give another value."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rlint.frozen import frozen
 from rlint.project.autograd import Autograd
 from rlint.project.facts import gradients as facts
 from rlint.project.kind import Tag
@@ -23,7 +23,7 @@ _PLAIN = frozenset(
 _ASKED = frozenset({Tag.MODULE, Tag.INSTANCE, Tag.REPLAY_BUFFER, Tag.ENVIRONMENT})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sources:
     """Where the gradient of a value can come from: `calls` of networks or of functions of the project,
     the `parameters` of the function around it, attributes and items that were `kept` from elsewhere.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import enum
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rlint.frozen import frozen
 from rlint.project.autograd import Autograd
 from rlint.project.facts import gradients as facts
 from rlint.project.kind import Tag
@@ -49,7 +49,7 @@ ENDS = frozenset({Outlet.NUMBER, Outlet.SHOWN, Outlet.CONVERTED, Outlet.INDEX, O
 """The outlets through which no gradient gets out."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Left:
     """One place where a value that carries a gradient goes."""
 

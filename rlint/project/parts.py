@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rlint.frozen import frozen
 from rlint.project import facts
 from rlint.project.kind import Tag
 from rlint.syntax.scopes import Binding, How
@@ -44,7 +45,7 @@ _DROPOUT_OF = {"LSTM": 4, "GRU": 4, "RNN": 4, "MultiheadAttention": 2, "Transfor
 _DROPS_BY_DEFAULT = frozenset({"Transformer", "TransformerDecoderLayer", "TransformerEncoderLayer"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """One thing that a network is built of.
 

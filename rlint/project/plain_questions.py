@@ -10,9 +10,10 @@ import enum
 import hashlib
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
+from rlint.frozen import frozen
 from rlint.project.asking import PARTS, Question
 from rlint.project.calls import Edge
 from rlint.project.index import Index
@@ -31,7 +32,7 @@ class Told(NamedTuple):
     qualname: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What an answer is told by, and which parts of summaries belong to it."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.changes import Changes
 from rlint.project.order import Order
 from rlint.syntax.scopes import Scope
@@ -18,7 +18,7 @@ is compared with each.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repetition:
     """`again` are evaluated after `first`, each time when `first` has been, and give the same value.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from rlint.findings import Heat
+from rlint.frozen import frozen
 from rlint.project.kind import Tag
 from rlint.project.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP
 from rlint.project.summary import CallSite, FunctionSummary
@@ -89,7 +89,7 @@ def takes_gradient_step(site: CallSite) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Role:
     """How often a function of this name is called, and what it does then."""
 

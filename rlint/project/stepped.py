@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
+from rlint.frozen import frozen
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.knowledge import Knowledge
@@ -28,7 +28,7 @@ _SAME_OBJECT = frozenset({"to", "cuda", "cpu", "eval", "train", "float", "double
 _DEPTH = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stepped:
     """The networks whose parameters the optimizers of a file or class were given, as access texts
     (`self.actor`); `complete` says that nothing else can be among them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rlint.findings import Heat
+from rlint.frozen import frozen
 from rlint.project.autograd import Autograd
 from rlint.project.channels import Made, Signal
 from rlint.project.conditions import Guard
@@ -15,7 +16,7 @@ from rlint.project.mention import Mention
 from rlint.project.parts import Part
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Loop:
     """A loop or comprehension in a function. `drivers` are what its body does directly (see heat.py);
     `bounded` says that it runs a small constant number of times.
@@ -31,7 +32,7 @@ class Loop:
     guards: tuple[Guard, ...] = ()  # the conditions that it stands behind (see conditions.py)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallSite:
     """A call whose target may be a function of the project.
 
@@ -55,7 +56,7 @@ class CallSite:
     many: bool = False  # may several workers that this line starts run at once?
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Application:
     """A function hands its `parameter` (or each item of it) to what stands at the access path `path`, and
     nothing else with it.

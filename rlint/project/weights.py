@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rlint.frozen import frozen
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.syntax.scopes import How
@@ -39,7 +39,7 @@ _COPIES = frozenset({"torch.clone", "copy.deepcopy"})
 _HARMLESS = ("prints", "logs", "reads the clock")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Loaded:
     """`target.load_state_dict(...)`.
 
@@ -55,7 +55,7 @@ class Loaded:
     strict: bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Copied:
     """`node` copies `original` for nothing; the tensors are those of the network `owner`."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.autograd import Autograd
 from rlint.project.dtypes import OBJECT
 from rlint.project.fate import Fate
@@ -28,7 +28,7 @@ _ARRAYS = (Tag.TENSOR, Tag.NDARRAY)
 _DEPTH = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Allocation:
     """`name = call(...)`, a statement of the body of `around`: of a loop, or of a function."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.integers import is_integer
 from rlint.project.kind import Tag
 from rlint.project.site import Site
@@ -15,7 +15,7 @@ GENERATORS = ("numpy.random.Generator", "numpy.random.default_rng")
 PARAMETERS = ("a", "size", "replace", "p")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Draw:
     """A call of `choice`. `generator` says that a `numpy.random.Generator` draws, `given` holds its arguments
     by their names.
@@ -32,7 +32,7 @@ class Draw:
         return None if is_constant(size, None) else size
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Population:
     """What indices are drawn from: the whole numbers from `low` on, below `high`. `made` is the function
     that lists them (`builtins.range`), "" where only their number is given. `sure` is False where names

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.fed import ADDS, only_fed
 from rlint.project.guards import last_name
 from rlint.project.kind import Kind, Tag
@@ -22,7 +22,7 @@ _HARMLESS_BASES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """The buffer that a call adds to: `held` is it, or the object that has it as its attribute `name`."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rule import Fix, Safety
@@ -17,7 +17,7 @@ _NUMBERS = ("bool", "int", "uint", "float", "complex")
 _C_ORDERED = ("numpy.zeros", "numpy.ones", "numpy.empty", "numpy.full", "numpy.arange")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Picked:
     """`[held[i] for i in indices]`"""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.growth import same_place
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
@@ -36,7 +36,7 @@ _DRAWN_BY = frozenset(
 _EMPTIES = frozenset({"clear"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Written:
     """A transition is stored: `value` becomes an item of the list `holder`."""
 

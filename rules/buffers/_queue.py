@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.numbers import number_of
@@ -26,7 +26,7 @@ _ENDS = (ast.Constant(value=0), ast.UnaryOp(op=ast.USub(), operand=ast.Constant(
 _FIRST, _LAST = (ast.dump(end) for end in _ENDS)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Front:
     """An operation at the front of a list, with the edit that makes it one of a deque."""
 

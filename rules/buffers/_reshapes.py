@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.integers import is_integer
 from rlint.project.kind import Tag
 from rlint.project.site import Site
@@ -30,7 +30,7 @@ _CONTIGUOUS = frozenset(
 _LAYOUTS = frozenset({"order", "out", "memory_format", "layout", "like", None})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Link:
     """`of.name(args)`, or `library.name(of, args)`, which is no method; `T` has no arguments."""
 

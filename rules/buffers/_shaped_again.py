@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.bind_once import bind_once
 from rlint.project.kind import Tag
 from rlint.project.site import Site
@@ -23,7 +23,7 @@ _COMPARED: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Guarded:
     """`link` runs always (`taken`) or never, since the value has `rank` dimensions."""
 
@@ -68,7 +68,7 @@ def _is_rank(node: ast.expr, of: ast.expr, site: Site) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Twice:
     """The same change of shape, made `times` times of the same value."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
@@ -24,7 +24,7 @@ from rlint.rules.buffers._reshapes import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shorter:
     """What is to be said of a chain, what to write instead, and the fix that does so."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
@@ -17,7 +17,7 @@ _HARMLESS = ("torch.", "numpy.errstate")
 """Context managers that let exceptions through."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Front:
     """A statement that puts `value` before all other items of the list `held`."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.items import Place
 from rlint.project.site import Site
 from rlint.project.summary import Application, FunctionSummary
 from rlint.syntax.walk import below
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reapplied:
     """`function` is applied again to what `earlier` applies it to or, if `to_result`, to what came of it."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.constants import Value, Written
 from rlint.project.site import Site
 from rlint.rule import Edit
@@ -39,7 +39,7 @@ _FLAGS["re.NOFLAG"] = 0
 _NO_FLAGS = Written(0, "")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Use:
     """A call of `re.<function>`."""
 
@@ -50,7 +50,7 @@ class Use:
     flags: Written
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compiled:
     """A pattern that compiles, with its flags, both as values and as text for module level."""
 
@@ -114,7 +114,7 @@ def flags_text(flags: Written, alias: str) -> str:
     return " | ".join(f"{alias}.{name}" for name in names)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Move:
     """What to do about a call: the constant's name, and the edits (None where they could do harm)."""
 

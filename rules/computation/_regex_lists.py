@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.site import Site
 from rlint.rule import Edit
 from rlint.rules.computation import _regex, _regex_displays, _regex_names
@@ -18,7 +18,7 @@ _ONLY_READ_BY = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PatternList:
     """A loop over a display of constant patterns.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.kind import Tag
 from rlint.project.numbers import is_number
 from rlint.project.site import Site
@@ -44,7 +44,7 @@ _WHOLE = frozenset({"floor", "ceil"})
 _BOUNDS = (("a", "x"), ("a_min", "min"), ("a_max", "max"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scalar:
     """A call of numpy's with numbers alone: the arguments (`given`), what does the same (`better`, as one
     reads it), and `text`, with `{math}` for how that module is written. `ufunc`: numpy takes little longer.

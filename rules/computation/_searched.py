@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.bind_once import can_be_replaced
 from rlint.project.guards import last_name
 from rlint.project.site import Site
@@ -19,7 +19,7 @@ _FEWEST = 3
 _FEWEST_IN_LIST = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Searched:
     """A collection that is only searched: what it is, and how it gets built once (None: by hand).
 

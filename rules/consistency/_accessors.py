@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from rlint.frozen import frozen
 from rlint.project.index import Index
 from rlint.project.mention import ACCESSOR, ACCESSOR_WORDS
 from rlint.project.summary import ClassSummary
@@ -12,7 +11,7 @@ _KNOWN_BASES = frozenset({"builtins.object", "abc.ABC", "torch.nn.Module"})
 _GROUP = {word: group for group in ACCESSOR_WORDS for word in group}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Accessor:
     """`get_observation_cfg`: the verb, and the word for what it gets."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.project.weights import may_be_network
@@ -33,7 +33,7 @@ _INDEXED = frozenset({Tag.LIST, Tag.TUPLE, Tag.MODULE, Tag.STATE_DICT, Tag.PARAM
 _DEPTH = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WeightCopy:
     """An expression that copies weights.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.environments import makes_environment
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
@@ -23,7 +23,7 @@ _GUARDS = (ast.If, ast.IfExp, ast.Try, ast.Match, ast.BoolOp, ast.Lambda, ast.Ex
 _DEPTH = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Again:
     """`call` makes the same again: in each pass of `loop`, or on each call of the function around it."""
 

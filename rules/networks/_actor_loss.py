@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.autograd import Autograd
 from rlint.project.kind import Tag
 from rlint.project.loops import GRADIENT_STEP
@@ -14,7 +14,7 @@ from rlint.syntax.walk import below
 _FREEZES = ("requires_grad", "requires_grad_")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Loss:
     """`loss.backward()` with the step that follows it: `optimizer` steps `networks`, and nothing else."""
 
@@ -50,7 +50,7 @@ def loss_of(backward: ast.Call, site: Site) -> Loss | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Event:
     """`owner.step()` or `owner.zero_grad()`."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.site import Site
 from rlint.syntax.walk import below
 
@@ -17,7 +17,7 @@ MOVED = frozenset({"to", "cpu", "cuda", "float", "double", "half", "bfloat16", "
 Loop = ast.For | ast.ListComp | ast.DictComp
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mix:
     """`share + kept`, in either order: `share` is the term `weight * new`, `kept` the term `keep * old`."""
 
@@ -28,7 +28,7 @@ class Mix:
     old: ast.expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """`old + weight * (new - old)`, whose second term is `move`; with `sign` "sub", what takes away
     `weight * (old - new)`.
@@ -41,7 +41,7 @@ class Step:
     old: ast.expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lerp:
     """`torch.lerp(old, new, weight)`."""
 
@@ -53,7 +53,7 @@ class Lerp:
 Mixture = Mix | Step | Lerp
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Blend:
     """A place in a loop that makes a mixture of two tensors.
 

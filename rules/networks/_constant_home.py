@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.kind import Tag
 from rlint.project.lengths import over_components, passes
 from rlint.project.loops import AnyLoop
@@ -17,7 +17,7 @@ from rlint.syntax.walk import below
 _FEW_PASSES = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Home:
     """Where a constant is built: "loop" (before `loop`), "object" (in `__init__`), "network" (as a buffer)
     or "module".

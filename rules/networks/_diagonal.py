@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.networks._deletion import deletion
@@ -17,7 +17,7 @@ _MATRICES = ("covariance_matrix", "precision_matrix", "scale_tril", "_unbroadcas
 _DEPTH = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiagonalNormal:
     """A `MultivariateNormal` of a diagonal matrix. `parameter` says which matrix it is given."""
 

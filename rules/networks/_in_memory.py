@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from rlint.frozen import frozen
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.networks._deletion import deletion
@@ -17,7 +18,7 @@ _LOADER_PARAMETERS = ("dataset", "batch_size", "shuffle")
 _PLAIN = frozenset({*_LOADER_PARAMETERS, "drop_last", "num_workers", "pin_memory"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Batches:
     """What a loop draws its mini-batches from, and the fix, if there is one."""
 

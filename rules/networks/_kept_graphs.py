@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.autograd import Autograd
 from rlint.project.kind import Tag
 from rlint.project.site import Site
@@ -22,7 +22,7 @@ LOSSES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kept:
     """`node` adds `value` to what `keeper` holds."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.guards import last_name
 from rlint.project.site import Site
 from rlint.rule import Edit
@@ -20,7 +20,7 @@ _END = re.compile(r"done|terminat|truncat|terminal|(^|_)last(_|$)", re.IGNORECAS
 _OTHER = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Waste:
     """A branch that does not use what `moved`, which stand before it, compute.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.networks._deletion import deletion
@@ -16,7 +16,7 @@ _CLASSES = {"torch.nn.Softmax": "softmax", "torch.nn.LogSoftmax": "log_softmax"}
 _LAST = (-1, 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NeedlessSoftmax:
     """A softmax that could be left out, and how."""
 
@@ -26,7 +26,7 @@ class NeedlessSoftmax:
     fix: Fix | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Softmax:
     """`node` is the call, `name` the function, `taken` its input, `holder` the variable that holds the
     result, if any.

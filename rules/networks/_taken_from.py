@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rules.networks._blends import MOVED, bare
@@ -15,7 +15,7 @@ _DICTS = frozenset({"builtins.dict", "collections.OrderedDict"})
 _DEPTH = 6
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Taken:
     """Tensors of `network`, one in each pass: its parameters, or all that is in its state dict (`state`)."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.locks import Section
@@ -46,7 +46,7 @@ class Sort(enum.Enum):
     WAIT = "waits for something outside"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LockedWork:
     """A call that works while the lock of `section` is held."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.numbers import number_of
 from rlint.project.site import Site
 from rlint.rules.processes._words import words_of
@@ -22,7 +22,7 @@ _PACES = frozenset(
 _HIGHEST_RATE = 240  # `1 / 60` is a frame's time, `1 / 1000` a millisecond
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pause:
     """A statement that sleeps. `expression` is what a wait takes the place of: the call, with its `await`.
 

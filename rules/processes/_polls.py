@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import enum
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from rlint.frozen import frozen
 from rlint.project.kind import Kind, Tag
 from rlint.project.site import Site
 from rlint.rules.processes._words import words_of
@@ -27,7 +28,7 @@ class Sort(enum.Enum):
     STATE = "state that others change"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Poll:
     """One look at `subject`, in the expression `node`.
 

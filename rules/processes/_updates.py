@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.channels import Made
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
@@ -17,7 +17,7 @@ from rlint.syntax.walk import below
 _MAKERS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Update:
     """A read of `shared.value` and a write that follows from it. `statements` run from one to the other, in
     one block.

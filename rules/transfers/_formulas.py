@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.kind import Tag
 from rlint.project.lengths import whole_number
 from rlint.project.site import Site
@@ -25,7 +25,7 @@ _FUNCTIONS = frozenset(
 _NUMBERS = frozenset({Tag.INT, Tag.FLOAT, Tag.NUMPY_SCALAR, Tag.UNKNOWN})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Formula:
     """`[element for variable in range(...)]`; without an element the numbers of the range themselves.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.kind import Device, Tag
 from rlint.project.site import Site
 from rlint.rule import Heat
@@ -26,7 +26,7 @@ _HOST = ('"cpu"', "'cpu'")
 _DEPTH = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Read:
     """`node` copies the numbers of `tensor` to the host, and the program waits for them."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.syntax.scopes import Binding, How
@@ -16,7 +16,7 @@ _SHORT = (ast.Constant, ast.Name, ast.Attribute)
 _PLAIN = (*_SHORT, ast.BinOp)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counted:
     """`range(…)`, or a list of nothing else, in the place of an index; `parts` are all indices there."""
 

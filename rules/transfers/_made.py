@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.kind import Device, Tag
 from rlint.project.site import Site
 from rlint.syntax.scopes import Binding, How
@@ -64,7 +64,7 @@ _NUMBERS = (Tag.INT, Tag.FLOAT, Tag.BOOL)
 _DEPTH = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Move:
     """`.to(device)` or `.cuda()` of a tensor; `device` is None for the current CUDA device."""
 
@@ -75,7 +75,7 @@ class Move:
     goes_on: bool  # without waiting
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Made:
     """The constructors whose tensors an expression consists of, and what is done to them in it."""
 

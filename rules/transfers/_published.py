@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.kind import Device
 from rlint.project.site import Site
 from rlint.project.weights import state_owner
@@ -14,7 +14,7 @@ _MAKES_A_DICT = frozenset({"builtins.dict", "collections.OrderedDict"})
 _SAME_TENSOR = frozenset({"detach", "contiguous"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Moved:
     """`node` moves `original` to the host; the tensors are those of the network `owner` (or the tensor)."""
 

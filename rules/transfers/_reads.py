@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.syntax.scopes import Binding, How
@@ -16,7 +16,7 @@ FEWEST = 8
 """Fewer numbers than that, by a literal, are read one by one for little."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Read:
     """A call that reads one number of `tensor`, for each pass of `loop` (a `for` or a comprehension).
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.kind import Device
 from rlint.project.site import Site
 from rlint.rule import Fix, Safety
@@ -22,7 +22,7 @@ _READS = frozenset({"item", "numpy", "tolist"})
 _PLACES = frozenset({"device", "dtype"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoundTrip:
     """`made` makes a tensor of the numbers of `read`, and `moved` (`made` itself where it says `device=`)
     puts it on the device. `named` tells that a name holds the numbers between.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import frozen
 from rlint.project.dtypes import BITS, FLOATS
 from rlint.project.guards import last_name
 from rlint.project.kind import Device, Kind, Tag
@@ -21,7 +21,7 @@ _SCALE = (255, 255.0, 256, 256.0)
 _DIVIDES = frozenset({"div", "div_", "divide", "true_divide"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Move:
     """`.to(device)` or `.cuda()`; `dtype` is the type that it converts to as well."""
 
@@ -31,7 +31,7 @@ class Move:
     dtype: ast.expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Widening:
     """The call that widens, what it is called on, and the type that it makes of it. `scale` is the
     arithmetic on the result before the move.

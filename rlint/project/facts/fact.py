@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from rlint.frozen import frozen
 from rlint.project.effect import Effect, Level
 from rlint.project.kind import Kind, Tag
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fact:
     """What calling something does, and what it returns."""
 

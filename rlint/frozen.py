@@ -1,0 +1,53 @@
+"""Classes of plain values, cheap to define: a run defines a hundred of them before it reads a file."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import field
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**_: object) -> Callable[[Any], Any]:
+        """Tell type checkers that a decorator makes dataclasses."""
+        return lambda decorator: decorator
+
+
+__all__ = ["field", "frozen"]
+
+Class = TypeVar("Class", bound=type)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def frozen(cls: Class) -> Class:
+    """Make a class a dataclass whose values are told apart by their fields and are not to be changed.
+
+    As `dataclass(frozen=True, slots=True)`, at a quarter of the cost: comparing and showing is written once
+    for all, and that nothing is changed is for the type checker to see, not looked at with each new value.
+    """
+    made: Any = dataclasses.dataclass(slots=True, eq=False, repr=False)(cls)
+    names = [each.name for each in dataclasses.fields(made) if each.compare]
+    parts: Callable[[Any], Any] = attrgetter(*names) if names else lambda _: ()
+
+    def is_equal(self: object, other: object) -> Any:
+        return parts(self) == parts(other) if other.__class__ is self.__class__ else NotImplemented
+
+    for name, method in (
+        ("__eq__", is_equal),
+        ("__hash__", lambda self: hash(parts(self))),
+        ("__repr__", _shown),
+    ):
+        if name not in cls.__dict__ or (name == "__hash__" and cls.__dict__[name] is None):
+            setattr(made, name, method)
+    result: Class = made
+    return result
+
+
+def _shown(self: Any) -> str:
+    parts = (f"{each.name}={getattr(self, each.name)!r}" for each in dataclasses.fields(self) if each.repr)
+    return f"{type(self).__qualname__}({', '.join(parts)})"

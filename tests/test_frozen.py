@@ -1,0 +1,68 @@
+"""Plain values behave as those of a frozen dataclass do."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlint.frozen import frozen
+
+
+@frozen
+class Ours:
+    """A value."""
+
+    number: int
+    names: tuple[str, ...] = ()
+    note: str = field(default="", compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Theirs:
+    """The same by the standard library."""
+
+    number: int
+    names: tuple[str, ...] = ()
+    note: str = field(default="", compare=False, repr=False)
+
+
+@frozen
+class One:
+    """A value with one field."""
+
+    number: int
+
+
+PARTS = st.tuples(
+    st.integers(0, 2), st.lists(st.sampled_from("ab"), max_size=2).map(tuple), st.text(max_size=1)
+)
+
+
+@given(PARTS, PARTS)
+def test_values_are_told_apart_by_their_fields(
+    one: tuple[int, tuple[str, ...], str], other: tuple[int, tuple[str, ...], str]
+) -> None:
+    """They are equal, hashed and shown as the standard library has it."""
+    assert (Ours(*one) == Ours(*other)) == (Theirs(*one) == Theirs(*other))
+    assert hash(Ours(*one)) == hash(Theirs(*one))
+    assert repr(Ours(*one)) == repr(Theirs(*one)).replace("Theirs", "Ours")
+    assert len({Ours(*one), Ours(*other)}) == len({Theirs(*one), Theirs(*other)})
+
+
+def test_values_are_dataclasses() -> None:
+    """They can be replaced, copied, pickled and matched."""
+    value = Ours(1, ("a",))
+    assert is_dataclass(value)
+    assert [each.name for each in fields(value)] == ["number", "names", "note"]
+    assert replace(value, number=2) == Ours(2, ("a",))
+    assert copy.deepcopy(value) == value == pickle.loads(pickle.dumps(value))  # noqa: S301
+    match value:
+        case Ours(number, names):
+            assert (number, names) == (1, ("a",))
+    assert value != Theirs(1, ("a",))
+    assert One(1) == One(1) != One(2)
+    assert hash(One(1)) == hash(One(1))
