@@ -20,10 +20,11 @@ from typing import Any
 
 import rlint
 from rlint.files import read_regular
+from rlint.regex import regex
 
 FOLDER = ".rlint_cache"
 _KEY_BYTES, _MOST_BYTES = 32, 200_000_000
-_VERSION = re.compile(r"\d+\.\d+[\w.+-]*", re.ASCII)
+_VERSION = regex(r"\d+\.\d+[\w.+-]*", re.ASCII)
 SUMMARY = ".summary"
 """What files with the summaries of modules end with."""
 ASKED = ".asked"

@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING
 
 from rlint.errors import did_you_mean
 from rlint.frozen import frozen
+from rlint.regex import regex
 
 if TYPE_CHECKING:
     from rlint.comments import Comment, Layout, Span
     from rlint.findings import Finding
 
 # A directive shown in quotes or backticks is being talked about, not given.
-_NOQA = re.compile(
+_NOQA = regex(
     r"(?<![`'\"])#\s*noqa(?![\w-])(?P<colon>\s*:\s*(?P<items>(?:RL|[A-Z]+[0-9]+)\b(?:[\s,]+[A-Z]+[0-9]+\b)*)?)?",
     re.IGNORECASE,
 )
-_RLINT = re.compile(
+_RLINT = regex(
     r"(?<![`'\"])#\s*rlint\s*:\s*(?P<verb>[\w-]+)(?P<bracket>\s*\[(?P<items>[^\]#]*)(?P<closed>\])?)?",
     re.IGNORECASE,
 )
-_ITEM = re.compile(r"[^\s,]+")
+_ITEM = regex(r"[^\s,]+")
 
 
 class Kind(enum.Enum):

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from rlint.findings import Problem
 from rlint.frozen import frozen
 from rlint.patterns import absolute
+from rlint.regex import regex
 
 if TYPE_CHECKING:
     from rlint.notebook.notebook import Notebook
 
-_CODING_LINE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
-_COMMENT_OR_BLANK = re.compile(rb"[ \t\f]*(?:#.*)?", re.ASCII)
-_LINE_END = re.compile(rb"\r\n|\r|\n")
+_CODING_LINE = regex(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
+_COMMENT_OR_BLANK = regex(rb"[ \t\f]*(?:#.*)?", re.ASCII)
+_LINE_END = regex(rb"\r\n|\r|\n")
 NOTEBOOK = ".ipynb"
 
 MOST_BYTES = 4_000_000

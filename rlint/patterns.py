@@ -13,10 +13,11 @@ from dataclasses import field
 from pathlib import Path
 
 from rlint.frozen import frozen
+from rlint.regex import regex
 
 _MOST_ALTERNATIVES = 1_000
 _groups = itertools.count()
-_PLAIN_NAME = re.compile(r"(?!\.\.?$)[\w.-]+")
+_PLAIN_NAME = regex(r"(?!\.\.?$)[\w.-]+")
 
 
 @frozen

@@ -12,7 +12,6 @@ import importlib
 import importlib.util
 import itertools
 import os
-import re
 import sys
 import threading
 from pathlib import Path
@@ -23,6 +22,7 @@ from rlint.engine_codes import ENGINE_CODES, FAMILY
 from rlint.errors import RlintError, did_you_mean
 from rlint.evidence.gain import Gain, fixtures_folder, recorded_gain
 from rlint.frozen import frozen
+from rlint.regex import regex
 from rlint.rule import Rule
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 BUILTIN = "rlint.rules"
 """The package of the rules that come with rlint."""
 
-_FILE_NAME = re.compile(r"([a-z]{2,}\d{3})_([a-z0-9_]+)\.py")
+_FILE_NAME = regex(r"([a-z]{2,}\d{3})_([a-z0-9_]+)\.py")
 
 
 @frozen

@@ -9,13 +9,14 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from rlint.errors import RlintError
+from rlint.regex import regex
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-_DECLARED = re.compile(r"    (\w+)(?::[^=]+)? = (True|False)")
-_OUTERMOST = re.compile(r"^\S.*", re.MULTILINE)
+_DECLARED = regex(r"    (\w+)(?::[^=]+)? = (True|False)")
+_OUTERMOST = regex(r"^\S.*", re.MULTILINE)
 
 
 def source(path: Path) -> str:

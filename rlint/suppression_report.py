@@ -9,6 +9,7 @@ from rlint.directives import Kind, Mistake
 from rlint.engine_codes import ENGINE_CODES, UNKNOWN_SUPPRESSION_CODE, UNUSED_SUPPRESSION
 from rlint.errors import did_you_mean
 from rlint.findings import Edit, Finding, Fix, Safety
+from rlint.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from rlint.engine_codes import EngineCode
     from rlint.syntax.positions import Positions
 
-_CODE = re.compile(r"([A-Z]+)[0-9]*", re.IGNORECASE)
+_CODE = regex(r"([A-Z]+)[0-9]*", re.IGNORECASE)
 _OWN_CODES = {own.code: own.name for own in ENGINE_CODES}
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import operator
-import re
 from typing import TYPE_CHECKING
 
 from rlint.errors import RlintError
+from rlint.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ _OPERATORS: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
     "<": operator.lt,
 }
 
-_CLAUSE = re.compile(r"(==|!=|>=|<=|~=|>|<)?\s*(\d+(?:\.\d+)*)")
+_CLAUSE = regex(r"(==|!=|>=|<=|~=|>|<)?\s*(\d+(?:\.\d+)*)")
 
 
 def satisfies(version: str, required: str) -> bool:

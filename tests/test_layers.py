@@ -16,8 +16,8 @@ import pytest
 from fixture_folders import ROOT
 
 PLAIN = (
-    "rlint", "rlint.findings", "rlint.errors", "rlint.frozen", "rlint.engine_codes", "rlint.patterns",
-    "rlint.atomic", "rlint.evidence", "rlint.evidence.gain",
+    "rlint", "rlint.findings", "rlint.errors", "rlint.frozen", "rlint.regex", "rlint.engine_codes",
+    "rlint.patterns", "rlint.atomic", "rlint.evidence", "rlint.evidence.gain",
 )  # fmt: skip
 REGISTRY = ("rlint.registry", "rlint.rule_files", "rlint.plugins", "rlint.installed")
 SETTINGS = ("rlint.config", "rlint.versions", "rlint.selection", "rlint.settings")
@@ -100,7 +100,10 @@ LAYERS = (
         may=(*PLAIN, *SYNTAX, *PROJECT, "rlint.files", "rlint.notebook.layout", "rlint.notebook.sources"),
     ),
     Layer(("rlint.rule",), may=("rlint.findings", "rlint.frozen"), for_types=("rlint.project.site",)),
-    Layer(("rlint.rules.*",), may=("rlint.rule", "rlint.frozen", "rlint.rules.*._*", *SYNTAX, *PROJECT)),
+    Layer(
+        ("rlint.rules.*",),
+        may=("rlint.rule", "rlint.frozen", "rlint.regex", "rlint.rules.*._*", *SYNTAX, *PROJECT),
+    ),
     Layer(
         RUNNING,
         may=(*PLAIN, "rlint.files", *NOTEBOOKS, *SYNTAX, *PROJECT, "rlint.rule", *ENGINE),

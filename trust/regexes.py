@@ -50,7 +50,8 @@ def main() -> int:
 def recorded() -> dict[re.Pattern[Any], str]:
     """The patterns that rlint's modules compile as they are imported, and those in calls of `re`, by file."""
     found: dict[re.Pattern[Any], str] = {}
-    real = re.compile
+    ours = importlib.import_module("rlint.regex")
+    real, waiting = re.compile, ours.regex
 
     def compile_(pattern: Any, flags: int = 0) -> re.Pattern[Any]:
         made = real(pattern, flags)
@@ -60,12 +61,14 @@ def recorded() -> dict[re.Pattern[Any], str]:
         return made
 
     re.compile = compile_
+    ours.regex = compile_  # type: ignore[attr-defined]
     try:
         for module in _modules():
             with contextlib.suppress(ImportError):  # of an extra that is not installed
                 importlib.import_module(module)
     finally:
         re.compile = real
+        ours.regex = waiting  # type: ignore[attr-defined]
     for path in [*ROOT.glob("rlint/**/*.py"), *ROOT.glob("rules/**/*.py")]:
         for pattern in _in_calls(path.read_text(encoding="utf-8")):
             found.setdefault(pattern, str(path.relative_to(ROOT)))

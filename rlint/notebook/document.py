@@ -14,9 +14,10 @@ from json import JSONDecodeError
 from typing import Any
 
 from rlint.frozen import frozen
+from rlint.regex import regex
 
-_SPACE = re.compile(r"[ \t\n\r]*")
-_FOREIGN = re.compile(
+_SPACE = regex(r"[ \t\n\r]*")
+_FOREIGN = regex(
     r"ir|julia|bash|z?sh|javascript|deno|rust|octave|matlab|xcpp|i?ruby|scala|perl|haskell|go|\.net|sql"
 )
 """How the names of kernels for other languages begin, for notebooks that say nothing more."""

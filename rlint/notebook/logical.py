@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rlint.frozen import frozen
+from rlint.regex import regex
 
-_PIECE = re.compile(r"\"{3}|'{3}|[\"'#()\[\]{}\\]|[^\"'#()\[\]{}\\]+")
+_PIECE = regex(r"\"{3}|'{3}|[\"'#()\[\]{}\\]|[^\"'#()\[\]{}\\]+")
 _ESCAPES = tuple("%!?/,;")
-_ASSIGNED = re.compile(r"[ \t]*(?P<target>[^\W\d][\w.,* \t\[\]()'\"]*?)[ \t]*=[ \t]*(?P<escape>[%!])(?!=)")
+_ASSIGNED = regex(r"[ \t]*(?P<target>[^\W\d][\w.,* \t\[\]()'\"]*?)[ \t]*=[ \t]*(?P<escape>[%!])(?!=)")
 
 
 @frozen

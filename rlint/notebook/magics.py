@@ -14,16 +14,17 @@ from rlint.findings import Problem
 from rlint.notebook import words
 from rlint.notebook.logical import Logical, assigned, logical_lines
 from rlint.notebook.masks import Masks
+from rlint.regex import regex
 from rlint.syntax.parse import parse
 
-_CELL = re.compile(r"%%(?P<name>\S+)(?P<rest>.*)")
-_LANGUAGE = re.compile(r"%(?:sql|md|sh|scala|r|fs|html|mermaid)(?:\s|$)")
-_LINE = re.compile(r"[ \t]*%{1,2}(?P<name>\w*)(?P<rest>.*)")
-_TIMED = re.compile(r"[ \t]*(?P<magic>%time[ \t]+)(?P<code>[^-\s].*)")
-_IMPORT = re.compile(r"[ \t]*(?:import|from)[ \t]")
-_SCRIPT = re.compile(r"(?<!\w)(?<!\w/)(?:\./)?((?:[^\W\d]\w*/)*[^\W\d]\w*)\.py\b")
-_GIVES = re.compile(r"(?:--(?:out|err|proc)[ =]+|(?<!\S)-o[ ]+)([^\W\d]\w*)")
-_TAKES = re.compile(r"(?<!\S)-i[ ]+([^\W\d]\w*)")
+_CELL = regex(r"%%(?P<name>\S+)(?P<rest>.*)")
+_LANGUAGE = regex(r"%(?:sql|md|sh|scala|r|fs|html|mermaid)(?:\s|$)")
+_LINE = regex(r"[ \t]*%{1,2}(?P<name>\w*)(?P<rest>.*)")
+_TIMED = regex(r"[ \t]*(?P<magic>%time[ \t]+)(?P<code>[^-\s].*)")
+_IMPORT = regex(r"[ \t]*(?:import|from)[ \t]")
+_SCRIPT = regex(r"(?<!\w)(?<!\w/)(?:\./)?((?:[^\W\d]\w*/)*[^\W\d]\w*)\.py\b")
+_GIVES = regex(r"(?:--(?:out|err|proc)[ =]+|(?<!\S)-o[ ]+)([^\W\d]\w*)")
+_TAKES = regex(r"(?<!\S)-i[ ]+([^\W\d]\w*)")
 _FOREIGN = frozenset(
     """bash bigquery cmd cython file fs html HTML javascript js julia latex markdown md perl pypy python
     python2 python3 R ruby rust scala script sh shell sql svg system writefile ! sx""".split()

@@ -8,7 +8,6 @@ it is, byte for byte.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import cached_property
 
@@ -20,9 +19,10 @@ from rlint.notebook.masks import Masks, TornError, free_marker
 from rlint.notebook.strings import RawLine, Style, lines_of_cell
 from rlint.notebook.view import CellView, split
 from rlint.notebook.written import written
+from rlint.regex import regex
 from rlint.syntax.parse import parse
 
-_LINE_END = re.compile(r"\r\n|\r")
+_LINE_END = regex(r"\r\n|\r")
 _PYTHON = frozenset({"python", "ipython", "python2", "python3", "py", "pyspark"})
 
 

@@ -13,11 +13,12 @@ from rlint.files import Source
 from rlint.findings import Cell, Edit, Finding, Fix, Problem, Safety
 from rlint.notebook.notebook import Notebook
 from rlint.notebook.view import CellView, cell_at
+from rlint.regex import regex
 from rlint.runs import Result
 from rlint.syntax.parse import parse
 from rlint.syntax.positions import Positions
 
-_LINES = re.compile(r"\bline (\d+(?:, \d+)*)")
+_LINES = regex(r"\bline (\d+(?:, \d+)*)")
 _SHOWN = "the notebook shows the value of a cell's last line, which would be another expression"
 
 

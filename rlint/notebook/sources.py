@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-_RUN = re.compile(r"^[ \t]*%run[ \t].*?\b([\w/]+)\.py\b.*$", re.MULTILINE)
+from rlint.regex import regex
+
+_RUN = regex(r"^[ \t]*%run[ \t].*?\b([\w/]+)\.py\b.*$", re.MULTILINE)
 
 
 def source_of(path: Path, content: bytes) -> bytes:

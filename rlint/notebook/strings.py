@@ -10,9 +10,10 @@ from collections.abc import Iterable
 
 from rlint.frozen import frozen
 from rlint.notebook.document import Document, RawCell, Token
+from rlint.regex import regex
 
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
-_CODE_POINT = re.compile(r"(?<!\\)(?:\\\\)*\\u([0-9a-fA-F]{4})")
+_ESCAPE = regex(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
+_CODE_POINT = regex(r"(?<!\\)(?:\\\\)*\\u([0-9a-fA-F]{4})")
 
 
 @frozen

@@ -5,11 +5,13 @@ from __future__ import annotations
 import keyword
 import re
 
-_WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
-_INTERPOLATED = re.compile(r"(?<!\{)\{([^{}]*)\}|\$\{?([^\W\d]\w*)")
-_TARGETS = re.compile(r"[ \t]*([^\W\d][\w., \t*]*?)[ \t]*(?::[^=]*)?(?:[-+*/%@&|^]|//|\*\*|<<|>>)?=(?!=)")
-_DEFINED = re.compile(r"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+([^\W\d]\w*)")
-_BOUND = re.compile(r"\b(?:as|for)[ \t]+([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)|\b([^\W\d]\w*)[ \t]*:=")
+from rlint.regex import regex
+
+_WORD = regex(r"(?<![\w.])[^\W\d]\w*")
+_INTERPOLATED = regex(r"(?<!\{)\{([^{}]*)\}|\$\{?([^\W\d]\w*)")
+_TARGETS = regex(r"[ \t]*([^\W\d][\w., \t*]*?)[ \t]*(?::[^=]*)?(?:[-+*/%@&|^]|//|\*\*|<<|>>)?=(?!=)")
+_DEFINED = regex(r"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+([^\W\d]\w*)")
+_BOUND = regex(r"\b(?:as|for)[ \t]+([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)|\b([^\W\d]\w*)[ \t]*:=")
 
 CELL_WITH_PYTHON = frozenset(
     "capture time prun wandb snakeviz scalene debug ipytest pyinstrument memit".split()

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rlint.project.guards import last_name
+from rlint.regex import regex
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS, Function
 
@@ -31,10 +32,10 @@ _GRAD_MODE = ("torch", "torch.autograd", "torch.autograd.grad_mode")
 _OFF = frozenset(f"{module}.{name}" for module in _GRAD_MODE for name in ("no_grad", "inference_mode"))
 _ON = frozenset(f"{module}.enable_grad" for module in _GRAD_MODE)
 _SET = frozenset(f"{module}.set_grad_enabled" for module in _GRAD_MODE)
-_TURNS = re.compile(r"grad|infer|(^|_)(eval|evaluat\w*|frozen|test|predict\w*)(_|$)", re.IGNORECASE)
+_TURNS = regex(r"grad|infer|(^|_)(eval|evaluat\w*|frozen|test|predict\w*)(_|$)", re.IGNORECASE)
 _DECORATE_ONLY = frozenset("abc builtins contextlib dataclasses functools numba typing".split())
 # what frameworks call with autograd off
-_HOOKS = re.compile(r"(validation|test|predict)_step$|on_(validation|test|predict)_|prediction_step$")
+_HOOKS = regex(r"(validation|test|predict)_step$|on_(validation|test|predict)_|prediction_step$")
 _CALLED_UNSEEN = frozenset({"forward", "__call__"})  # by way of the object, which calls elsewhere may do
 _MOST_CALLERS = 24
 _DEPTH = 4

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rlint.frozen import frozen
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
+from rlint.regex import regex
 from rlint.syntax.scopes import How
 
 if TYPE_CHECKING:
@@ -24,16 +25,16 @@ METRICS = "metrics"
 DATA = "data"
 UNSURE = "unsure"
 
-_METRIC_WORD = re.compile(
+_METRIC_WORD = regex(
     r"loss|reward|return|score|episode|fps|sps|entropy|kl|epsilon|eps|grad_norm|lr|learning_rate|time|step"
     r"|length|metric|stat|accuracy|mean|std|min|max|info|name|tag|value|worker|rank|actor|id|message|msg"
     r"|count|iteration|iter|epoch|update|frame|q_?val|td_?error|win|rate"
 )
-_METRICS_NAME = re.compile(
+_METRICS_NAME = regex(
     r"(^|_)(logs?|logger|logging|metrics?|stats?|statistics|monitor|monitoring|tb|tensorboard|wandb|scalars?"
     r"|report|reports|telemetry|progress)(_|$)"
 )
-_DATA_NAME = re.compile(
+_DATA_NAME = regex(
     r"(^|_)(obs|observations?|states?|actions?|transitions?|batch|batches|trajector(y|ies)|rollouts?"
     r"|samples?|experiences?|episodes?_?data|params?|parameters|weights?|state_dict|grads?|gradients?"
     r"|priorit(y|ies)|td_errors?|task|tasks|command|cmd|request|requests|buffer|data|dones?|images?|frames?"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from rlint.project.conditions import Sort
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
+from rlint.regex import regex
 
 if TYPE_CHECKING:
     from rlint.project.calls import CallGraph
@@ -19,7 +19,7 @@ _OBJECTS = frozenset({"pickle.dump", "cloudpickle.dump", "joblib.dump", "dill.du
 _UNMISTAKABLE = frozenset(
     "save_pretrained save_checkpoint save_model save_weights save_replay_buffer".split()
 )
-_LEARNED = re.compile(
+_LEARNED = regex(
     r"agent|model|policy|(^|_)(q_?)?net(work)?s?($|_)|actor|critic|q_table|replay|memory|buffer|state_dict|weights"
     r"|params|checkpoint|ckpt|learner|optim|trainer"
 )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import enum
-import re
 from collections.abc import Mapping
 
 from rlint.frozen import frozen
 from rlint.project.flow import Flow
 from rlint.project.guards import Interval, interval_of, last_name
+from rlint.regex import regex
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, Tree
 from rlint.syntax.walk import below
@@ -47,36 +47,28 @@ class Guard:
 
 _Found = tuple[Sort, Interval | None]
 
-_SOON = re.compile(
-    r"batch|warm|start|^min_|minimum|initial|random_steps|burn|explor|^len$|size|filled|capacity"
-)
-_MOMENT = re.compile(r"interval|freq|every|period|next|since|last|milestone|schedule|timer|(^|_)at_")
-_ASKS = re.compile(r"^(should|is_time|time_to|every|due|must|do_|trigger)|_(trigger|due|every|interval)$")
-_CLOCK = re.compile(r"(^|_)(time|clock|now|elapsed|seconds|secs|minutes|monotonic|perf_counter|duration)$")
-_COUNTER = re.compile(
+_SOON = regex(r"batch|warm|start|^min_|minimum|initial|random_steps|burn|explor|^len$|size|filled|capacity")
+_MOMENT = regex(r"interval|freq|every|period|next|since|last|milestone|schedule|timer|(^|_)at_")
+_ASKS = regex(r"^(should|is_time|time_to|every|due|must|do_|trigger)|_(trigger|due|every|interval)$")
+_CLOCK = regex(r"(^|_)(time|clock|now|elapsed|seconds|secs|minutes|monotonic|perf_counter|duration)$")
+_COUNTER = regex(
     r"(^|_)(steps?|iters?|iterations?|epochs?|episodes?|idx|index|count|counter|updates?|frames?|i|j|k|t|n|it)$"
 )
-_ENDS = re.compile(
+_ENDS = regex(
     r"^(done|term|trunc|finish|complet)|_(done|dones|over|reset|ended|ends?)$|episode|final_|^reset$"
 )
-_FINISHED = re.compile(r"(^|_)(done|dones|terminated|truncated|finished|completed)(_|$)|final_info")
-_RANK = re.compile(
-    r"(^|_)(rank|process_index|proc_id|process_id|worker_id|worker_index|thread_id)$|^get_rank$"
-)
-_MAIN = re.compile(
-    r"(^|_)(main_process|is_main|is_master|master|is_chief|rank_?zero|global_zero|is_leader)($|_)"
-)
-_BEST = re.compile(r"(^|_)(best|highest|lowest|record)")
-_SWITCH = re.compile(
+_FINISHED = regex(r"(^|_)(done|dones|terminated|truncated|finished|completed)(_|$)|final_info")
+_RANK = regex(r"(^|_)(rank|process_index|proc_id|process_id|worker_id|worker_index|thread_id)$|^get_rank$")
+_MAIN = regex(r"(^|_)(main_process|is_main|is_master|master|is_chief|rank_?zero|global_zero|is_leader)($|_)")
+_BEST = regex(r"(^|_)(best|highest|lowest|record)")
+_SWITCH = regex(
     r"(^|_)(verbos\w*|debug\w*|profil\w*|dry_run|sanity|rend\w*|displ\w*|visu\w*|show\w*|plot\w*|print\w*"
     r"|log\w*|track\w*|sav\w*|record\w*|captur\w*|video\w*|use|do|enabl\w*|with|wandb\w*|tensorboard\w*|tb\w*"
     r"|writer|report\w*|dump\w*|test\w*|eval\w*|watch\w*|gui|anomal\w*|trac\w*|play\w*|demo\w*|human\w*|view\w*"
     r"|monitor\w*|checkpoint\w*|ckpt\w*|export\w*|quiet|silent|detect\w*|nan\w*)($|_)"
 )
-_OPTIONS = re.compile(
-    r"^(arg|opt|option|config|cfg|conf|flag|hparam|hp|param|setting)s?$|_(args|cfg|config)$"
-)
-_USUAL = re.compile(r"train|learn|ready|enough|can_sample|full|filled|started")
+_OPTIONS = regex(r"^(arg|opt|option|config|cfg|conf|flag|hparam|hp|param|setting)s?$|_(args|cfg|config)$")
+_USUAL = regex(r"train|learn|ready|enough|can_sample|full|filled|started")
 
 
 class Conditions:

@@ -11,6 +11,7 @@ from pathlib import Path
 from rlint.files import NOTEBOOK, display_name
 from rlint.project.glance import Glance
 from rlint.project.related import closest
+from rlint.regex import regex
 
 _MARKERS = (
     "pyproject.toml",
@@ -22,7 +23,7 @@ _MARKERS = (
     ".rlint.toml",
     "requirements.txt",
 )
-_SKIPPED = re.compile(
+_SKIPPED = regex(
     r"\..*|__pycache__|venv|env|build|dist|node_modules|site-packages|third_party|vendor|.*\.egg-info",
     re.IGNORECASE,
 )

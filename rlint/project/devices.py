@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable
 
 from rlint.project.guards import last_name
 from rlint.project.kind import Kind, Tag
+from rlint.regex import regex
 
-_ASKS = re.compile(
+_ASKS = regex(
     r"^torch\.(cuda|xpu|mps|npu|hpu|musa|mlu|accelerator|backends\.(cuda|mps))\."
     r"(is_available|is_initialized|is_built|device_count)$"
 )
-_ACCELERATOR = re.compile(r"^(cuda|gpu|mps|xpu|npu|hpu)(:\d+)?$")
-_USED = re.compile(r"(^|_)(cuda|gpu|gpus|mps|xpu)(_(available|enabled))?$|^is_cuda$")
-_WORD = re.compile(r"(^|_)(devices?|dev|dvc|cuda|gpus?|rank)(_(id|ids|index|idx|name|str))?$|device$")
+_ACCELERATOR = regex(r"^(cuda|gpu|mps|xpu|npu|hpu)(:\d+)?$")
+_USED = regex(r"(^|_)(cuda|gpu|gpus|mps|xpu)(_(available|enabled))?$|^is_cuda$")
+_WORD = regex(r"(^|_)(devices?|dev|dvc|cuda|gpus?|rank)(_(id|ids|index|idx|name|str))?$|device$")
 
 
 def is_device(expression: ast.expr, kind: Kind) -> bool:

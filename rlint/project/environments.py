@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.loop_items import Item, is_short, items_of
+from rlint.regex import regex
 from rlint.syntax.scopes import Binding, How
 
 if TYPE_CHECKING:
     from rlint.project.site import Site
 
 _METHODS = frozenset({"step", "reset"})
-_NAME = re.compile(r"(^|_)(env|envs|environment|environments)(_?\d+)?$")
-_MAKES = re.compile(r"^(make|create|build|get)_.*env", re.IGNORECASE)
+_NAME = regex(r"(^|_)(env|envs|environment|environments)(_?\d+)?$")
+_MAKES = regex(r"^(make|create|build|get)_.*env", re.IGNORECASE)
 
 
 def is_environment(expression: ast.expr, site: Site) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 
+from rlint.regex import regex
 from rlint.syntax.tree import Function
 from rlint.syntax.walk import below
 
-_COMES_AND_GOES = re.compile(
+_COMES_AND_GOES = regex(
     r"(^|_)(done|dones|terminated|truncated|terminal|over|finished|paused|stopped|closed)$"
 )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -12,10 +11,11 @@ from rlint.files import most_bytes, read_regular
 from rlint.notebook.sources import source_of
 from rlint.project.related import import_statements
 from rlint.project.subject import speaks_of_learning
+from rlint.regex import regex
 from rlint.syntax.imports import absolute_module
 
-_NAMES = re.compile(rb"[\w.]+")
-_WORD = re.compile(rb"\w+")
+_NAMES = regex(rb"[\w.]+")
+_WORD = regex(rb"\w+")
 
 
 class Glance(NamedTuple):

@@ -8,21 +8,22 @@ import re
 from rlint.findings import Heat
 from rlint.frozen import frozen
 from rlint.project.first_use import made_before
+from rlint.regex import regex
 from rlint.syntax.tree import FUNCTIONS, LOOPS, Tree
 from rlint.syntax.walk import below
 
 RARE_PERIOD = 50
 """Every so many passes a guarded line counts as one level colder than its loop."""
 
-_RARE_WORDS = re.compile(
+_RARE_WORDS = regex(
     r"log|eval|save|sav|checkpoint|ckpt|print|render|record|video|report|test|plot|display|summary"
 )
-_INTERVAL_WORDS = re.compile(r"interval|freq|every|period")
-_DEBUG_WORDS = re.compile(r"(^|_)(verbose|debug|profile|dry_run|sanity)", re.IGNORECASE)
-_EPISODE_END = re.compile(
+_INTERVAL_WORDS = regex(r"interval|freq|every|period")
+_DEBUG_WORDS = regex(r"(^|_)(verbose|debug|profile|dry_run|sanity)", re.IGNORECASE)
+_EPISODE_END = regex(
     r"(^|_)(done|dones|terminated|truncated|terminal|terminals|episode_over|game_over|finished)$"
 )
-_BEST = re.compile(r"(^|_)best")
+_BEST = regex(r"(^|_)best")
 
 
 @frozen

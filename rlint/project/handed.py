@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from rlint.findings import Heat
+from rlint.regex import regex
 
 if TYPE_CHECKING:
     from rlint.project.heat import HeatMap
     from rlint.project.summary import FunctionSummary
 
-_WORD = re.compile(r"[^\W\d]\w*")
+_WORD = regex(r"[^\W\d]\w*")
 _DEPTH = 3
 
 

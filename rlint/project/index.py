@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -12,9 +11,10 @@ from rlint.project.effect import PURE, Effect, Level
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.kind_algebra import indexed, is_immutable, refines
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
+from rlint.regex import regex
 from rlint.syntax.imports import is_named
 
-_STEP = re.compile(r"\(\)|\[[:?]?\]|@\w+|\.\w+")
+_STEP = regex(r"\(\)|\[[:?]?\]|@\w+|\.\w+")
 _DEPTH = 24
 _LOOKUPS = 400  # modules that are searched for one name
 

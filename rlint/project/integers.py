@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
+from rlint.regex import regex
 from rlint.syntax.scopes import How
 
 if TYPE_CHECKING:
     from rlint.project.site import Site
 
-_COUNT = re.compile(
+_COUNT = regex(
     r"^n$|^(n|num|nb|number_of)_|(^|_)(size|count|counter|cntr|cnt|num|len|length|capacity|dim)$|^max_mem$"
     r"|^total_(samples|steps|transitions|size)$"
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import ClassVar
 
 from rlint.project import batches, facts
@@ -17,13 +16,14 @@ from rlint.project.kinds_base import ITERATES, Handlers, Resolver
 from rlint.project.kinds_of_calls import CallKinds
 from rlint.project.kinds_of_displays import DisplayKinds
 from rlint.project.names import Names
+from rlint.regex import regex
 from rlint.syntax.forms import is_classmethod, is_staticmethod
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
 
 _SAME_ITEMS = ITERATES | {"builtins.sorted", "builtins.list", "tqdm.rich.tqdm", "rich.progress.track"}
 _WRAPS_ITERABLES = _SAME_ITEMS | {"builtins.enumerate", "builtins.zip"}
-_LOADER = re.compile(r"loader$|dataloader")
+_LOADER = regex(r"loader$|dataloader")
 _DEPTH = 40
 
 

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.numbers import number_of
+from rlint.regex import regex
 from rlint.syntax.tree import LOOPS
 from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
     from rlint.project.site import Site
 
-_PARTS = re.compile(
+_PARTS = regex(
     r"(^|_)(layer|block|key|name|module|head|agent|player|critic|network|net|model|rank|device|gpu|param"
     r"|parameter|sensor|feature|camera|space|field|dim|axis|axes|channel|frame|stack|joint|leg|robot|worker"
     r"|shard|modalit|ensemble|quantile|fold|optimizer|group|column|argument|arg|option)"
     r"(s|es|y|ies|_names?|_list)?$"
 )
-_COUNTS = re.compile(r"^(n|num|number_of|nb|max|total)_|(_count|_num)$|^n(?=[a-z]+s$)")
-_DEPTHS = re.compile(r"(^|_)(depth|order|k)$")
-_SETTINGS = re.compile(
+_COUNTS = regex(r"^(n|num|number_of|nb|max|total)_|(_count|_num)$|^n(?=[a-z]+s$)")
+_DEPTHS = regex(r"(^|_)(depth|order|k)$")
+_SETTINGS = regex(
     r"(^|_)(seed|variant|config|cfg|conf|mode|algo|algorithm|method|agent_class|trial|experiment|env_name|env_id"
     r"|task_name|game|setting|hyperparam|hyperparameter|params_grid|grid|combination|ablation|checkpoint"
     r"|model_name|learning_rate|lr|batch_size|hidden|gamma|n_envs)(s|es)?$"

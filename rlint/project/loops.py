@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from functools import cached_property
 
 from rlint.project.conditions import Conditions
@@ -12,6 +11,7 @@ from rlint.project.kind import Tag
 from rlint.project.kinds import Kinds
 from rlint.project.pacing import Pacing
 from rlint.project.summary import Loop
+from rlint.regex import regex
 from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, Comprehension, Tree
 from rlint.syntax.tree import Loop as LoopNode
 
@@ -24,16 +24,16 @@ BATCH = "batch"
 BOUNDED = 8
 """A loop over at most so many constant items does not make its body hotter."""
 
-_ENVIRONMENT = re.compile(r"env|^(game|sim|simulator|world|mdp)$")
-_OPTIMIZER = re.compile(r"optim|^opt|_opt$|^scaler$|grad_scaler")
-_NO_ENVIRONMENT = re.compile(
+_ENVIRONMENT = regex(r"env|^(game|sim|simulator|world|mdp)$")
+_OPTIMIZER = regex(r"optim|^opt|_opt$|^scaler$|grad_scaler")
+_NO_ENVIRONMENT = regex(
     r"sched|optim|^opt|_opt$|scaler|prof|accelerator|engine|writer|logger|progress|bar$|timer|clock|meter"
 )
-_QUEUE = re.compile(r"queue|(^|_)q$")
-_CONNECTION = re.compile(r"conn|pipe|remote|sock")
-_STORES = re.compile(r"buffer|memory|replay")
-_LOADER = re.compile(r"loader$|dataloader")
-_GENERATES = re.compile(r"model|llm|policy|actor|engine|generator|vllm|pipeline|rollout")
+_QUEUE = regex(r"queue|(^|_)q$")
+_CONNECTION = regex(r"conn|pipe|remote|sock")
+_STORES = regex(r"buffer|memory|replay")
+_LOADER = regex(r"loader$|dataloader")
+_GENERATES = regex(r"model|llm|policy|actor|engine|generator|vllm|pipeline|rollout")
 _HEADER_LENGTH = 60
 
 AnyLoop = LoopNode | Comprehension

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-import re
 
 from rlint.frozen import frozen
+from rlint.regex import regex
 
 _VERBS = "build|create|fetch|get|load|make|parse|read|save|set|update"
 ACCESSOR_WORDS = (
@@ -16,7 +16,7 @@ ACCESSOR_WORDS = (
 )
 """Words that say the same, the one that is spelled out first."""
 ENDS = tuple(f"_{word}" for group in ACCESSOR_WORDS for word in group)
-ACCESSOR = re.compile(rf"(_*)({_VERBS})_((?:[a-z0-9]+_)*)({'|'.join(end[1:] for end in ENDS)})")
+ACCESSOR = regex(rf"(_*)({_VERBS})_((?:[a-z0-9]+_)*)({'|'.join(end[1:] for end in ENDS)})")
 """`get_observation_cfg`: its second group is the verb, the fourth the word for what it gets."""
 
 

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
+from rlint.regex import regex
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
     from rlint.project.site import Site
 
-_ONE = re.compile(
+_ONE = regex(
     r"^_?(next_?|new_?|prev_?|previous_?|last_?|cur_?|current_?|final_?)?(obs|observation|state)"
     r"(_?(next|prime|new|t|tp1|t1|1|2|_)|_arr|_array|_vec|_vector|_np)?$"
 )
-_SEVERAL = re.compile(
+_SEVERAL = regex(
     r"^_?(next_?|new_?|all_?|batch_?)*(obs|observations|states|state|obses)(_?(next|prime|new|_))?"
     r"(_?(batch|lst|list|buf|buffer|mb))?$"
 )
-_MANY = re.compile(
-    r"^_?(\w+_)?(obs|observations|states)_?(batch|list|lst|buf|buffer|arr|array|tensor|all|n)?$"
-)
+_MANY = regex(r"^_?(\w+_)?(obs|observations|states)_?(batch|list|lst|buf|buffer|arr|array|tensor|all|n)?$")
 _OF_ARRAYS = frozenset({"astype", "copy", "flatten", "ravel", "reshape"})
 _LETTERS = frozenset({"s", "s_", "s_prime", "s2", "s1", "ns", "next_s", "o", "o2", "ob"})
 _BESIDE = (frozenset({"a", "act", "action"}), frozenset({"r", "rew", "reward"}))

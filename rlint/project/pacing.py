@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from rlint.project.conditions import constant_period
 from rlint.project.flow import Flow
 from rlint.project.guards import interval_of, last_name
+from rlint.regex import regex
 from rlint.syntax.tree import FUNCTIONS, LOOPS, Tree
 
 OFTEN = 10
 """An interval of fewer passes than this is no pause worth the name."""
 
-_REACHED_SOON = re.compile(
+_REACHED_SOON = regex(
     r"batch|warm|start|^min_|minimum|initial|random_steps|burn|explor|^len$|size|filled|capacity"
 )
-_PACES = re.compile(r"interval|freq|every|period|update|sync|since|last|target|copy|lag|cycle")
-_USUALLY_SET = re.compile(r"train|learn|ready|enough|can_sample|full|filled|started")
-_EPISODE_END = re.compile(r"^(done|dones|terminated|truncated|terminal|finished)$|_done$")
+_PACES = regex(r"interval|freq|every|period|update|sync|since|last|target|copy|lag|cycle")
+_USUALLY_SET = regex(r"train|learn|ready|enough|can_sample|full|filled|started")
+_EPISODE_END = regex(r"^(done|dones|terminated|truncated|terminal|finished)$|_done$")
 
 
 class Pacing:

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.files import NOTEBOOK
+from rlint.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rlint.project.glance import Glance
 
-_IMPORT = re.compile(
+_IMPORT = regex(
     rb"""(?:^|[;:])[ \t]*(?:
         from[ \t]+([\w.]+)[ \t]+import\b[ \t]*(\((?:[^)#]|\#[^\r\n]*)*\) | (?:[^\r\n#\\;]|\\\r?\n)*)
         | import[ \t]+((?:[\w., \t]|\\\r?\n)+)

@@ -9,6 +9,7 @@ from rlint.frozen import frozen
 from rlint.project.kind import Tag
 from rlint.project.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP
 from rlint.project.summary import CallSite, FunctionSummary
+from rlint.regex import regex
 
 
 def _roles(**names: str) -> dict[str, str]:
@@ -29,7 +30,7 @@ _HOT = _roles(
     runs_per_observation="preprocess_observation preprocess_obs process_observation normalize_obs",
 )
 _AGENT_ONLY = frozenset("learn update optimize policy explore replay compute_loss loss_fn".split())
-_AGENT_CLASS = re.compile(
+_AGENT_CLASS = regex(
     r"agent|dqn|ddpg|sac|td3|ppo|a2c|a3c|reinforce|actor|critic|policy|trainer|learner|algo", re.IGNORECASE
 )
 
@@ -40,9 +41,7 @@ _BUFFER = _roles(
     samples_a_batch="sample sample_batch sample_buffer sample_memory get_batch",
     runs_per_sampled_batch="update_priorities",
 )
-_BUFFER_CLASS = re.compile(
-    r"buffer|memory|replay|storage|rollout|experience|history|trajectory", re.IGNORECASE
-)
+_BUFFER_CLASS = regex(r"buffer|memory|replay|storage|rollout|experience|history|trajectory", re.IGNORECASE)
 _UNMISTAKABLE = frozenset(
     """remember memorize store_transition store_experience store_memory add_transition add_experience
     add_memory add_to_memory push_transition sample_batch sample_memory sample_buffer""".split()
@@ -58,13 +57,13 @@ _LIBRARY = {
     (Tag.DATASET, "__getitem__"): "loads one sample",
 }
 
-_REWARD = re.compile(r"(^|_)rewards?($|_)|^compute_score$|^score_response|_score_fn$")
-_NOT_A_REWARD = re.compile(
+_REWARD = regex(r"(^|_)rewards?($|_)|^compute_score$|^score_response|_score_fn$")
+_NOT_A_REWARD = regex(
     r"plot|print|log|save|load|make|build|create|get_reward_f|init|parse_args|config|register|setup|model"
 )
-_REWARD_CLASS = re.compile(r"Rewards?($|[A-Z_])|Verifier$|Grader$|Scorer$")
+_REWARD_CLASS = regex(r"Rewards?($|[A-Z_])|Verifier$|Grader$|Scorer$")
 _OF_MANY = frozenset("completions responses solutions prompts predictions outputs texts generations".split())
-_ANSWER = re.compile(
+_ANSWER = regex(
     r"^_*(extract|parse|grade|verify|check|normali[sz]e|score)_(\w+_)?(answer|solution|boxed|completion|response)$"
     r"|^is_equiv$|^last_boxed_only_string$"
 )

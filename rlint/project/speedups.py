@@ -8,6 +8,7 @@ from functools import cache
 
 from rlint.project.guards import last_name
 from rlint.project.knowledge import Knowledge
+from rlint.regex import regex
 
 PRECISION = "precision"
 """Mixed or lower precision, or a library that sees to it."""
@@ -23,7 +24,7 @@ _SETS_THREADS = frozenset(
     """set_num_threads OMP_NUM_THREADS MKL_NUM_THREADS threadpool_limits num_threads_per_worker
     torch_num_threads""".split()
 )
-_LOWER = re.compile(
+_LOWER = regex(
     r"(^|_)(amp|autocast|bf16|bfloat16|fp16|fp8|float16|half|halftensor|bfloat16tensor|gradscaler|grad_scaler"
     r"|mixed_?precision|matmul_precision|tf32)($|_)",
     re.IGNORECASE,
@@ -41,7 +42,7 @@ _LIBRARIES = {
         "jax lightning onnx onnxruntime openvino pytorch_lightning tensorrt torch_tensorrt vllm".split()
     ),
 }
-_ON_CUDA = re.compile(r"^cuda(:\d+|:\{|:$|$)")
+_ON_CUDA = regex(r"^cuda(:\d+|:\{|:$|$)")
 _ASKS_FOR_CUDA = frozenset(
     {"torch.cuda.is_available", "torch.cuda.device_count", "torch.cuda.current_device"}
 )

@@ -11,6 +11,7 @@ from rlint.frozen import frozen
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.knowledge import Knowledge
+from rlint.regex import regex
 from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
 
@@ -18,10 +19,10 @@ _PARAMETERS = frozenset({"parameters", "named_parameters"})
 _PASSES_ON = frozenset(
     "builtins.list builtins.tuple builtins.filter builtins.iter builtins.sum itertools.chain".split()
 )
-_MAKES_OPTIMIZER = re.compile(
+_MAKES_OPTIMIZER = regex(
     r"^(torch\.optim|torch\.optim\.\w+|transformers|apex\.optimizers|bitsandbytes\.optim)\."
 )
-_FREEZES = re.compile(
+_FREEZES = regex(
     r"freeze|frozen|(disable|without|no|off|set|toggle)_?(requires_?)?grad|requires_grad", re.IGNORECASE
 )
 _SAME_OBJECT = frozenset({"to", "cuda", "cpu", "eval", "train", "float", "double", "half", "share_memory"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from rlint.files import NOTEBOOK
 from rlint.findings import Heat, digest_of
@@ -32,23 +31,24 @@ from rlint.project.settled import sets
 from rlint.project.speedups import speedups_of
 from rlint.project.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.project.work import does_work, remembers, watches_others
+from rlint.regex import regex
 from rlint.syntax.forms import is_property, is_staticmethod
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
 from rlint.syntax.walk import children
 
-_TEST_FILE = re.compile(r"(^|/)(tests?|testing|unit_tests?|test_[^/]*|[^/]*_test|conftest|docs?)(/|\.py$)")
+_TEST_FILE = regex(r"(^|/)(tests?|testing|unit_tests?|test_[^/]*|[^/]*_test|conftest|docs?)(/|\.py$)")
 _NOT_PROJECT = frozenset(
     Tag[name]
     for name in """TENSOR NDARRAY STR LIST DICT TUPLE SET INT FLOAT BOOL BYTES PATTERN MATCH PATH FILE DTYPE
     DEVICE STATE_DICT PARAMETERS DEQUE LOCK LOGGER""".split()
 )
 """Values whose methods are a library's."""
-_RARELY_CALLED = re.compile(
+_RARELY_CALLED = regex(
     r"(.*\.)?_*(save|load|checkpoint|evaluat|eval_|plot|dump|restore|export|close|setup|build|make_|create_|seed)"
 )
 """Functions that a loop calls every so often, as a rule behind a condition that is not understood."""
-_OBSERVED = re.compile(r"(^|_)(obs|observations?|states?|actions?)(_|$|\d)")
+_OBSERVED = regex(r"(^|_)(obs|observations?|states?|actions?)(_|$|\d)")
 _CONTAINERS = frozenset({Tag.TUPLE, Tag.LIST, Tag.DICT, Tag.ITERATOR})
 
 

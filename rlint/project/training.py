@@ -12,12 +12,13 @@ from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.knowledge import Knowledge
 from rlint.project.loops import GRADIENT_STEP
+from rlint.regex import regex
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.walk import below, children
 
 _STEPS = frozenset({"step", "optimizer_step", "minimize"})
 _NO_STEPS = frozenset({Tag.SCHEDULER, Tag.ENVIRONMENT, Tag.WRITER, Tag.LOGGER})
-_GRADIENT = re.compile(r"grad|backward|^unscale_$", re.IGNORECASE)
+_GRADIENT = regex(r"grad|backward|^unscale_$", re.IGNORECASE)
 """Names of functions that change gradients, and of values that hang on them."""
 _MAY_BE_WEIGHTS = frozenset(
     {Tag.UNKNOWN, Tag.TENSOR, Tag.MODULE, Tag.INSTANCE, Tag.NDARRAY, Tag.PARAMETERS, Tag.STATE_DICT}

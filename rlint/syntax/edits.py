@@ -11,13 +11,14 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 
 from rlint.findings import Edit
+from rlint.regex import regex
 from rlint.syntax import rewrite
 from rlint.syntax.arguments import argument_spans
 from rlint.syntax.tree import FUNCTIONS, Tree
 
-_LONG_STRING = re.compile(r"[a-zA-Z]{0,2}(\"\"\"|''')(?:(?!\1).)*\1", re.DOTALL)
+_LONG_STRING = regex(r"[a-zA-Z]{0,2}(\"\"\"|''')(?:(?!\1).)*\1", re.DOTALL)
 """One string in triple quotes that are nowhere else in it."""
-_LINE_END = re.compile(r"[\r\n]")
+_LINE_END = regex(r"[\r\n]")
 _COMPOUND = (
     ast.For,
     ast.AsyncFor,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import platform
-import re
 import warnings
 
 from rlint.findings import Problem
+from rlint.regex import regex
 
-_PYTHON_2 = re.compile(
+_PYTHON_2 = regex(
     r"Missing parentheses in call to|multiple exception types must be parenthesized"
     r"|leading zeros in decimal|invalid hexadecimal|inconsistent use of tabs"
 )

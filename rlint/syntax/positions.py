@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_right
 from functools import cached_property
 
 from rlint.findings import Position
+from rlint.regex import regex
 
-_NEWLINE = re.compile(r"\r\n|\r|\n")
+_NEWLINE = regex(r"\r\n|\r|\n")
 
 
 class Positions:

@@ -6,16 +6,16 @@ import ast
 import builtins
 import itertools
 import keyword
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from rlint.findings import Edit
+from rlint.regex import regex
 from rlint.syntax.edits import Edits
 from rlint.syntax.tree import FUNCTIONS, Tree
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = regex(r"[A-Za-z_]\w*")
 _NOT_FREE = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _DEFINITIONS = (*FUNCTIONS, ast.ClassDef)

@@ -11,12 +11,13 @@ from rlint.project.guards import last_name
 from rlint.project.kind import Kind, Tag
 from rlint.project.site import Site
 from rlint.project.summary import ClassSummary
+from rlint.regex import regex
 from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
 
 _PARTS = 3
 """A state, an action and a reward: what is less is no transition."""
-_BUFFER = re.compile(r"buffer|memory|replay|storage|experience|history|trajectory|rollout", re.IGNORECASE)
+_BUFFER = regex(r"buffer|memory|replay|storage|experience|history|trajectory|rollout", re.IGNORECASE)
 _HARMLESS_BASES = frozenset(
     {"builtins.object", "object", "torch.nn.Module", "abc.ABC", "typing.Generic", "typing.Protocol"}
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 
 from rlint.frozen import frozen
@@ -12,6 +11,7 @@ from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.numbers import number_of
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rule import Heat
 from rlint.rules.buffers._held import NO_TRANSITIONS, is_length_of, is_sampling
 from rlint.rules.buffers._store_size import is_store_class
@@ -22,11 +22,11 @@ FIELDS = 3
 SMALL = 1_000
 """Fewer objects than this take no memory worth a thought."""
 
-_ONE = re.compile(
+_ONE = regex(
     r"(^|_)(transition|experience|exp|e|sample|data|item|element|step|record|memory|obs|sarsa?|tuple|timestep|t|x"
     r"|args|obj|sarsd?)_?$"
 )
-_MANY = re.compile(
+_MANY = regex(
     r"episode|trajector|traj|rollout|seq|path|batch|game|task|text|prompt|chunk|segment|score|reward|loss|s$"
 )
 _DRAWS = frozenset({"random.sample", "random.choices", "numpy.random.choice"})

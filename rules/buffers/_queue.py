@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from rlint.frozen import frozen
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.numbers import number_of
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.buffers._choice import can_be_edited
 from rlint.syntax.scopes import How
@@ -17,10 +17,10 @@ from rlint.syntax.scopes import How
 SHORT = 256
 """In a list of fewer items, the others are moved in no time."""
 
-_LONG = re.compile(
+_LONG = regex(
     r"capacity|limit|max_?(size|len|length|mem|memory|buffer)|maxlen|(buffer|memory|mem|replay|queue|pool)_(size|len)"
 )
-_WINDOW = re.compile(r"window|step|stack|frame|horizon|lookback|seq|context|patience|past")
+_WINDOW = regex(r"window|step|stack|frame|horizon|lookback|seq|context|patience|past")
 _PLAIN = frozenset({"append", "clear", "extend"})
 _ENDS = (ast.Constant(value=0), ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)))
 _FIRST, _LAST = (ast.dump(end) for end in _ENDS)

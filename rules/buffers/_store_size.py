@@ -8,26 +8,27 @@ import re
 from rlint.project.guards import last_name
 from rlint.project.numbers import number_of
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS
 
 LARGE = 1000
 """Among fewer rows, a draw without repeats takes no longer than the call itself."""
 
-_STORE = re.compile(
+_STORE = regex(
     r"(^|_)(buffers?|memory|memories|mem|replay|storage|transitions?|experiences?|dataset|history|deques?|pool"
     r"|trajectories)(_|$)"
 )
-_SIZE_OF_STORE = re.compile(
+_SIZE_OF_STORE = regex(
     r"(^|_)(buffer|memory|mem|replay|storage|dataset|pool)_"
     r"(size|len|length|counter|cntr|cnt|ctr|capacity|count|filled|usage)$"
     r"|^max_mem$|(^|_)(n|num|total)_(transitions|experiences|rows)$"
 )
-_STORE_CLASS = re.compile(r"buffer|memory|replay|storage|experience|trajector", re.IGNORECASE)
-_FEW = re.compile(
+_STORE_CLASS = regex(r"buffer|memory|replay|storage|experience|trajector", re.IGNORECASE)
+_FEW = regex(
     r"env|agent|action|batch|ensemble|critic|layer|head|net|model|task|episode|worker|dim|feature|epoch|step|goal"
 )
-_ROWS = re.compile(
+_ROWS = regex(
     r"^_*(current_|cur_)?(size|len|length|count|counter|cntr|cnt|ctr|capacity|n|pos|position|ptr|idx|index|filled"
     r"|total|n_entries|max_size)$"
 )

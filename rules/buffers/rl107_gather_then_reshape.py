@@ -57,16 +57,16 @@ tensors, and what nothing tells to be an array.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.syntax.scopes import How
 
-INDICES = re.compile(r"(^|_)(idx|idxs|idxes|ind|inds|index|indexes|indices|rows)$")
+INDICES = regex(r"(^|_)(idx|idxs|idxes|ind|inds|index|indexes|indices|rows)$")
 KEEPS_ROWS = frozenset({"astype", "copy"})
 
 

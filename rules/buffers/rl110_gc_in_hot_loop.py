@@ -67,13 +67,13 @@ this: it may be called from elsewhere for good reason. The import stays.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from rlint.project.kind import Tag
 from rlint.project.lengths import over_settings
 from rlint.project.loops import GENERATION
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.syntax.removal import removed
 from rlint.syntax.tree import FUNCTIONS
@@ -85,12 +85,12 @@ EMPTIES = frozenset(
     for place in "accelerator cuda cuda.memory hpu mlu mps mps.memory musa npu xpu xpu.memory".split()
 )
 # what is called where memory changes hands: a model moves, sleeps, wakes up, is loaded, saved or freed
-_CHANGES_HANDS = re.compile(
+_CHANGES_HANDS = regex(
     r"offload|onload|unload|reload|sleep|wake|(^|_)(free|release|destroy|shutdown|close|terminate)|kv_cache"
     r"|(^|_)to_cpu|from_pretrained|load_state|load_model|save|checkpoint|generat|rollout|merge|weights"
 )
 # and beside it stand
-_ACCOMPANY = re.compile(r"(^|\.)(synchronize|barrier|ipc_collect|info|debug|print|reset_peak_memory_stats)$")
+_ACCOMPANY = regex(r"(^|\.)(synchronize|barrier|ipc_collect|info|debug|print|reset_peak_memory_stats)$")
 LOST = {
     "garbage": "objects that refer to each other in a cycle are freed only when Python collects by itself",
     "cache": "the memory that PyTorch has cached stays with this process, and no other can use it",

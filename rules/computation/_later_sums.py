@@ -8,13 +8,14 @@ import re
 from rlint.project.kind import Tag
 from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS
 from rlint.syntax.walk import below
 
 _SUMS = frozenset(
     {"builtins.sum", "math.fsum", "numpy.dot", "numpy.sum", "torch.dot", "torch.sum", "numpy.inner"}
 )
-_REWARD = re.compile(r"(^|_)(r|rs|rews?|rewards?|deltas?|returns?|costs?|td_errors?)(_|$)", re.IGNORECASE)
+_REWARD = regex(r"(^|_)(r|rs|rews?|rewards?|deltas?|returns?|costs?|td_errors?)(_|$)", re.IGNORECASE)
 _NUMBERED = frozenset({"builtins.range", "builtins.enumerate"})
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from rlint.project.kind import Tag
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import Function
 from rlint.syntax.walk import below, children
@@ -26,16 +26,14 @@ _LOADERS = {
     "whisper.load_model": "model",
 }
 _SAVES = frozenset({"save", "dump", "save_file"})
-_STATE = re.compile(r"checkpoint|ckpt|state|weights(?!_only)|snapshot|latest")
+_STATE = regex(r"checkpoint|ckpt|state|weights(?!_only)|snapshot|latest")
 _SAVERS = ("torch.save", "joblib.dump", "safetensors.torch.save_file")
 _STAYS = frozenset(
     """builtins.str os.path.join os.path.expanduser os.environ.get os.getenv pathlib.Path torch.device
     torch.cuda.is_available builtins.dict transformers.BitsAndBytesConfig""".split()
 )
-_CONFIG = re.compile(
-    r"^(args|cfg|config|conf|hparams|opts?|options|flags|settings|params)$|_(args|cfg|config)$"
-)
-_DONE_ONCE = re.compile(
+_CONFIG = regex(r"^(args|cfg|config|conf|hparams|opts?|options|flags|settings|params)$|_(args|cfg|config)$")
+_DONE_ONCE = regex(
     r"^_*(main|cli|run_app|from_pretrained|setup|build|init|initialize|initialise|restore|resume|reload|"
     r"refresh|sync|update_weights)(_|$)|(checkpoint|ckpt|state_dict|weights|snapshot)s?$|^__|^on_|_init$"
 )
@@ -43,8 +41,8 @@ _TRAINS = frozenset(
     """add_adapter load_state_dict named_parameters parameters register_forward_hook requires_grad_
     resize_token_embeddings train train_model trainable_parameters""".split()
 )
-_FILE = re.compile(r"path|filename|dir$|name$|ckpt|checkpoint")
-_MODEL = re.compile(r"model|tokenizer|pretrained|path|repo_id|device|dtype|revision")
+_FILE = regex(r"path|filename|dir$|name$|ckpt|checkpoint")
+_MODEL = regex(r"model|tokenizer|pretrained|path|repo_id|device|dtype|revision")
 _DEPTH = 6
 
 

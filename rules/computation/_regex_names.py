@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from rlint.regex import regex
+
 _SAYS_NOTHING = frozenset(
     """pattern patterns pat pats regex regexes regexp regexps re rx reg expr expression exp prog compiled
     match matches matched mo found hit hits res result results ret text string str content line value val tmp
@@ -24,9 +26,9 @@ _KNOWN = {
     r"\n+": "NEWLINE", r"\n": "NEWLINE", r"\n\n+": "PARAGRAPH", r"\n\n": "PARAGRAPH", "%": "PERCENT",
     r"[^\w\s]": "PUNCTUATION", r"\b(a|an|the)\b": "ARTICLE", r"\$": "DOLLAR",
 }  # fmt: skip
-_NUMBER = re.compile(r"\\d|0-9")
-_LETTERS = re.compile(r"[aA]-[zZ]|\\w|\[[^\]]*\\s")
-_NOT_WORDS = re.compile(r"\\\\|\\.|\[\^?\]?[^\]]*\]|\(\?P[=<]|\(\?[a-zA-Z]+[:)]", re.DOTALL)
+_NUMBER = regex(r"\\d|0-9")
+_LETTERS = regex(r"[aA]-[zZ]|\\w|\[[^\]]*\\s")
+_NOT_WORDS = regex(r"\\\\|\\.|\[\^?\]?[^\]]*\]|\(\?P[=<]|\(\?[a-zA-Z]+[:)]", re.DOTALL)
 _SHORTEST_WORD = 3
 _MOST_WORDS = 2
 

@@ -7,10 +7,11 @@ import re
 
 from rlint.project.kind import Tag
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
 
-_DISCOUNTED = re.compile(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|advantage", re.IGNORECASE)
+_DISCOUNTED = regex(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|advantage", re.IGNORECASE)
 _LISTS_OF = frozenset(
     {"torch.tensor", "torch.as_tensor", "torch.FloatTensor", "torch.Tensor", "torch.zeros", "torch.empty"}
 )

@@ -59,11 +59,11 @@ order, and arrays of other shapes would be stretched instead of being an error.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from rlint.project.lengths import over_components, passes
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.computation._elements import Elements, elements_of, gathered, held_by
 from rlint.rules.computation._whole_arrays import whole_fix
@@ -71,7 +71,7 @@ from rlint.rules.computation._whole_arrays import whole_fix
 _FEW = 12
 _ARRAYS_OF = frozenset({"numpy.array", "numpy.asarray", "numpy.fromiter", "torch.tensor", "torch.as_tensor"})
 _SUMS = frozenset({"builtins.sum", "math.fsum", "numpy.sum"})
-_OF_FEW = re.compile(r"env|worker|agent|actor|player|process|rank|action|joint|motor|goal|dim")
+_OF_FEW = regex(r"env|worker|agent|actor|player|process|rank|action|joint|motor|goal|dim")
 
 
 class ScalarLoopOverArray(Rule):

@@ -88,13 +88,14 @@ import re
 from collections.abc import Iterator
 
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.computation._fronts import Front, append_fix, front_of, is_first, is_list, loop_of
 from rlint.rules.computation._later_sums import summed_later
 from rlint.rules.computation._small_tensors import small_tensors
 from rlint.syntax.walk import below
 
-_WORDS = re.compile(
+_WORDS = regex(
     r"(^|_)(r|g|rs|rews?|rewards?|rets?|returns?|gaes?|advs?|advantages?|disc|discount(ed)?s?|gamma|deltas?"
     r"|td|rtgs?|togo)(_|$|\d)",
     re.IGNORECASE,

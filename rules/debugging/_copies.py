@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from rlint.frozen import frozen
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.project.weights import may_be_network
+from rlint.regex import regex
 from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
 
-_WEIGHT = re.compile(r"(weight|bias)(_\w+)?")
+_WEIGHT = regex(r"(weight|bias)(_\w+)?")
 _PARAMETERS = frozenset({"parameters", "named_parameters", "state_dict"})
 _COPYING_METHODS = frozenset({"clone", "copy", "cpu"})
 # what else stands in a chain that copies: views and conversions of a tensor, all of them pure

@@ -6,6 +6,7 @@ import ast
 import re
 
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.syntax.walk import below
 
 _TELLS = ("prints", "writes to the log")
@@ -14,13 +15,13 @@ _METHODS = frozenset(
     log_metric log_metrics log_scalar print record scalar set_description set_postfix set_postfix_str track
     warn warning write""".split()
 )
-_RECEIVER = re.compile(
+_RECEIVER = regex(
     r"(^|_)(log|logs|logger|logging|loggers|writer|wandb|tb|tensorboard|mlflow|neptune|console|tqdm|pbar|bar|progress|"
     r"swanlab|run|summary|recorder|tracker|aim)(_|$)"
 )
 _COMPLAINS = frozenset({"warning", "warn", "error", "critical", "exception"})
-_TROUBLE = re.compile(r"warn|error|fail|mismatch|did not|didn't|not (updat|chang|sync|match)", re.IGNORECASE)
-_COUNTER = re.compile(
+_TROUBLE = regex(r"warn|error|fail|mismatch|did not|didn't|not (updat|chang|sync|match)", re.IGNORECASE)
+_COUNTER = regex(
     r"(^|_)(steps?|episodes?|epochs?|iter|iters|iterations?|ids?|idx|index|rank|i|j|k|t|n|names?|worker|agent|actor|"
     r"learner|updates?|turns?|rounds?|game|layer|key|device|label|tag|prefix|interval|version|num)$"
 )

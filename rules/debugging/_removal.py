@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping
 
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rule import Edit
 
-_SEPARATOR = re.compile(r"(\s*[,;|]\s+| - )")
+_SEPARATOR = regex(r"(\s*[,;|]\s+| - )")
 
 
 def trimmed(parts: Mapping[ast.expr, ast.Call], site: Site) -> list[Edit] | None:

@@ -63,19 +63,19 @@ told apart, or where the message is a warning, there is advice only.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from rlint.project.kind import Tag
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.debugging import _copies, _removal, _traces
 from rlint.syntax.removal import removed
 from rlint.syntax.scopes import Binding
 
 # copies that are made to be kept, whoever will read them
-_KEPT = re.compile(r"(^|_)(best|checkpoint|ckpt|backup|saved|restored?)(_|$)")
-_KEPT_BY_OBJECT = re.compile(
+_KEPT = regex(r"(^|_)(best|checkpoint|ckpt|backup|saved|restored?)(_|$)")
+_KEPT_BY_OBJECT = regex(
     r"(^|_)(best|checkpoint|ckpt|backup|saved|restored?|targets?|ema|averaged?|swa|shadow|snapshots?|reference|"
     r"ref|teacher|anchor|frozen|initial|init|old_policy)(_|$)"
 )

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rule import Edit
 from rlint.syntax.blocks import put_under
 from rlint.syntax.tree import FUNCTIONS
 from rlint.syntax.walk import below
 
 _COUNTS = ("builtins.range", "itertools.count", "tqdm.trange")
-_WRAPS = re.compile(r"(^|\.)(tqdm|track|progress_bar|ProgressBar)(\.|$)")
-_STEPS = re.compile(
+_WRAPS = regex(r"(^|\.)(tqdm|track|progress_bar|ProgressBar)(\.|$)")
+_STEPS = regex(
     r"(^|_)(steps?|total_it|it|iters?|iterations?|timesteps?|frames?|updates?|count|counter|cntr|idx|t|i|n)($|_)"
 )
 _HARMLESS = ("reads the clock",)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import enum
-import re
 
 from rlint.project.kind import Tag
 from rlint.project.site import Site
+from rlint.regex import regex
 
 
 class Does(enum.Enum):
@@ -19,8 +19,8 @@ class Does(enum.Enum):
     EMPTIES = "closes a figure or takes away what is on it"
 
 
-_PYPLOT = re.compile(r"^(matplotlib\.pyplot|matplotlib\.pylab|pylab)\.(\w+)$")
-_SEABORN = re.compile(r"^seaborn\.\w*(plot|map)$")
+_PYPLOT = regex(r"^(matplotlib\.pyplot|matplotlib\.pylab|pylab)\.(\w+)$")
+_SEABORN = regex(r"^seaborn\.\w*(plot|map)$")
 _FIGURE, _AXES = "matplotlib.figure.Figure", "matplotlib.axes.Axes"
 _MAKES = frozenset({"figure", "subplots", "subplot_mosaic"})
 _ADDS = frozenset(
@@ -32,8 +32,8 @@ _ADDS = frozenset(
 _DRAWS = frozenset({"draw", "pause", "savefig", "show"})
 _EMPTIES = frozenset({"cla", "clf", "close"})
 _EMPTIES_OBJECT = frozenset({"cla", "clear", "clf"})
-_FIGURE_NAME = re.compile(r"(^|_)(fig|figure)\d*$")
-_AXES_NAME = re.compile(r"(^|_)(ax|axs|axes|axis)(\d*|_\w+)$")
+_FIGURE_NAME = regex(r"(^|_)(fig|figure)\d*$")
+_AXES_NAME = regex(r"(^|_)(ax|axs|axes|axis)(\d*|_\w+)$")
 _NEW_DATA = frozenset(
     """draw_artist set_3d_properties set_array set_data set_height set_offsets set_segments set_UVC set_verts
     set_xdata set_ydata""".split()

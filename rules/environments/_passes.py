@@ -11,21 +11,22 @@ from rlint.project.guards import last_name
 from rlint.project.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP
 from rlint.project.roles import LEARNS
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rules.environments._steps import is_training
 
 EPISODE, PASS = "episode", "pass"
-_EPISODES = re.compile(r"episod|(^|[\W_])(i_)?(ep|eps|epis|games?)([\W_]|$)", re.IGNORECASE)
-_PASSES = re.compile(r"epoch|iter|update|generation|(^|[\W_])(gen|rollouts?|batch|step|frame)", re.IGNORECASE)
-_TRAININGS = re.compile(
+_EPISODES = regex(r"episod|(^|[\W_])(i_)?(ep|eps|epis|games?)([\W_]|$)", re.IGNORECASE)
+_PASSES = regex(r"epoch|iter|update|generation|(^|[\W_])(gen|rollouts?|batch|step|frame)", re.IGNORECASE)
+_TRAININGS = regex(
     r"(^|[\W_])(seeds?|runs?|agents?|algos?|algorithms?|methods?|models?|configs?|params?|envs?|env_ids?|tasks?"
     r"|experiments?|trials?|folds?|lrs?|gammas?|alphas?|epsilons?)([\W_]|$)",
     re.IGNORECASE,
 )
-_AGENT = re.compile(r"agent|learner|trainer|algo|brain|player|dqn|ddpg|td3|sac|ppo|a2c", re.IGNORECASE)
+_AGENT = regex(r"agent|learner|trainer|algo|brain|player|dqn|ddpg|td3|sac|ppo|a2c", re.IGNORECASE)
 _REMEMBERS = LEARNS | frozenset(
     "experience_replay memorize remember replay store_experience store_transition train_on_batch".split()
 )
-_TABLE = re.compile(r"^q(_?(table|values?|sa|matrix|func\w*))?\d?$|^action_values$", re.IGNORECASE)
+_TABLE = regex(r"^q(_?(table|values?|sa|matrix|func\w*))?\d?$|^action_values$", re.IGNORECASE)
 
 
 def pass_of(node: ast.AST, site: Site) -> str | None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from rlint.project.beats import Beat
 from rlint.project.conditions import Guard, Sort
 from rlint.project.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP
 from rlint.project.site import Site
+from rlint.regex import regex
 
-_NO_TRAINING = re.compile(
+_NO_TRAINING = regex(
     r"(^|_)(eval\w*|tests?|testing|play\w*|enjoy|demo\w*|watch\w*|visuali[sz]\w*|record\w*|render\w*|benchmark\w*"
     r"|profil\w*|debug\w*|inference|infer|show\w*|human\w*|replay_episode|manual|example_env)($|_)"
 )
-_TRAINS = re.compile(r"^(pre)?train($|_)|_train$|^training$|^learn($|_)")
+_TRAINS = regex(r"^(pre)?train($|_)|_train$|^training$|^learn($|_)")
 _LARGE_MODELS = frozenset(
     """accelerate bitsandbytes colossalai deepspeed diffusers fairscale megatron openrlhf peft timm torchtune
     transformers transformer_engine trl unsloth verl vllm sglang""".split()

@@ -60,21 +60,21 @@ no fix where the file has one.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.loops import ENVIRONMENT_STEP
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rule import Finding, Fix, Rule, Safety
 from rlint.rules.environments._every_nth import counter_at, loop_counter
 from rlint.rules.environments._steps import is_free, stands_free, unguarded_step
 from rlint.syntax.blocks import put_under
 
 PERIOD = 100
-_ENVIRONMENT = re.compile(r"(^|_)envs?($|_)|^(game|simulator|world)$")
-_TO_WATCH = re.compile(r"eval|test|play|demo|watch|record|video|render|human")
+_ENVIRONMENT = regex(r"(^|_)envs?($|_)|^(game|simulator|world)$")
+_TO_WATCH = regex(r"eval|test|play|demo|watch|record|video|render|human")
 _METHODS = frozenset("render step reset observation reward close".split())
 
 

@@ -59,6 +59,7 @@ from collections.abc import Iterator
 
 from rlint.project.loops import GRADIENT_STEP
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
 from rlint.rules.environments._steps import is_free
 from rlint.syntax.blocks import taken_out
@@ -73,7 +74,7 @@ _PROFILERS = frozenset(
     torch.autograd.profiler.emit_itt""".split()
 )
 _BLOCKING = "CUDA_LAUNCH_BLOCKING"
-_ON_PURPOSE = re.compile(r"profil|bench|debug|trace|diagnos|test|check|anomal|nan", re.IGNORECASE)
+_ON_PURPOSE = regex(r"profil|bench|debug|trace|diagnos|test|check|anomal|nan", re.IGNORECASE)
 _ENTRY = frozenset({"", "main", "__init__", "run", "train", "learn", "fit"})
 _TRACES = "keeps a trace of each operation and looks through each gradient, in the whole training"
 

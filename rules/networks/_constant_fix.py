@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import replace
 
 from rlint.project.kind import Tag
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rule import Fix, Safety
 from rlint.rules.networks._constant import Constant
 from rlint.rules.networks._constant_home import Home
@@ -28,7 +28,7 @@ _NAMES = {
     "pow": "powers",
     "power": "powers",
 }
-_SPACE = re.compile(r"\s")
+_SPACE = regex(r"\s")
 
 
 def build_fix(found: Constant, home: Home, site: Site) -> Fix | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 
 from rlint.project.guards import last_name
@@ -11,17 +10,18 @@ from rlint.project.kind import Tag
 from rlint.project.numbers import is_number
 from rlint.project.outlets import ENDS, Outlet
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.walk import children
 
 _MOST = 200  # names that are followed for one loss
 # what holds transitions, weights of a loss and settings, by name: nothing that was computed with a gradient
-_DATA = re.compile(
+_DATA = regex(
     r"^(next_|new_|old_|b_|mb_|batch_)*(states?|obs|observations?|actions?|acts?|rewards?|rews?|dones?|terminals?"
     r"|masks?|not_dones?|(mini)?batch(es)?|loader|dataset|data|inputs?|x|y|targets?|labels?|returns?|discounts?|gamma|s|a|r|d|samples?"
     r"|transitions?|experiences?|indices|idxs?)(_batch|_b|_t|_next|_prime)*$"
 )
-_GIVES_DATA = re.compile(r"sample|batch|load|next|recall|draw|collate|reset|step|read|fetch")
+_GIVES_DATA = regex(r"sample|batch|load|next|recall|draw|collate|reset|step|read|fetch")
 
 
 def is_last_use(backward: ast.Call, loss: ast.expr, site: Site) -> bool:

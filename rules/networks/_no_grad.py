@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 
 from rlint.project import facts
@@ -11,11 +10,12 @@ from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.outlets import ENDS, Outlet
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rule import Edit
 from rlint.syntax.blocks import put_under
 from rlint.syntax.walk import below
 
-_LEARNS = re.compile(r"(^|_)(learn|train|update|optimi[sz]e|fit|backward|closure)")
+_LEARNS = regex(r"(^|_)(learn|train|update|optimi[sz]e|fit|backward|closure)")
 _NO_MATTER = ("draws random numbers", "prints", "writes to the log", "reads the clock", "moves the module")
 _HOST = frozenset({Tag.NDARRAY, Tag.NUMPY_SCALAR, Tag.FLOAT, Tag.INT, Tag.BOOL, Tag.STR, Tag.NONE})
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr)

@@ -13,14 +13,15 @@ from rlint.project.loops import ENVIRONMENT_STEP, AnyLoop
 from rlint.project.observations import names_one, names_several
 from rlint.project.rows import only_row
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rules.networks._one_row import is_indexed, is_sample
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.tree import FUNCTIONS, LOOPS
 from rlint.syntax.walk import below, children
 
 _ARRAYS = (Tag.TENSOR, Tag.NDARRAY)
-_TOKENS = re.compile(r"token|prompt|text|sentence|input_ids|graph|word", re.IGNORECASE)
-_FOLLOWS = re.compile(r"load_state_dict|copy_|lerp|update|sync|target(?!.*(net|model|critic))", re.IGNORECASE)
+_TOKENS = regex(r"token|prompt|text|sentence|input_ids|graph|word", re.IGNORECASE)
+_FOLLOWS = regex(r"load_state_dict|copy_|lerp|update|sync|target(?!.*(net|model|critic))", re.IGNORECASE)
 _RESHAPES = frozenset("astype contiguous copy float reshape to view".split())
 _DEPTH = 6
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from rlint.frozen import frozen
 from rlint.project.guards import last_name
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rule import Edit
 from rlint.rules.networks._same_input import is_forward, stays_the_same
 from rlint.syntax.scopes import Scope
@@ -16,7 +17,7 @@ from rlint.syntax.tree import FUNCTIONS
 from rlint.syntax.walk import below
 
 _BLOCKS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
-_END = re.compile(r"done|terminat|truncat|terminal|(^|_)last(_|$)", re.IGNORECASE)
+_END = regex(r"done|terminat|truncat|terminal|(^|_)last(_|$)", re.IGNORECASE)
 _OTHER = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 

@@ -81,16 +81,16 @@ are not seen.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from rlint.project.concurrency import Start
 from rlint.project.launches import PROCESS
 from rlint.project.site import Site
 from rlint.project.speedups import CUDA, THREADS
+from rlint.regex import regex
 from rlint.rule import Finding, Heat, Rule
 
-_DEVICE = re.compile(r"device|dvc|cuda|gpu")
+_DEVICE = regex(r"device|dvc|cuda|gpu")
 
 
 class WorkerOversubscription(Rule):

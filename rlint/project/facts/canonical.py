@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from rlint.project.facts.fact import words
+from rlint.regex import regex
 
 _SAME = {
     "Queue.Queue": "queue.Queue",
@@ -82,12 +82,12 @@ _MODULES = {
 }
 
 # Packages that offer at their top the classes of the modules inside.
-_PACKAGES = re.compile(
+_PACKAGES = regex(
     r"(torch\.nn|torch\.optim|torch\.distributions|torch\.utils\.data|transformers"
     r"|gymnasium\.spaces|gymnasium\.wrappers|gymnasium\.vector)"
     r"\.(?!lr_scheduler\.|parallel\.|init\.|utils\.)[a-z]\w*(?:\.[a-z]\w*)*\.([A-Z]\w*|random_split)((?:\.\w+)?)"
 )
-_LIBRARIES = re.compile(
+_LIBRARIES = regex(
     r"(stable_baselines3\.common\.vec_env|stable_baselines3|tianshou\.data|torchrl\.data|torchrl\.envs"
     r"|pfrl\.replay_buffers|agilerl\.components|elegantrl\.train|skrl\.memories\.torch|tianshou\.env)"
     r"\.[a-z]\w*(?:\.[a-z]\w*)*\.([A-Z]\w*)"

@@ -1,0 +1,32 @@
+"""Regular expressions that are compiled when they are first used.
+
+A run uses few of those that rlint's modules define, and compiling all of them takes as long as checking a
+file.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, AnyStr, cast
+
+_METHODS = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split")
+
+
+def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """Return what is used as `re.compile(pattern, flags)` is. Mistakes in it show when it is used."""
+    return cast("re.Pattern[AnyStr]", _Waiting(pattern, flags))
+
+
+class _Waiting:
+    """A pattern that is not compiled yet. From its first use on, its methods are the compiled one's."""
+
+    def __init__(self, pattern: Any, flags: int) -> None:
+        self._made_of = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        compiled = re.compile(*self._made_of)
+        for method in _METHODS:
+            setattr(self, method, getattr(compiled, method))
+        return getattr(compiled, name)

@@ -1,0 +1,41 @@
+"""Patterns that are compiled at their first use are what `re.compile` makes."""
+
+from __future__ import annotations
+
+import gc
+import re
+
+import pytest
+
+from rlint import registry
+from rlint.regex import regex
+
+
+def test_they_are_used_as_compiled_patterns_are() -> None:
+    """With flags, for texts and for bytes."""
+    pattern = regex(r"(a+)b", re.IGNORECASE)
+    found = pattern.search("xAAb")
+    assert found is not None
+    assert found.span(1) == (1, 3)
+    assert [found.group(1) for found in pattern.finditer("ab aab")] == ["a", "aa"]
+    assert pattern.sub("-", "abAB") == "--"
+    assert (pattern.pattern, pattern.groups) == (r"(a+)b", 1)
+    assert pattern.flags & re.IGNORECASE
+    assert regex(b"a").fullmatch(b"a")
+
+
+def test_a_mistake_shows_at_the_first_use() -> None:
+    """And not before."""
+    pattern = regex("(")
+    with pytest.raises(re.error):
+        pattern.search("")
+
+
+def test_all_patterns_of_rlint_can_be_compiled() -> None:
+    """Those of all rules, and of what they import."""
+    registry.load([entry.code for entry in registry.catalogue()])
+    sort = type(regex(""))
+    waiting = [each for each in gc.get_objects() if type(each) is sort]
+    assert len(waiting) > 50
+    for pattern in waiting:
+        assert isinstance(pattern.pattern, (str, bytes))
