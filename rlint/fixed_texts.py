@@ -48,7 +48,16 @@ class FixedTexts:
         """
         done = fixes.passes(self.text_of, chosen, unsafe=unsafe)
         while problems := self._mistakes(done):
-            self.unparsable.update(problems)
+            # each may be right without the others, as where two leave nothing of a block: those wait
+            waiting = {
+                id(finding)
+                for name, problem in problems.items()
+                if problem.is_bug
+                for finding in _latter_half(done[name].findings)
+            }
+            chosen = [finding for finding in chosen if id(finding) not in waiting]
+            if not waiting:
+                self.unparsable.update(problems)
             done = fixes.passes(self.text_of, chosen, unsafe=unsafe)
         changed = {name for name, made in done.items() if made.text != self.text_of(name)}
         for name in sorted(changed):
@@ -89,3 +98,8 @@ class FixedTexts:
                 others.update(finding.path for finding in having)
                 found.append(Changed(source, self.now[name], having, frozenset(others - {name})))
         return tuple(found)
+
+
+def _latter_half(findings: Sequence[Finding]) -> Sequence[Finding]:
+    """Nothing of a single one."""
+    return findings[(len(findings) + 1) // 2 :]

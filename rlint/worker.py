@@ -245,7 +245,10 @@ def _run_rule(rule: Rule, site: Site) -> list[Finding] | Problem:
 def _findings(rule: Rule, site: Site) -> list[Finding]:
     nodes_of = site.tree.of_type if rule.heat is Heat.COLD else site.warm_nodes
     found: dict[tuple[object, ...], Finding] = {}
+    buried = site.tree.buried
     for node in [node for kind in rule.visits for node in nodes_of(kind)]:
+        if node in buried:
+            continue
         for finding in rule.check(node, site):
             if finding.heat >= rule.heat:
                 found.setdefault((finding.start, finding.end, finding.message), finding)

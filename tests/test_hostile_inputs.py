@@ -12,7 +12,10 @@ import pytest
 import hostile
 import inputs
 from mutate import differences
-from promises import broken_promises
+from promises import CODES, broken_promises
+from rlint import engine
+from rlint.files import Source, source_from_text
+from rlint.runs import Target
 from trying import Mutator
 from variants import VARIANTS
 
@@ -79,6 +82,19 @@ def test_programs_written_otherwise_are_found_the_same() -> None:
     for rule in ("list-as-queue",):
         text = (inputs.FIXTURES / rule / "before.py").read_text(encoding="utf-8")
         assert list(differences(text, [each for each in VARIANTS if each.name != "renamed"])) == []
+
+
+def test_fixes_that_would_leave_nothing_of_a_block_wait_for_one_another(tmp_path: Path) -> None:
+    """Each of them alone is right: the file is fixed to its end, and is Python."""
+    switched_on = b"    torch.autograd.set_detect_anomaly(True)\n"
+    train = b"def train(model, loader):\n    for x in loader:\n        loss(x).backward()\n"
+    text = b"import torch\n\n\n" + train + b"\n\nwhile more:\n" + 5 * switched_on
+    assert broken(b"python\n" + text, tmp_path) == []
+    source = source_from_text(text, "program.py", tmp_path / "program.py")
+    assert isinstance(source, Source)
+    target = Target(source, source.path, source.name, CODES)
+    [changed] = engine.fix([target], unsafe=True, jobs=1).changed
+    assert changed.text.endswith("while more:\n    pass\n")
 
 
 def test_each_rule_has_seeds() -> None:

@@ -69,6 +69,8 @@ KINDS: dict[str, Callable[[int], str | Files]] = {
     "unary": chain("", "-", "x"),
     "not": chain("", "not ", "x"),
     "conditions": chain("x", " if x@ else x"),
+    "conditions with reads": chain("", "x.item() if x@ else ", "x"),
+    "and with reads": chain("x", " and x@.item() > @"),
     "lambdas": chain("", "lambda a@: ", "x"),
     "arguments": chain("f(", "x@, ", ")"),
     "arguments of net": chain("net(", "x@.item(), ", ")"),

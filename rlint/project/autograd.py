@@ -51,6 +51,8 @@ class AutogradHere:
 
     def at(self, node: ast.AST) -> Autograd | None:
         """What the function that runs a node says about autograd there; None where it says nothing."""
+        if node in self.tree.buried:
+            return Autograd.UNKNOWN
         child = node
         for parent in self.tree.ancestors(node):
             if isinstance(parent, (ast.With, ast.AsyncWith)) and isinstance(child, ast.stmt):

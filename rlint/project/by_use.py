@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.names import Names
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.tree import Tree
 
 _TEXT_METHODS = frozenset(
@@ -36,6 +36,7 @@ class ByUse:
         self.names = names
         self._parameter_kind = parameter_kind
         self._reads: dict[str, list[ast.Name]] | None = None
+        self._in_scopes: dict[str, dict[Scope | None, list[ast.Name]]] = {}
         self._tested: dict[str, bool] = {}
 
     def kind_of(self, binding: Binding) -> Kind:
@@ -55,10 +56,12 @@ class ByUse:
             tested = self._tested[binding.name] = any(map(self._is_tested, reads))
         if tested:
             return UNKNOWN  # it is told apart at run time: it may be this or that
-        for read in reads:
-            if self._is_text(read) and self.tree.scope(read).lookup(read.id) is scope:
-                return Kind(Tag.STR)
-        return UNKNOWN
+        by_scope = self._in_scopes.get(binding.name)
+        if by_scope is None:
+            by_scope = self._in_scopes[binding.name] = {}
+            for read in reads:
+                by_scope.setdefault(self.tree.scope(read).lookup(read.id), []).append(read)
+        return Kind(Tag.STR) if any(map(self._is_text, by_scope.get(scope, ()))) else UNKNOWN
 
     def _is_tested(self, name: ast.Name) -> bool:
         match self.tree.parents.get(name):

@@ -35,6 +35,10 @@ _DOING = frozenset(
     {ast.Call, ast.AugAssign, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal}
     | {ast.Import, ast.ImportFrom, ast.ExceptHandler, ast.ClassDef, *FUNCTIONS}
 )
+_MOST_COMPARED = 50_000
+"""A file that repeats itself so often that more nodes than this lie between its repetitions was generated,
+and nothing more is said of them.
+"""
 
 
 class Changes:
@@ -43,6 +47,7 @@ class Changes:
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
         self._training = Training(knowledge)
+        self._compared = 0
 
     def unchanged_between(self, expression: ast.expr, first: ast.AST, second: ast.AST) -> bool:
         """Has `expression` surely the same value at `second` as at `first`, which runs before it?
@@ -63,6 +68,8 @@ class Changes:
         by reaching objects that it is not handed, or by way of another name for them. Nothing where the
         value surely is the same; None where it is not, or where `first` does not always run first.
         """
+        if self._compared > _MOST_COMPARED:
+            return None
         nodes = self._between(first, second)
         if nodes is None:
             return None
@@ -90,6 +97,7 @@ class Changes:
         tree = self.knowledge.tree
         first_statement, second_statement = tree.statement(first), tree.statement(second)
         nodes = [node for part in parts for node in below(part)]
+        self._compared += len(nodes)
         is_passed = second_statement in nodes
         # of the two statements themselves everything else that they evaluate
         for statement in dict.fromkeys((first_statement, second_statement)):

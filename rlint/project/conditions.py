@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 
 from rlint.frozen import frozen
 from rlint.project.flow import Flow
@@ -47,6 +48,8 @@ class Guard:
 
 _Found = tuple[Sort, Interval | None]
 
+_MOST_TESTS = 50
+"""So many conditions of one `and` or comprehension count; more would tell nothing else and take long."""
 _SOON = regex(r"batch|warm|start|^min_|minimum|initial|random_steps|burn|explor|^len$|size|filled|capacity")
 _MOMENT = regex(r"interval|freq|every|period|next|since|last|milestone|schedule|timer|(^|_)at_")
 _ASKS = regex(r"^(should|is_time|time_to|every|due|must|do_|trigger)|_(trigger|due|every|interval)$")
@@ -80,29 +83,31 @@ class Conditions:
         self.loops = loops
         self._known: dict[ast.stmt, tuple[Guard, ...]] = {}
         self._left: dict[ast.stmt, tuple[Guard, ...]] = {}
+        self._of_tests: dict[tuple[ast.expr, bool], list[Guard]] = {}
 
     def of(self, node: ast.AST) -> tuple[Guard, ...]:
         """The conditions that `node` stands behind in its function, innermost first. Those that hold in
         nearly every pass (the episode goes on, enough samples are there) are left out.
         """
         found: list[Guard] = []
-        child = node
-        for parent in self.tree.ancestors(node):
+        child = self.tree.buried.get(node, node)
+        if child is not node:
+            found.append(self._guard(Sort.OTHER, child))
+        for parent in self.tree.ancestors(child):
             if isinstance(child, ast.stmt):
                 return (*found, *self._of_statement(child))
             if isinstance(parent, ast.Lambda):
                 found.append(self._guard(Sort.OTHER, parent))
-            elif isinstance(parent, ast.IfExp) and child is not parent.test:
-                found += self._met(parent.test, taken=child is parent.body)
-            elif isinstance(parent, ast.BoolOp):
-                earlier = parent.values[: next(i for i, value in enumerate(parent.values) if value is child)]
-                for value in earlier:
-                    found += self._met(value, taken=isinstance(parent.op, ast.And))
-            elif isinstance(parent, COMPREHENSIONS) and not isinstance(child, ast.comprehension):
-                for test in (test for part in parent.generators for test in part.ifs):
-                    found += self._met(test, taken=True)
+            for test, taken in itertools.islice(_tests_before(child, parent), _MOST_TESTS):
+                found += self._of_test(test, taken=taken)
             child = parent
         return tuple(found)
+
+    def _of_test(self, test: ast.expr, *, taken: bool) -> list[Guard]:
+        known = self._of_tests.get((test, taken))
+        if known is None:
+            known = self._of_tests[test, taken] = self._met(test, taken=taken)
+        return known
 
     def _of_statement(self, statement: ast.stmt) -> tuple[Guard, ...]:
         known = self._known.get(statement)
@@ -279,6 +284,24 @@ class Conditions:
         return Interval(
             period if isinstance(period, int) else None, self._text(modulo.left), self._text(modulo.right)
         )
+
+
+def _tests_before(part: ast.AST, whole: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    """The tests in an expression that decide whether a part of it is evaluated, each with what it must come
+    out as.
+    """
+    if isinstance(whole, ast.IfExp):
+        if part is not whole.test:
+            yield whole.test, part is whole.body
+    elif isinstance(whole, ast.BoolOp):
+        for value in whole.values:
+            if value is part:
+                break
+            yield value, isinstance(whole.op, ast.And)
+    elif isinstance(whole, COMPREHENSIONS) and not isinstance(part, ast.comprehension):
+        for generator in whole.generators:
+            for test in generator.ifs:
+                yield test, True
 
 
 def constant_period(test: ast.expr, flow: Flow) -> int | None:

@@ -16,7 +16,7 @@ from rlint.project.own_items import CHANGES, holds_own_items
 from rlint.syntax.forms import argument_count
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
-from rlint.syntax.walk import children
+from rlint.syntax.walk import below, children, size_of
 
 _WRITES = Effect(Level.EFFECTS, "writes into an argument")
 _USES_UP = Effect(Level.EFFECTS, "uses up an iterator")
@@ -46,6 +46,10 @@ _DOES_NOTHING = frozenset(
 """The most frequent of the nodes that do nothing themselves."""
 
 
+_SMALL = 60
+"""Nodes of an expression that is looked at as often as somebody asks. Larger ones may lie in one another."""
+
+
 class Effects:
     """The effects in one file.
 
@@ -59,14 +63,29 @@ class Effects:
         self.kinds = kinds
         self.project = project
         self._calls: dict[tuple[ast.Call, bool], tuple[Effect, str | None]] = {}
+        self._of_large: dict[ast.AST, Effect] = {}
 
-    def effect_of(self, expression: ast.expr) -> Effect:
+    def effect_of(self, expression: ast.AST) -> Effect:
         """The effect of evaluating an expression, all its parts included."""
-        effect = PURE
-        for node in _evaluated(expression):
-            effect = effect.worst(self._own(node))
+        if size_of(expression) <= _SMALL:
+            effect = PURE
+            for node in _evaluated(expression):
+                effect = effect.worst(self._own(node))
+                if effect.level is Level.EFFECTS:
+                    break
+            return effect
+        if expression not in self._of_large:
+            for node in reversed(below(expression)):  # what is in a part comes before the part
+                if node not in self._of_large and size_of(node) > _SMALL:
+                    self._of_large[node] = self._of_parts(node)
+        return self._of_large[expression]
+
+    def _of_parts(self, node: ast.AST) -> Effect:
+        effect = self._own(node)
+        for child in () if isinstance(node, ast.Lambda) else reversed(children(node)):
             if effect.level is Level.EFFECTS:
                 break
+            effect = effect.worst(self.effect_of(child))
         return effect
 
     def call_effect(self, call: ast.Call) -> Effect:

@@ -67,6 +67,8 @@ def _constant_int(node: ast.expr) -> int | None:
 
 def coldest(node: ast.AST, tree: Tree) -> Heat:
     """How hot a line can be at most, given the conditions between it and its innermost loop."""
+    if node in tree.buried:
+        return Heat.COLD
     cap = Heat.HOT
     child = node
     for parent in tree.ancestors(node):

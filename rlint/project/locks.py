@@ -56,6 +56,7 @@ class Locks:
         if not self._by_statement:
             return ()
         found: list[Section] = []
+        node = self.tree.buried.get(node, node)
         for parent in (node, *self.tree.ancestors(node)):
             if isinstance(parent, (*FUNCTIONS, ast.Lambda, ast.ClassDef)) and parent is not node:
                 break

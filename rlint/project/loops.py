@@ -69,10 +69,12 @@ class Loops:
         return known
 
     def _find_around(self, node: ast.AST) -> list[AnyLoop]:
+        node = self.tree.buried.get(node, node)
         found: list[AnyLoop] = []
         left = 0
         leaves_all = False
         child: ast.AST = node
+        grandchild: ast.AST | None = None
         for parent in self.tree.ancestors(node):
             if isinstance(parent, (*FUNCTIONS, ast.Lambda, ast.ClassDef)) and child not in _outside(parent):
                 break
@@ -87,7 +89,8 @@ class Loops:
             elif isinstance(parent, ast.comprehension):
                 pass
             elif isinstance(parent, COMPREHENSIONS):
-                if not _is_first_iterable(parent, child, node, self.tree):
+                first = parent.generators[0]
+                if child is not first or grandchild is not first.iter:
                     found.append(parent)
             elif isinstance(parent, ast.If) and isinstance(child, ast.stmt):
                 last = self.tree.block(child)[0][-1]
@@ -95,7 +98,7 @@ class Loops:
                     left += 1
                 elif isinstance(last, (ast.Return, ast.Raise)):
                     leaves_all = True
-            child = parent
+            child, grandchild = parent, child
         return found
 
     def _is_in_body(self, child: ast.AST, loop: ast.For | ast.AsyncFor | ast.While) -> bool:
@@ -245,10 +248,3 @@ class Loops:
 
 def _outside(scope_node: ast.AST) -> list[ast.AST]:
     return [*getattr(scope_node, "decorator_list", ())]
-
-
-def _is_first_iterable(comprehension: Comprehension, child: ast.AST, node: ast.AST, tree: Tree) -> bool:
-    if child is not comprehension.generators[0]:
-        return False
-    first = comprehension.generators[0].iter
-    return node is first or any(ancestor is first for ancestor in tree.ancestors(node))

@@ -45,6 +45,8 @@ class Pacing:
         or one that nobody can tell); None where nothing stands in the way up to the innermost loop or
         function, so that the answer depends on how often that runs.
         """
+        if node in self.tree.buried:
+            return False
         child = node
         for parent in self.tree.ancestors(node):
             if isinstance(child, ast.stmt):

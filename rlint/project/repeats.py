@@ -11,7 +11,9 @@ from rlint.syntax.scopes import Scope
 from rlint.syntax.tree import Tree
 from rlint.syntax.walk import below
 
-_Shape = tuple[object, ...]
+_Shape = object
+_MOST_SCOPES = 20
+"""What holds more comprehensions and lambdas than this was generated, and is compared with nothing."""
 _MOST_ALIKE = 100
 """Where a function writes one call more often than this, it was generated, and nothing is said about it: each
 is compared with each.
@@ -45,7 +47,8 @@ class Repeats:
         self._order = order
         self._buckets: dict[tuple[object, ...], list[ast.expr]] | None = None
         self._alike: dict[ast.expr, list[ast.expr]] = {}
-        self._shapes: dict[ast.AST, _Shape] = {}
+        self._numbers: dict[object, int] = {}
+        self._numbered: dict[ast.AST, int] = {}
         self._found: dict[ast.AST, Repetition] = {}
         self._repeated: dict[ast.AST, Repetition] = {}
         self._done: set[ast.AST] = set()
@@ -58,7 +61,7 @@ class Repeats:
         if self._buckets is None:
             self._buckets = self._sorted_out()
         if node not in self._alike:
-            bucket = self._buckets.get(self._key(node), [])
+            bucket = self._buckets.get(self._key(node), []) if node not in self.tree.buried else []
             self._alike.update(self._groups(bucket) if len(bucket) > 1 else {node: [node]})
         return self._alike[node]
 
@@ -120,7 +123,8 @@ class Repeats:
         buckets: dict[tuple[object, ...], list[ast.expr]] = {}
         for kind in (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp):
             for node in self.tree.of_type(kind):
-                buckets.setdefault(self._key(node), []).append(node)
+                if node not in self.tree.buried:
+                    buckets.setdefault(self._key(node), []).append(node)
         return buckets
 
     def _key(self, node: ast.expr) -> tuple[object, ...]:
@@ -134,11 +138,43 @@ class Repeats:
         return (home, type(node), len(node.generators), _sign(node.generators[0].iter))
 
     def _shape(self, node: ast.expr) -> _Shape:
-        known = self._shapes.get(node)
+        inner = {scope.node for scope in self._scopes_in(node)}
+        if len(inner) > _MOST_SCOPES:
+            return node
+        return self._described(node, inner, {}) if inner else self._number(node)
+
+    def _number(self, node: ast.AST) -> int:
+        """The number of the structure of an expression without scopes of its own: the same for all that read
+        the same.
+        """
+        known = self._numbered.get(node)
         if known is None:
-            inner = {scope.node for scope in self._scopes_in(node)}
-            known = self._shapes[node] = self._described(node, inner, {})
+            shape = self._leaf(node)
+            if shape is None:
+                parts: list[object] = [type(node)]
+                for name in node._fields:
+                    value = getattr(node, name, None)
+                    if isinstance(value, list):
+                        parts.append(
+                            tuple(self._number(item) if isinstance(item, ast.AST) else item for item in value)
+                        )
+                    else:
+                        parts.append(self._number(value) if isinstance(value, ast.AST) else value)
+                shape = tuple(parts)
+            known = self._numbered[node] = self._numbers.setdefault(shape, len(self._numbers))
         return known
+
+    def _leaf(self, node: ast.AST) -> tuple[object, ...] | None:
+        """What tells a name or a constant; what lies too deep is like nothing else."""
+        if node in self.tree.buried:
+            return ("buried", node)
+        match node:
+            case ast.Name(id=name):
+                scope = self.tree.scope(node).lookup(name)
+                return (name, scope.node if scope is not None else None)
+            case ast.Constant(value=value):
+                return (type(value), repr(value))
+        return None
 
     def _scopes_in(self, node: ast.expr) -> list[Scope]:
         return [self.tree.scopes[child] for child in below(node) if child in self.tree.scopes]
@@ -147,14 +183,13 @@ class Repeats:
         self, node: ast.AST, inner: set[ast.AST], numbers: dict[tuple[object, str], int]
     ) -> _Shape:
         """The structure of an expression; its own variables are numbered, all others are told apart."""
-        match node:
-            case ast.Name(id=name):
-                scope = self.tree.scope(node).lookup(name)
-                if scope is not None and scope.node in inner:
-                    return ("own", numbers.setdefault((scope.node, name), len(numbers)))
-                return (name, scope.node if scope is not None else None)
-            case ast.Constant(value=value):
-                return (type(value), repr(value))
+        if isinstance(node, ast.Name):
+            scope = self.tree.scope(node).lookup(node.id)
+            if scope is not None and scope.node in inner:
+                return ("own", numbers.setdefault((scope.node, node.id), len(numbers)))
+        leaf = self._leaf(node)
+        if leaf is not None:
+            return leaf
         parts: list[object] = [type(node)]
         for name in node._fields:
             value = getattr(node, name, None)

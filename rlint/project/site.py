@@ -68,6 +68,7 @@ class Site(TopLevel):
         self._heat = heat
         self._beats = Beats(heat)
         self._by_scope: dict[str, dict[Scope | None, list[ast.Name]]] = {}
+        self._reads: dict[tuple[str, Scope], list[ast.Name]] = {}
         self.order = Order(self.tree)
         self._changes = Changes(knowledge)
         self._work = work.Work(index)
@@ -292,7 +293,11 @@ class Site(TopLevel):
 
     def reads(self, name: str, scope: Scope) -> list[ast.Name]:
         """The nodes that read the variable `name` of `scope`, nested functions included."""
-        return [node for node in self.uses(name, scope) if isinstance(node.ctx, ast.Load)]
+        known = self._reads.get((name, scope))
+        if known is None:
+            uses = self.uses(name, scope)
+            known = self._reads[name, scope] = [node for node in uses if isinstance(node.ctx, ast.Load)]
+        return list(known)
 
     def captured(self, name: str, scope: Scope) -> bool:
         """Is the variable used by a nested function, lambda or class, declared global, or may it be

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TypeVar
 
+from rlint.syntax.depth import buried_parts
 from rlint.syntax.imports import absolute_module
 from rlint.syntax.positions import Positions
 from rlint.syntax.scopes import Binding, How, Scope
@@ -47,6 +48,11 @@ class Tree:
     def declared(self) -> frozenset[str]:
         """The names that some scope declares `global` or `nonlocal`."""
         return frozenset[str]().union(*(scope.globals | scope.nonlocals for scope in self.scopes.values()))
+
+    @cached_property
+    def buried(self) -> Mapping[ast.AST, ast.AST]:
+        """The parts too deep in an expression to be looked at, and what is around them (depth.py)."""
+        return buried_parts(self)
 
     def of_type(self, kind: type[_Node]) -> list[_Node]:
         """All nodes of exactly this type, in source order."""

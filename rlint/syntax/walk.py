@@ -20,6 +20,14 @@ def below(node: ast.AST) -> list[ast.AST]:
     return order[start:end]
 
 
+def size_of(node: ast.AST) -> int:
+    """How many nodes a part of a file consists of, itself included; 0 for what was made by hand."""
+    known = node.__dict__
+    start: int = known.get("_start", 0)
+    end: int = known.get("_end", 0)
+    return end - start
+
+
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below a node, in source order; operators and contexts are left out."""
     found: list[ast.AST] = []

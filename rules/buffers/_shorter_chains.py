@@ -215,7 +215,12 @@ def _drop(first: Link, site: Site) -> list[Edit] | None:
     """Put what it changes in the place of a change of shape."""
     if not site.can_be_moved(first.node):
         return None
-    return [site.replace(first.node, site.operand(first.of))]
+    whole, kept = site.text(first.node), site.operand(first.of)
+    if first.is_method and whole.startswith(kept):
+        # what comes before stays out of the edit, so that all of a long chain is shortened in one pass
+        start, end = site.span(first.node)
+        return [Edit(start + len(kept), end, "")]
+    return [site.replace(first.node, kept)]
 
 
 def _fix(title: str, edits: list[Edit], doubts: list[str]) -> Fix:

@@ -10,7 +10,7 @@ from rlint.project.site import Site
 from rlint.regex import regex
 from rlint.rule import Edit
 
-_SEPARATOR = regex(r"(\s*[,;|]\s+| - )")
+_SEPARATOR = regex(r"((?:(?<!\s)\s+)?[,;|]\s+| - )")
 
 
 def trimmed(parts: Mapping[ast.expr, ast.Call], site: Site) -> list[Edit] | None:

@@ -13,7 +13,7 @@ from rlint.project.numbers import is_number
 from rlint.project.site import Site
 from rlint.rules.networks._makers import ARRAYS, MAKERS, OF_DATA, around, is_maker, takes_time
 from rlint.syntax.scopes import How, Scope
-from rlint.syntax.walk import below
+from rlint.syntax.walk import below, size_of
 
 _UNCHANGING = frozenset(
     Tag[name] for name in "INT FLOAT BOOL STR NONE DEVICE DTYPE NUMPY_SCALAR TUPLE RANGE".split()
@@ -30,6 +30,8 @@ _SHAPES = frozenset(
     """to type astype view reshape expand repeat tile unsqueeze squeeze flatten permute transpose roll flip
     swapaxes unflatten""".split()
 )
+_MOST_AROUND = 400
+"""What is larger than a call by more nodes is no formula, but a table, and each of its items would ask."""
 
 
 @dataclass(slots=True)
@@ -68,6 +70,8 @@ def constant_at(call: ast.Call, site: Site) -> Constant | None:
     if found is None:
         return None
     for whole in around(call, site):
+        if size_of(whole) > size_of(call) + _MOST_AROUND:
+            break
         wider = reader.read(whole)
         if wider is None:
             break

@@ -99,10 +99,10 @@ class DiscardedForward(Rule):
         scope = site.scope(unit)
         if not names or not isinstance(scope.node, FUNCTIONS) or not site.may_be_warm(node):
             return
-        reads = reads_of(names, scope, site)
-        if reads is None or not is_forward(node, site) or is_inside_forward(node, site):
+        if not is_forward(node, site) or is_inside_forward(node, site):
             return
-        if not only_computes(unit, site):
+        reads = reads_of(names, scope, site)
+        if reads is None or not only_computes(unit, site):
             return
         if not reads:
             yield from self.unread(node, unit, names, site)

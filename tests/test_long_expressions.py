@@ -1,0 +1,87 @@
+"""Expressions that only a program writes: rlint's time grows with them as they grow, and no faster."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import hostile
+from rlint import engine, registry
+from rlint.files import source_from_text
+from rlint.findings import Problem
+from rlint.runs import Target
+from rlint.syntax.depth import DEEPEST
+
+CODES = frozenset(entry.code for entry in registry.catalogue())
+NOWHERE = "rlint-test-nowhere"
+LONG = ["conditions with reads", "tuple of calls", "nested torch calls", "and with reads", "reshapes"]
+
+
+def target(text: str) -> Target:
+    """A program as the only file of a folder that is not there: nothing lies around it."""
+    source = source_from_text(text.encode(), "program.py", Path(tempfile.gettempdir(), NOWHERE, "program.py"))
+    assert not isinstance(source, Problem)
+    return Target(source, source.path, source.name, CODES)
+
+
+def steps(kind: str, size: int) -> int:
+    """How many functions run while a program of some kind and size is checked."""
+    made = hostile.KINDS[kind](size)
+    assert isinstance(made, str)
+    entered = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal entered
+        entered += event in ("call", "c_call")
+
+    checked = target(made)
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        engine.check([checked], jobs=1)
+    finally:
+        sys.setprofile(before)
+    return entered
+
+
+def growth(kind: str, small: int = 150) -> float:
+    """How many times the work of a program is that of one that is a third of it, once both are warmed up."""
+    steps(kind, 1)
+    return steps(kind, 3 * small) / steps(kind, small)
+
+
+def test_work_grows_as_a_sum_does() -> None:
+    """Each term of a sum may be looked at, but not from each of the others."""
+    assert growth("sums of items") < 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", LONG)
+def test_work_grows_as_an_expression_does(kind: str) -> None:
+    """The same for conditions, displays, calls in calls and chains of them."""
+    assert growth(kind) < 4.5
+
+
+def test_the_rest_of_a_file_is_checked_beside_a_deep_expression() -> None:
+    """What lies too deep is left alone; all else of the file and of the expression is not."""
+    text = hostile.KINDS["sums of items"](3 * DEEPEST)
+    assert isinstance(text, str)
+    text += "        z = torch.zeros(3).cuda()\n"
+    report = engine.check([target(text)], jobs=1)
+    assert report.problems == ()
+    assert {finding.start.line for finding in report.findings if finding.code == "RL205"} == {
+        text.count("\n")
+    }
+
+
+def test_a_long_chain_is_fixed_at_once() -> None:
+    """However many changes of shape stand in a row, the last is left, and fixing again changes nothing."""
+    text = hostile.KINDS["reshapes"](127)
+    assert isinstance(text, str)
+    [changed] = engine.fix([target(text)], unsafe=True, jobs=1).changed
+    assert changed.text.count("reshape") == 1
+    assert "x.reshape(-1, 126)" in changed.text
+    assert engine.fix([target(changed.text)], unsafe=True, jobs=1).changed == ()
