@@ -28,7 +28,7 @@ MOST_INPUT = 10_000
 def main() -> int:
     """Fuzz for a while; 1 if anything failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--minutes", type=float, default=60.0, help="of the processor, not of the clock")
     parser.add_argument("--folder", type=Path, required=True, help="where corpus and failures are kept")
     parser.add_argument("--seed", type=int, default=0, help="of the random choices")
     parser.add_argument("--again", action="store_true", help="only try the kept failures once more")
@@ -46,14 +46,13 @@ def main() -> int:
         registry.load_usable(frozenset(entry.code for entry in registry.catalogue()))
         from inputs import seeds
         from trying import Fuzzer, Mutator
-    fuzzer = Fuzzer(options.folder / "failures")
+    fuzzer = Fuzzer(options.folder / "failures", minutes=options.minutes)
     for data in seeds():
         (options.folder / "corpus" / hashlib.sha256(data).hexdigest()[:16]).write_bytes(data)
     settings = [
-        f"-max_total_time={int(options.minutes * 60)}",
         f"-seed={options.seed + 1}",
         f"-max_len={MOST_INPUT}",
-        "-rss_limit_mb=3000",
+        "-rss_limit_mb=0",  # libFuzzer itself grows by some 20 kB an input; what rlint takes is watched
         "-timeout=600",
         "-len_control=0",
         "-report_slow_units=30",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
+import shutil
 import tempfile
 import time
 from collections.abc import Sequence
@@ -27,29 +29,40 @@ def memory_folder() -> str | None:
 class Fuzzer:
     """Gives inputs to rlint, and keeps those that fail."""
 
-    def __init__(self, failures: Path) -> None:
+    def __init__(self, failures: Path, *, minutes: float) -> None:
         self._failures = failures
+        self._until = time.process_time() + minutes * 60
         self._known: set[str] = set()
         self._folder = Path(tempfile.mkdtemp(prefix="rlint-fuzz-", dir=memory_folder()))
         self._started = time.monotonic()
         self._reported = self._started
         self.executions = 0
-        self.slowest = 0.0
+        self.spent = Spent()
+        """The most that an input took: seconds, and bytes."""
 
     def try_input(self, data: bytes) -> None:
-        """Try one input."""
+        """Try one input. Ends the process once its time is up: it is that of the processor, which a busy
+        machine gives to a process with low priority for a small part of the hour.
+        """
         self.executions += 1
-        for failure in tried(data, self._folder):
+        spent = Spent()
+        for failure in tried(data, self._folder, spent):
             if failure.key not in self._known:
                 self._known.add(failure.key)
                 self._keep(data, failure.key)
-        if time.monotonic() - self._reported > 60:
+        self.spent = Spent(max(self.spent.seconds, spent.seconds), max(self.spent.bytes, spent.bytes))
+        is_over = time.process_time() > self._until
+        if is_over or time.monotonic() - self._reported > 60:
             self._reported = time.monotonic()
-            minutes = (self._reported - self._started) / 60
             print(
-                f"{minutes:.0f} min: {self.executions} inputs, {len(self._known)} causes of failure",
+                f"{(self._reported - self._started) / 60:.0f} min, {time.process_time() / 60:.1f} of them of "
+                f"the processor: {self.executions} inputs, {len(self._known)} causes of failure, at most "
+                f"{self.spent.seconds:.1f} s and {self.spent.bytes / 1e6:.0f} MB for one",
                 flush=True,
             )
+        if is_over:
+            shutil.rmtree(self._folder)
+            os._exit(0)
 
     def _keep(self, data: bytes, key: str) -> None:
         least = minimised(data, key, self._folder)
@@ -62,8 +75,8 @@ class Fuzzer:
         print(f"FAILURE {name} {key}", flush=True)
 
 
-def tried(data: bytes, folder: Path) -> list[Failure]:
-    """The failures of one input, time and memory included."""
+def tried(data: bytes, folder: Path, took: Spent | None = None) -> list[Failure]:
+    """The failures of one input, time and memory included. `took` is told what it took."""
     failures: list[Failure] = []
     spent = Spent()
     try:
@@ -73,6 +86,8 @@ def tried(data: bytes, folder: Path) -> list[Failure]:
         failures = [failure_of("time", error)]
     except MemoryError as error:
         failures = [failure_of("memory", error)]
+    if took is not None:
+        took.seconds, took.bytes = spent.seconds, spent.bytes
     if spent.bytes > MOST_BYTES:
         failures.append(Failure("memory", "", f"{spent.bytes / 1e6:.0f} MB"))
     return failures

@@ -8,11 +8,13 @@ from typing import Any
 
 from rlint.profiles.marshalled import number
 from rlint.profiles.model import Frame
-from rlint.profiles.stacks import Stack, Stacks
+from rlint.profiles.stacks import DEEPEST, Stack, Stacks
 
 _FUNCTION = re.compile(r"(?P<file>.+)\((?P<line>\d{1,9})\): (?P<name>.+)")
 _ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+", re.IGNORECASE)
 _MICROSECOND = 1e-6
+_LONGEST = 5_000
+"""Characters of the name of a function with its file. A longer one is no name."""
 
 
 def looks_like_it(data: object) -> bool:
@@ -52,7 +54,7 @@ def read(data: Any) -> Stacks:
 
 
 def _frame(name: str) -> Frame:
-    match = _FUNCTION.fullmatch(name)
+    match = _FUNCTION.fullmatch(name) if len(name) <= _LONGEST else None
     if match is None:
         return Frame("", _ADDRESS.sub("", name), 0)
     return Frame(match["file"], match["name"], int(match["line"]))
@@ -75,6 +77,8 @@ def _add_own_times(spans: list[tuple[float, float, int]], weights: Counter[Stack
             pass_time(opened[-1][0])
             opened.pop()
         pass_time(start)
+        if len(opened) == DEEPEST:
+            continue
         end = start + max(duration, 0.0)
         opened.append((min(end, opened[-1][0]) if opened else end, frame))  # rounding may let one stick out
     while opened:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rlint.profiles.model import Frame
-from rlint.profiles.stacks import Stack, Stacks
+from rlint.profiles.stacks import DEEPEST, Stack, Stacks
 
 _SECONDS = {"seconds": 1.0, "milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}
 
@@ -78,7 +78,7 @@ def _from_events(events: list[dict[str, Any]]) -> Iterable[tuple[Stack, float]]:
     for event in events:
         at = float(event["at"])
         if opened and at > before:
-            yield tuple(opened), at - before
+            yield tuple(opened[:DEEPEST]), at - before
         before = at
         if event["type"] == "O":
             opened.append(int(event["frame"]))

@@ -11,6 +11,8 @@ from rlint.profiles.model import Claim, Frame, together
 
 Stack = tuple[int, ...]
 """Indices of frames, outermost first."""
+DEEPEST = 1_000
+"""Calls in one another, where Python itself stops. What lies deeper counts for the last of them."""
 
 
 class Stacks:

@@ -179,13 +179,15 @@ SYMPTOMS: tuple[Symptom, ...] = (
 
 _OWN = [(symptom, re.compile(symptom.own, re.IGNORECASE)) for symptom in SYMPTOMS if symptom.own]
 _LIBRARY = [(symptom, re.compile(symptom.library)) for symptom in SYMPTOMS if symptom.library]
+_LONGEST = 1_000
+"""Characters of the name of a function with its file. A longer one is no name, and is not looked through."""
 
 
 def of_function(qualname: str, file: str) -> Symptom | None:
     """The class that a function of the project belongs to by its name."""
     owner, _, name = qualname.rpartition(".")
     for symptom, pattern in _OWN:
-        if pattern.fullmatch(name):
+        if len(name) <= _LONGEST and pattern.fullmatch(name):
             held = f"{owner} {file.rpartition('/')[2]}"
             if not symptom.owner or re.search(symptom.owner, held, re.IGNORECASE):
                 return symptom
@@ -197,6 +199,6 @@ def of_frame(frame: Frame) -> Symptom | None:
     file = "/" + frame.file.replace("\\", "/").lstrip("/") if frame.file else ""
     shown = f"{file} {frame.name if frame.name.startswith('<') else frame.last_name}"
     for symptom, pattern in _LIBRARY:
-        if pattern.fullmatch(shown):
+        if len(shown) <= _LONGEST and pattern.fullmatch(shown):
             return symptom
     return None

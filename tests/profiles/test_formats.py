@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from rlint.errors import RlintError
 from rlint.profiles import marshalled
-from rlint.profiles.model import Claim, Profile
+from rlint.profiles.model import Claim, Frame, Profile
 from rlint.profiles.read import read
+from rlint.profiles.symptoms import of_frame
 
 A, B, C = "/run/train.py", "/run/agent.py", "/run/env.py"
 
@@ -57,6 +58,35 @@ def trace_of() -> dict[str, object]:
         for name, start, span in spans
     ]
     return {"traceEvents": [{"ph": "M", "name": "process_name"}, *events, {"cat": "cpu_op", "ph": "X"}]}
+
+
+def test_a_trace_that_nests_without_end_is_cut(tmp_path: Path) -> None:
+    """What lies deeper than Python's own stack goes counts for the call at the end of it."""
+    spans = [
+        {
+            "ph": "X",
+            "cat": "python_function",
+            "name": f"a.py({line}): f{line}",
+            "ts": line,
+            "dur": 4_000 - line,
+        }
+        for line in range(1, 2_001)
+    ]
+    profile = profile_of(tmp_path, {"traceEvents": spans})
+    assert len(profile.frames) == 2_000
+    own = times(profile)
+    assert own["f1000"][0] > 0
+    assert all(f"f{line}" not in own or own[f"f{line}"][0] == 0 for line in range(1_001, 2_001))
+
+
+def test_a_name_without_end_is_no_function_that_is_known(tmp_path: Path) -> None:
+    """Patterns are not tried on what is no name."""
+    name = "a/gym/a step" * 20_000
+    profile = profile_of(tmp_path, {"traceEvents": [
+        {"ph": "X", "cat": "python_function", "name": f"{name}(1): f", "ts": 1, "dur": 2}
+    ]})  # fmt: skip
+    assert [frame.file for frame in profile.frames] == [""]
+    assert of_frame(Frame(name, "f", 1)) is None
 
 
 def profile_of(folder: Path, content: bytes | dict[str, object] | list[object]) -> Profile:
