@@ -251,3 +251,12 @@ def test_where_a_package_would_be_imported_from_is_asked_first(project: Path, tm
     said, _ = compare(project, "--python", str(stubborn), "--tests", "touch /nowhere", status=2)
     assert "`import replay` in the copy" in said
     assert "finds " + str(tmp_path / "installed" / "replay" / "__init__.py") in said
+
+
+@pytest.mark.parametrize("half", [b"", b"SQLite format 3\0", b"neither"])
+def test_lines_that_a_killed_process_was_writing_are_passed_over(tmp_path: Path, half: bytes) -> None:
+    """A project's tests may kill the workers that they started, at any point."""
+    (tmp_path / "lines.host.pid1.x").write_bytes(half)
+    script = SCRIPT.parent / "comparing" / "inside" / "executed_lines.py"
+    said = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, check=True)
+    assert json.loads(said.stdout) == {}
