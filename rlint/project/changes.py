@@ -49,6 +49,11 @@ class Changes:
         self._training = Training(knowledge)
         self._compared = 0
 
+    @property
+    def gives_up(self) -> bool:
+        """Does the file repeat itself so often that nothing more is said of what lies between?"""
+        return self._compared > _MOST_COMPARED
+
     def unchanged_between(self, expression: ast.expr, first: ast.AST, second: ast.AST) -> bool:
         """Has `expression` surely the same value at `second` as at `first`, which runs before it?
 
@@ -68,7 +73,7 @@ class Changes:
         by reaching objects that it is not handed, or by way of another name for them. Nothing where the
         value surely is the same; None where it is not, or where `first` does not always run first.
         """
-        if self._compared > _MOST_COMPARED:
+        if self.gives_up:
             return None
         nodes = self._between(first, second)
         if nodes is None:

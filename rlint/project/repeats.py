@@ -101,7 +101,7 @@ class Repeats:
                 firsts.append(node)
 
     def _doubts(self, first: ast.expr, second: ast.expr) -> tuple[ast.AST, ...] | None:
-        if not self._order.always_before(first, second):
+        if self._changes.gives_up or not self._order.always_before(first, second):
             return None
         return self._changes.doubts_between(first, first, second)
 
