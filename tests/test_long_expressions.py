@@ -77,6 +77,14 @@ def test_the_rest_of_a_file_is_checked_beside_a_deep_expression() -> None:
     }
 
 
+@pytest.mark.parametrize("kind", ["and with reads", "or", "comparisons", "conditions with reads"])
+def test_long_conditions_are_checked(kind: str) -> None:
+    """Comparisons share their operators, which belong to none of them."""
+    text = hostile.KINDS[kind](2 * DEEPEST)
+    assert isinstance(text, str)
+    assert engine.check([target(text)], jobs=1).problems == ()
+
+
 def test_a_long_chain_is_fixed_at_once() -> None:
     """However many changes of shape stand in a row, the last is left, and fixing again changes nothing."""
     text = hostile.KINDS["reshapes"](127)
