@@ -44,6 +44,7 @@ class Locks:
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
         self.tree = knowledge.tree
+        self._guarded: dict[tuple[ast.AST | None, str], frozenset[str]] = {}
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
@@ -77,23 +78,28 @@ class Locks:
 
     def of_same_lock(self, section: Section) -> list[Section]:
         """The sections that hold a lock of the same name in the same class (outside of classes: the file)."""
-        cls = self.tree.class_of(section.node)
-        return [
-            other
-            for other in self.sections
-            if other.name == section.name and self.tree.class_of(other.node) is cls
-        ]
+        return list(self._by_lock.get((self.tree.class_of(section.node), section.name), ()))
+
+    @cached_property
+    def _by_lock(self) -> dict[tuple[ast.AST | None, str], list[Section]]:
+        found: dict[tuple[ast.AST | None, str], list[Section]] = {}
+        for section in self.sections:
+            found.setdefault((self.tree.class_of(section.node), section.name), []).append(section)
+        return found
 
     def guarded(self, section: Section) -> frozenset[str]:
         """The state that a lock guards: the names of attributes, of items' owners and of variables from
         outside that any of its sections writes, changes by a method or sets through `.value`.
         """
-        return frozenset(
-            name
-            for other in self.of_same_lock(section)
-            for statement in other.body
-            for name in self._changed(statement)
-        )
+        lock = self.tree.class_of(section.node), section.name
+        if lock not in self._guarded:
+            self._guarded[lock] = frozenset(
+                name
+                for other in self.of_same_lock(section)
+                for statement in other.body
+                for name in self._changed(statement)
+            )
+        return self._guarded[lock]
 
     def _changed(self, statement: ast.stmt) -> Iterator[str]:
         for node in below(statement):
