@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rlint import registry, suppress
+from rlint.doubts import doubted
 from rlint.files import Source, read_source
-from rlint.findings import Finding, Heat, Problem, Safety
+from rlint.findings import Finding, Heat, Problem
 from rlint.project.knowledge import Knowledge
 from rlint.project.linked import Linked
 from rlint.project.site import Site
@@ -252,21 +253,7 @@ def _findings(rule: Rule, site: Site) -> list[Finding]:
         for finding in rule.check(node, site):
             if finding.heat >= rule.heat:
                 found.setdefault((finding.start, finding.end, finding.message), finding)
-    replaced = site.knowledge.names.replaced_methods if found else frozenset()
-    return [_with_doubt(each, replaced, site) if replaced else each for each in found.values()]
-
-
-def _with_doubt(finding: Finding, replaced: frozenset[str], site: Site) -> Finding:
-    """Nobody knows what a method does that the file replaces, and so what a fix of its calls changes."""
-    fix = finding.fix
-    if fix is None or fix.safety is not Safety.SAFE:
-        return finding
-    changed = [site.tree.text[edit.start : edit.end] for edit in fix.edits]
-    for name in sorted(replaced):
-        if any(f".{name}" in text for text in changed):
-            reason = f"`{name}` is replaced in this file, and may do something else"
-            return replace(finding, fix=replace(fix, safety=Safety.UNSAFE, reason=reason))
-    return finding
+    return doubted(list(found.values()), site) if found else []
 
 
 def _bug(name: str, doing: str, whose: str = "rlint") -> Problem:

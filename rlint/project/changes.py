@@ -63,7 +63,8 @@ class Changes:
         nodes = self._between(first, second)
         watched = _Watched(expression, self.knowledge)
         return nodes is not None and not any(
-            watched.changed_by(node) or self._is_trained(expression, node) for node in nodes
+            watched.changed_by(node) or watched.may_alias(node) or self._is_trained(expression, node)
+            for node in nodes
         )
 
     def doubts_between(
@@ -113,7 +114,13 @@ class Changes:
             # several times, it comes before, too
             skipped.update(self._around(first, second, second_statement))
             skipped.update(_targets(second_statement))
-        return [node for node in nodes if _does_something(node) and node not in skipped]
+        hidden = self.knowledge.effects.hidden
+        return [
+            node
+            for node in nodes
+            if (_does_something(node) or (hidden.named and not hidden.effect(node).quiet))
+            and node not in skipped
+        ]
 
     def _around(self, first: ast.AST, second: ast.AST, statement: ast.stmt) -> list[ast.AST]:
         """The expressions around `second` that are evaluated after it for good, and not around `first`."""
@@ -172,6 +179,8 @@ class _Watched:
     def changed_by(self, node: ast.AST) -> bool:
         """May running this node (its children left out) change the value?"""
         tree = self.knowledge.tree
+        if not self.knowledge.effects.hidden.effect(node).quiet:
+            return bool(self.mutable or self.attributes or self.reads_state)
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 return name in self.names and not tree.scope(node).is_comprehension
@@ -238,6 +247,8 @@ class _Watched:
         match node:
             case ast.Yield() | ast.YieldFrom() | ast.Await():
                 return not self.changed_by(node)
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                return self.reads_state and name not in self.names and self._is_seen_elsewhere(node)
             case (
                 ast.Attribute(value=owner, ctx=ast.Store() | ast.Del())
                 | ast.Subscript(value=owner, ctx=ast.Store() | ast.Del())
@@ -250,13 +261,28 @@ class _Watched:
                     return False
             case _:
                 return False
-        if not (self.mutable or self.attributes) or self.changed_by(node):
+        if not (self.mutable or self.attributes or self.reads_state) or self.changed_by(node):
             return False
+        if self.reads_state and isinstance(owner, ast.Name) and self._is_seen_elsewhere(owner):
+            return True
         if isinstance(node, ast.AugAssign) and is_immutable(self.knowledge.kinds.kind_of(owner)):
             return False
         if isinstance(node, ast.Attribute) and not self.reads_state:
             return False  # an attribute of another name is another attribute
-        return not self.knowledge.effects.is_made_here(owner)
+        if not self.knowledge.effects.is_made_here(owner):
+            return True
+        return isinstance(self.knowledge.tree.parents.get(node), ast.AugAssign) and self._may_hold(owner)
+
+    def _is_seen_elsewhere(self, name: ast.Name) -> bool:
+        """Is the variable read by another function than the one that binds it?"""
+        scope = self.knowledge.tree.scope(name).lookup(name.id)
+        return (scope, name.id) in self.knowledge.tree.read_from_within
+
+    def _may_hold(self, container: ast.expr) -> bool:
+        """May a container that the function made hold what the value hangs on, as in `rows[0] += 1`?"""
+        named = self.knowledge.tree.names_in_statements
+        beside = named.get(_root(container) or "", set())
+        return any(not beside.isdisjoint(named.get(name, set())) for name in self.mutable)
 
     def _is_ours(self, call: ast.Call) -> bool:
         """Does the call run a function of the project?"""

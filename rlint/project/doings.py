@@ -28,6 +28,8 @@ _DROPOUTS = frozenset(
     for name in ("", "alpha_", "feature_alpha_")
     for size in ("", "1d", "2d", "3d")
 )
+_DIFFERENTIATES = ("torch.autograd.", "torch.func.", "torch.enable_grad", "torch.set_grad_enabled")
+_LEARNS = frozenset({"backward", "requires_grad_", "retain_grad", "register_hook"})
 _BATCH_NORMS = frozenset({"torch.nn.functional.batch_norm", "torch.nn.functional.instance_norm"})
 
 
@@ -39,7 +41,7 @@ class Doings:
     `own` the methods that it calls through `super()`; `calls` the functions of the project;
     `keeps` the attributes that it sets or changes; `layers` what it
     calls of torch.nn.functional that acts like a layer, with whether it surely does. `opaque`: it calls
-    what nobody can name.
+    what nobody can name, takes gradients, or puts something where others find it.
     """
 
     uses: set[tuple[str, str]] = field(default_factory=set)
@@ -79,10 +81,17 @@ class _Reader:
                 function = self._home(node)
                 if function is not None:
                     self._doings(function).reads_training = True
+        for declared in self.tree.of_type(ast.Global):
+            function = self._home(declared)
+            if function is not None:
+                self._doings(function).opaque = True
         for item in self.tree.of_type(ast.Subscript):
             if isinstance(item.ctx, (ast.Store, ast.Del)):
                 for attribute in self._roots(item.value) or ():
                     self._note_kept(attribute, item)
+                function = self._home(item)
+                if function is not None and self._is_of_others(item.value):
+                    self._doings(function).opaque = True
         return self.found
 
     def _home(self, node: ast.AST) -> Function | None:
@@ -101,6 +110,15 @@ class _Reader:
             known = self._of_function[function] = Doings()
             self.found[self.tree.qualname(function)] = known
         return known
+
+    def _is_of_others(self, value: ast.expr) -> bool:
+        """Does a value belong to no network, but to the module: a list that all may look at?"""
+        while isinstance(value, (ast.Attribute, ast.Subscript)):
+            value = value.value
+        if not isinstance(value, ast.Name) or self.knowledge.names.qualified(value) is not None:
+            return False
+        scope, _ = self.knowledge.names.bindings(value)
+        return scope is not None and scope.parent is None
 
     def _note_kept(self, attribute: str, node: ast.AST) -> None:
         function = self._home(node)
@@ -121,6 +139,8 @@ class _Reader:
     def _library_call(self, call: ast.Call, qualified: str, function: Function) -> None:
         fact = facts.callable_fact(qualified)
         name = qualified.rpartition(".")[2]
+        if qualified.startswith(_DIFFERENTIATES) and qualified != "torch.func.functional_call":
+            self._doings(function).opaque = True
         if qualified in _DROPOUTS:
             training = _keyword(call, "training", 2)
             if training is None or _constant(training) is True:
@@ -155,6 +175,8 @@ class _Reader:
         if isinstance(owner, ast.Call) and getattr(owner.func, "id", "") == "super":
             self._doings(function).own.add(method)
             return
+        if method in _LEARNS or (method in _MUTATES and self._is_of_others(owner)):
+            self._doings(function).opaque = True
         if method in ("register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"):
             self._doings(function).hooks = True
         kind = self.knowledge.kinds.kind_of(owner)

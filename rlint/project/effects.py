@@ -8,6 +8,7 @@ from typing import Protocol
 
 from rlint.project import facts
 from rlint.project.effect import PURE, READS, Effect, Level
+from rlint.project.hidden import Hidden
 from rlint.project.kind import Tag
 from rlint.project.kind_algebra import is_immutable
 from rlint.project.kinds import Kinds
@@ -62,6 +63,7 @@ class Effects:
         self.names = names
         self.kinds = kinds
         self.project = project
+        self.hidden = Hidden(tree, names, kinds, self._effect_of_body)
         self._calls: dict[tuple[ast.Call, bool], tuple[Effect, str | None]] = {}
         self._of_large: dict[ast.AST, Effect] = {}
 
@@ -121,6 +123,7 @@ class Effects:
         for node in _body_nodes(function):
             if isinstance(node, ast.Call):
                 own, path = self._call(node, by_caller=True)
+                own = own.worst(self.hidden.effect(node))
                 if path is not None:
                     paths.append((path, own))
                     own = PURE
@@ -144,8 +147,18 @@ class Effects:
                 return Effect(Level.UNKNOWN, f"`@{ast.unparse(named)}` is not known to rlint")
         return PURE
 
+    def _effect_of_body(self, function: Function) -> Effect:
+        effect, paths = self.function_effect(function)
+        for path, unknown in paths:
+            effect = effect.worst(self._judged(unknown, path))
+        return effect
+
     def _own(self, node: ast.AST) -> Effect:
         """The effect of one node, its children left out."""
+        if self.hidden.named:
+            hidden = self.hidden.effect(node)
+            if hidden.level is Level.EFFECTS:
+                return hidden
         if node.__class__ in _DOES_NOTHING:
             return PURE
         match node:

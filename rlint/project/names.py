@@ -7,12 +7,18 @@ import builtins
 import functools
 
 from rlint.project import facts
+from rlint.project.replacements import names_set_by_text, replaced_paths
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.tree import Tree
 
 _BUILTINS = frozenset(dir(builtins))
 _ALIAS_DEPTH = 6
 _UNSEEN = "\0"
+_TAKEN_FOR_GRANTED = frozenset(
+    "builtins.str builtins.list builtins.dict builtins.set builtins.tuple numpy.ndarray torch.Tensor".split()
+)
+_REPLACED_BY_OTHERS = frozenset("builtins copy json math numpy queue random re string time torch".split())
+"""Libraries whose name another one may take that does not do the same: `import jax.numpy as np`."""
 
 
 class Names:
@@ -47,32 +53,35 @@ class Names:
     @functools.cached_property
     def _replaced(self) -> frozenset[str]:
         """The canonical names of what the file sets or deletes in modules and classes, settings aside."""
-        found = [
-            self._resolve(node, _ALIAS_DEPTH)
-            for node in self.tree.of_type(ast.Attribute)
-            if not isinstance(node.ctx, ast.Load) and not _is_setting(self.tree.parents.get(node))
-        ]
-        for call in self.tree.of_type(ast.Call):
-            match call:
-                case ast.Call(
-                    func=ast.Name(id="setattr" | "delattr"), args=[owner, ast.Constant(value=str(name)), *_]
-                ):
-                    base = self._resolve(owner, _ALIAS_DEPTH)
-                    found.append(f"{base}.{name}" if base else None)
-        return frozenset(facts.canonical(path) for path in found if path)
+        found = replaced_paths(self.tree, lambda node: self._resolve(node, _ALIAS_DEPTH))
+        return frozenset(facts.canonical(path) for path in found)
+
+    @functools.cached_property
+    def _set_by_text(self) -> frozenset[str]:
+        """The names of the module that are bound where no one sees it."""
+        return names_set_by_text(self.tree)
 
     @functools.cached_property
     def replaced_methods(self) -> frozenset[str]:
-        """The names of methods that the file replaces in classes: `torch.Tensor.to = traced`."""
+        """The names of methods that the file replaces in classes: `torch.Tensor.to = traced`, or in a class
+        derived from one whose instances are taken for what they are called: `class Answer(str)`.
+        """
         owned = (path.rpartition(".") for path in self._replaced)
-        return frozenset(name for owner, _, name in owned if owner.rpartition(".")[2][:1].isupper())
+        found = {name for owner, _, name in owned if owner.rpartition(".")[2][:1].isupper()}
+        for derived in self.tree.of_type(ast.ClassDef):
+            if any(self.qualified(base) in _TAKEN_FOR_GRANTED for base in derived.bases):
+                found |= {part.name for part in derived.body if isinstance(part, ast.FunctionDef)}
+        return frozenset(name for name in found if not name.startswith("__"))
 
     def bindings(self, name: ast.Name) -> tuple[Scope | None, list[Binding]]:
         """The scope that binds a name and everything that binds it there; no scope for a builtin."""
         scope = self.tree.scope(name).lookup(name.id)
         if scope is None:
             return None, []
-        return scope, scope.bindings[name.id]
+        found = scope.bindings[name.id]
+        if scope.parent is None and name.id in self._set_by_text:
+            return scope, [*found, Binding(name.id, How.MATCH, self.tree.module, self.tree.module)]
+        return scope, found
 
     def spelled(self, qualified: str, at: ast.AST) -> str | None:
         """How a library's function is written at a place, by what is imported there: `t.sleep` for
@@ -105,6 +114,8 @@ class Names:
         return self._bound(bindings, depth)
 
     def _unbound(self, name: ast.Name) -> str | None:
+        if name.id in self._set_by_text:
+            return None
         stars = self.tree.scopes[self.tree.module].star_imports
         for module in stars:
             starred = f"{module}.{name.id}"
@@ -120,7 +131,7 @@ class Names:
         imports = [binding for binding in bindings if binding.how is How.IMPORT]
         if imports:
             others = [binding for binding in bindings if binding.how is not How.IMPORT]
-            if all(_is_stand_in(binding) for binding in others):
+            if all(_is_stand_in(binding) for binding in others) and _is_one_library(imports):
                 return imports[0].target
             return None
         if len(bindings) != 1:
@@ -137,9 +148,10 @@ class Names:
         return None
 
 
-def _is_setting(statement: ast.AST | None) -> bool:
-    """Does an assignment set a number, text or truth value, as `torch.backends.cudnn.benchmark = True`?"""
-    return isinstance(statement, (ast.Assign, ast.AnnAssign)) and isinstance(statement.value, ast.Constant)
+def _is_one_library(imports: list[Binding]) -> bool:
+    """Do several imports of one name lead to the same library, or to one that was made to take its place?"""
+    roots = {binding.target.partition(".")[0] for binding in imports}
+    return len(roots) == 1 or not roots & _REPLACED_BY_OTHERS
 
 
 def _is_stand_in(binding: Binding) -> bool:

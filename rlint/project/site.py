@@ -335,6 +335,11 @@ class Site(TopLevel):
         """Does any file of the project read an attribute of this name, on any object?"""
         return self._linked.words.is_attribute_read(attribute)
 
+    def changes_what_it_loads(self) -> bool:
+        """May a module of the project change the state dict that it is given to load, by a hook or itself?"""
+        hooks = ("_register_load_state_dict_pre_hook", "register_load_state_dict_pre_hook")
+        return self.index.defines_method("_load_from_state_dict") or any(map(self.is_attribute_read, hooks))
+
     def is_set_up(self, *settings: str) -> bool:
         """Does the program that this file belongs to read or import one of these names: functions that set
         something for the whole process, as `set_default_device`? What only tests set counts for tests.

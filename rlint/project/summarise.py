@@ -25,6 +25,7 @@ from rlint.project.kinds import Kinds
 from rlint.project.knowledge import Knowledge
 from rlint.project.launches import handed_over
 from rlint.project.mentions import looks_up_names, mentions_of
+from rlint.project.other_stores import doubt_attributes
 from rlint.project.parts import Parts
 from rlint.project.parts_of_file import parts_of_file
 from rlint.project.settled import sets
@@ -363,6 +364,13 @@ def _add_attributes(summary: ModuleSummary, knowledge: Knowledge) -> None:
                 if stored is not None:
                     described = summary.classes[tree.qualname(owner)]
                     _join_attribute(described.attributes, attribute.attr, stored)
+    if summary.classes:
+        doubt_attributes(
+            summary,
+            knowledge,
+            lambda name: _self_class(name, knowledge),
+            lambda attribute: _stored_kind(attribute, knowledge),
+        )
 
 
 def _self_class(name: ast.Name, knowledge: Knowledge) -> ast.ClassDef | None:

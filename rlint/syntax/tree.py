@@ -54,6 +54,26 @@ class Tree:
         """The parts too deep in an expression to be looked at, and what is around them (depth.py)."""
         return buried_parts(self)
 
+    @cached_property
+    def read_from_within(self) -> frozenset[tuple[Scope, str]]:
+        """The variables that functions, lambdas or classes inside their scope read, with their scope."""
+        found = set()
+        for name in self.of_type(ast.Name):
+            if isinstance(name.ctx, ast.Load):
+                here = self.scope(name)
+                scope = here.lookup(name.id)
+                if scope is not None and scope.function is not here.function:
+                    found.add((scope, name.id))
+        return frozenset(found)
+
+    @cached_property
+    def names_in_statements(self) -> dict[str, set[ast.stmt]]:
+        """For each name, the statements that use it."""
+        found: dict[str, set[ast.stmt]] = {}
+        for name in self.of_type(ast.Name):
+            found.setdefault(name.id, set()).add(self.statement(name))
+        return found
+
     def of_type(self, kind: type[_Node]) -> list[_Node]:
         """All nodes of exactly this type, in source order."""
         return self.nodes.get(kind, [])  # type: ignore[return-value]

@@ -10,7 +10,7 @@ from rlint.project.kind import Tag
 from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
-from rlint.rules.buffers import _numpy_name, _unseen
+from rlint.rules.buffers import _numpy_name, _start, _unseen
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import LOOPS
 
@@ -53,6 +53,8 @@ def build(growth: Growth, carried: Carried, site: Site) -> Fix | None:
         return Fix(TITLE, Safety.UNSAFE, made, AT_MODULE_LEVEL.format(name=target.id))
     if any(isinstance(part, ast.Starred) for part in growth.new):
         return Fix(TITLE, Safety.UNSAFE, made, NO_PARTS.format(name=target.id))
+    if not all(_start.is_own(binding, target.id, loop, scope, site) for binding in carried.starts):
+        return Fix(TITLE, Safety.UNSAFE, made, _start.REASON.format(name=target.id))
     return Fix(TITLE, Safety.SAFE, made)
 
 

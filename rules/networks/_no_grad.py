@@ -16,6 +16,7 @@ from rlint.syntax.blocks import put_under
 from rlint.syntax.walk import below
 
 _LEARNS = regex(r"(^|_)(learn|train|update|optimi[sz]e|fit|backward|closure)")
+HOOKS = ("register_forward_hook", "register_forward_pre_hook", "register_module_forward_hook")
 _NO_MATTER = ("draws random numbers", "prints", "writes to the log", "reads the clock", "moves the module")
 _HOST = frozenset({Tag.NDARRAY, Tag.NUMPY_SCALAR, Tag.FLOAT, Tag.INT, Tag.BOOL, Tag.STR, Tag.NONE})
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr)
@@ -149,7 +150,10 @@ def doubt_about(call: ast.Call, site: Site) -> str | None:
         return (
             f"`{name}` must keep nothing of the run that a gradient is taken of later: not all of it is known"
         )
-    if anatomy.keeps or anatomy.hooks or anatomy.overrides & {"__call__"}:
+    hooked = any(site.is_attribute_read(name) for name in HOOKS) or any(
+        isinstance(use.ctx, ast.Store) for use in site.attribute_uses("forward")
+    )
+    if anatomy.keeps or anatomy.hooks or hooked or anatomy.overrides & {"__call__"}:
         return f"What `{name}` keeps of the run, by attributes or hooks, has no gradient any more"
     outlets = {left.outlet for left in site.outlets(call)}
     if Outlet.SHOWN in outlets:
@@ -157,10 +161,13 @@ def doubt_about(call: ast.Call, site: Site) -> str | None:
     if Outlet.CONVERTED in outlets:
         return "Torch warns where a result with a gradient is made a number, and will not do so any more"
     for around in site.ancestors(call):
-        if isinstance(around, ast.With) and any(
-            "autocast" in (site.qualified(item.context_expr.func) or "")
-            for item in around.items
+        entered = [
+            site.qualified(item.context_expr.func) or ""
+            for item in (around.items if isinstance(around, ast.With) else ())
             if isinstance(item.context_expr, ast.Call)
-        ):
+        ]
+        if any("autocast" in name for name in entered):
             return "Weights cast by `autocast` here lose their gradient in old versions of torch"
+        if any("saved_tensors_hooks" in name for name in entered):
+            return "Nothing is saved for a gradient any more, and so nothing handed to the hooks here"
     return None

@@ -37,7 +37,8 @@ The fix drops the copy and nothing else: a comprehension stays a comprehension, 
 It is safe where a `torch.nn.Module` is loaded and nothing can change the weights between the clone
 and the call. It is unsafe where the target may be an object of another class, which could keep
 what it is given, where the whole network is copied (`copy.deepcopy(net).state_dict()`), and for
-`copy.deepcopy` in a project whose modules have a `get_extra_state`.
+`copy.deepcopy` in a project whose modules have a `get_extra_state`. So it is in a project whose modules
+may change what they load, by a hook or by a `_load_from_state_dict` of their own.
 
 With `assign=True` the clone is what keeps the two networks apart; names that are read again or
 stored are snapshots; keys that are renamed or filtered may mean that a network is loaded into
@@ -111,4 +112,6 @@ def doubt(loaded: Loaded, copied: Copied, site: Site) -> str | None:
         return (
             f"The extra state of a module in `{target}` becomes that of the other network, not a copy of it"
         )
+    if site.changes_what_it_loads():
+        return f"A module in `{target}` may change what it loads: then the weights of the other network"
     return None

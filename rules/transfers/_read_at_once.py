@@ -45,6 +45,8 @@ def doubts(read: Read, reads: list[ast.Call], site: Site) -> list[str] | None:
     """What a reader has to agree to about changes of the tensor in the loop; None where it is changed."""
     if site.kind_of(read.tensor).fresh and not read.is_indexed:
         return []
+    if isinstance(read.loop, ast.GeneratorExp) and not is_used_up(read.loop, site):
+        return [f"nothing may write to `{site.text(read.tensor)}` before the generator is used up"]
     start = read.binding.value
     assert start is not None
     # what the loop runs over is asked for once, before its first pass
@@ -54,6 +56,16 @@ def doubts(read: Read, reads: list[ast.Call], site: Site) -> list[str] | None:
     if any(site.doubts_between(read.tensor, start, call) is None for call in unknown):
         return None
     return [f"nothing in the loop may write to `{site.text(read.tensor)}`"]
+
+
+def is_used_up(generator: ast.GeneratorExp, site: Site) -> bool:
+    """Is a generator handed to what goes through it at once?"""
+    call = site.parent(generator)
+    if not isinstance(call, ast.Call) or generator not in call.args:
+        return False
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr in ("extend", "extendleft", "join", "update")
+    return site.qualified(call.func) in _TAKES_LISTS
 
 
 def whole(read: Read, listed: str, kind: Kind, site: Site) -> list[Edit]:

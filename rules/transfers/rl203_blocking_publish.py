@@ -47,7 +47,8 @@ The fix drops the move and nothing else: a comprehension stays a comprehension, 
 also carries version numbers that modules may look at while loading. It is safe where a `torch.nn.Module` is
 loaded and nothing can change the weights between the two statements. It is unsafe where the target may be an
 object of another class, which could keep what it is given; where a module of the project has a
-`get_extra_state`, which need not be a tensor; and for `copy_`, whose tensors must not overlap.
+`get_extra_state`, which need not be a tensor, or changes what it loads; and for `copy_`, whose tensors must
+not overlap.
 
 Left alone are weights that are saved, sent or kept; `assign=True`, which takes over the tensors themselves;
 keys that are renamed or filtered; and clones, which are the affair of `cloned-state-dict`.
@@ -146,4 +147,6 @@ def doubt(loaded: Loaded, site: Site) -> str | None:
         return f"`{target}` must be a `torch.nn.Module`: objects of other classes may keep what they load"
     if site.index.defines_method("get_extra_state"):
         return f"The extra state of a module in `{target}` need not be a tensor"
+    if site.changes_what_it_loads():
+        return f"A module in `{target}` may change what it loads, which then are the weights themselves"
     return None

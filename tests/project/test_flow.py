@@ -91,7 +91,7 @@ DOUBTS = {
     "a = f(x)\nx.mystery()\nb = f(x)": None,
     "a = f(x)\nstats_queue.get()\nb = f(x)": None,
     "a = f(x)\nenv.step(a)\nb = f(x)": None,
-    "a = f(x)\noptimizer.step()\nb = f(x)": 1,
+    "a = f(x)\noptimizer.step()\nb = f(x)": None,
     "a = f(x)\nx = y\nb = f(x)": None,
     "if c:\n    a = f(x)\nb = f(x)": None,
 }

@@ -1,0 +1,121 @@
+"""Attributes that a file gives something else than the methods of their class do: what they are is in doubt.
+
+A subclass may set them, or somebody who holds the object (`buffer.rows = []`), or they are set by a name that
+is only known while the program runs (`setattr(self, name, value)`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from rlint.project.kind import UNKNOWN, Kind, Tag
+from rlint.project.knowledge import Knowledge
+from rlint.project.summary import ClassSummary, ModuleSummary
+
+_Owner = Callable[[ast.Name], ast.ClassDef | None]
+_Stored = Callable[[ast.Attribute], Kind | None]
+
+
+def doubt_attributes(
+    summary: ModuleSummary, knowledge: Knowledge, self_class: _Owner, stored_kind: _Stored
+) -> None:
+    """Take back what the classes of the file say about attributes that it also sets otherwise.
+
+    `self_class` gives the class whose method calls a name its own object, `stored_kind` the kind of what a
+    target is given (None: the kind that it has).
+    """
+    above = _bases(knowledge)
+    for attribute in knowledge.tree.of_type(ast.Attribute):
+        if not isinstance(attribute.ctx, ast.Store) or not isinstance(attribute.value, ast.Name):
+            continue
+        own = self_class(attribute.value)
+        if own is None:
+            owners = _held(attribute.value, summary, knowledge)
+            if not owners and not knowledge.kinds.kind_of(attribute.value):
+                _set_by_stranger(attribute, summary, stored_kind)
+        else:
+            owners = [summary.classes[name] for name in above.get(knowledge.tree.qualname(own), ())]
+        described = [owner for owner in owners if attribute.attr in owner.attributes]
+        stored = stored_kind(attribute) if described else None
+        if stored is not None:
+            for owner in described:
+                _join(owner, attribute.attr, stored)
+    for name, bases in above.items():
+        for base in bases:
+            _override(summary.classes[base], summary.classes[name])
+    for call in knowledge.tree.of_type(ast.Call):
+        _set_by_name(call, summary, knowledge, self_class)
+
+
+def _bases(knowledge: Knowledge) -> dict[str, tuple[str, ...]]:
+    """For each class of the file that has some, the classes of the file that it is derived from."""
+    tree, prefix = knowledge.tree, f"{knowledge.name}."
+    classes = {tree.qualname(node): node for node in tree.of_type(ast.ClassDef)}
+
+    def walk(name: str, seen: tuple[str, ...]) -> Iterator[str]:
+        for base in classes[name].bases:
+            path = (knowledge.names.qualified(base) or "").removeprefix(prefix)
+            if path in classes and path not in seen:
+                yield path
+                yield from walk(path, (*seen, path))
+
+    found = {name: tuple(walk(name, (name,))) for name in classes}
+    return {name: bases for name, bases in found.items() if bases}
+
+
+def _held(name: ast.Name, summary: ModuleSummary, knowledge: Knowledge) -> list[ClassSummary]:
+    """The class of the file that a variable surely holds an instance of."""
+    kind = knowledge.kinds.kind_of(name)
+    if not kind.of:
+        return []
+    path = kind.of.removesuffix("()").removeprefix(f"{knowledge.name}.")
+    return [summary.classes[path]] if path in summary.classes else []
+
+
+def _set_by_stranger(attribute: ast.Attribute, summary: ModuleSummary, stored_kind: _Stored) -> None:
+    """Doubt the attribute of that name in all classes that say it is of a sort that this surely is not."""
+    for owner in summary.classes.values():
+        known = owner.attributes.get(attribute.attr)
+        stored = stored_kind(attribute) if known else None
+        if known and stored and stored.tag not in (known.tag, Tag.NONE):
+            _join(owner, attribute.attr, stored)
+
+
+def _override(base: ClassSummary, derived: ClassSummary) -> None:
+    """Join what a derived class sets in its body, or has a method or property for."""
+    for name in derived.methods:
+        if name in base.attributes:
+            base.attributes[name] = UNKNOWN
+    for name, kind in derived.attributes.items():
+        if name in base.attributes:
+            _join(base, name, kind)
+
+
+def _set_by_name(call: ast.Call, summary: ModuleSummary, knowledge: Knowledge, self_class: _Owner) -> None:
+    name: ast.expr | None
+    match call:
+        case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name() as owner, name, _]):
+            pass
+        case ast.Call(
+            func=ast.Attribute(value=ast.Attribute(value=ast.Name() as owner, attr="__dict__"), attr="update")
+        ):
+            name = None
+        case _:
+            return
+    own = self_class(owner)
+    described = [summary.classes[knowledge.tree.qualname(own)]] if own else _held(owner, summary, knowledge)
+    function = knowledge.tree.function(call)
+    for known in described:
+        if isinstance(name, ast.Constant):
+            if name.value in known.attributes:
+                known.attributes[str(name.value)] = UNKNOWN
+        elif own is None or getattr(function, "name", "") == "__init__":
+            known.attributes = dict.fromkeys(known.attributes, UNKNOWN)
+
+
+def _join(owner: ClassSummary, name: str, stored: Kind) -> None:
+    """Anything else than what the class says is a doubt; None and what it does not say are none."""
+    known = owner.attributes[name]
+    if known.tag is not Tag.NONE and (known or known.of) and stored.tag is not Tag.NONE:
+        owner.attributes[name] = known.joined(stored)
