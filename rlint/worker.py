@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from rlint.registry import RuleEntry
     from rlint.rule import Rule
 
-KEPT_BYTES = 600_000
-"""Trees of so much source are kept between summarising and checking; the rest is parsed again."""
-_COLLECTED_BYTES = 200_000
+KEPT_BYTES, LARGE_BYTES = 600_000, 3_000_000
+"""Trees of so much source are kept between summarising and checking; the rest is parsed again. Of a share
+that is large they would be a small part of the work, and a large part of the memory: none are kept.
+"""
+_COLLECTED_BYTES = 50_000
 """After so much source, the trees that are no longer needed are freed. They are full of cycles, and whoever
 does much work turns the collector off: it would look again and again at all that is kept.
 """
@@ -52,6 +54,8 @@ class Worker:
         Problems are remembered for `check`.
         """
         summaries = {}
+        jobs = list(jobs)
+        most = KEPT_BYTES if sum(job.size for job in jobs) < LARGE_BYTES else 0
         for job in jobs:
             self._jobs.append(job)
             known = kept.load(job) if kept is not None and job.judged and job.text is None else None
@@ -84,7 +88,7 @@ class Worker:
             if kept is not None and job.text is None and _is_of(job, knowledge.tree.text):
                 kept.store(job, summaries[job.name])
             size = len(knowledge.tree.text)
-            if job.codes is not None and self._kept + size <= KEPT_BYTES:
+            if job.codes is not None and self._kept + size <= most:
                 self._kept += size
                 self._knowledge[job.name] = knowledge
             del knowledge

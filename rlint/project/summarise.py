@@ -38,6 +38,8 @@ from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
 from rlint.syntax.walk import children
 
+Arguments = tuple[tuple[str, Kind], ...]
+
 _TEST_FILE = regex(r"(^|/)(tests?|testing|unit_tests?|test_[^/]*|[^/]*_test|conftest|docs?)(/|\.py$)")
 _NOT_PROJECT = frozenset(
     Tag[name]
@@ -241,8 +243,9 @@ def _calls_by_function(
 ) -> dict[ast.AST | None, list[CallSite]]:
     tree = knowledge.tree
     calls: dict[ast.AST | None, list[CallSite]] = {}
+    alike: dict[Arguments, Arguments] = {}  # so that equal ones are held once
     for call in tree.of_type(ast.Call):
-        site = _call_site(call, knowledge, gradients)
+        site = _call_site(call, knowledge, gradients, alike)
         if site is not None:
             calls.setdefault(tree.function(call), []).append(site)
         for later in handed_over(call, knowledge):
@@ -250,7 +253,9 @@ def _calls_by_function(
     return calls
 
 
-def _call_site(call: ast.Call, knowledge: Knowledge, gradients: GradientSummaries) -> CallSite | None:
+def _call_site(
+    call: ast.Call, knowledge: Knowledge, gradients: GradientSummaries, alike: dict[Arguments, Arguments]
+) -> CallSite | None:
     path = method = receiver = ""
     qualified = knowledge.names.qualified(call.func)
     if qualified is not None:
@@ -277,13 +282,16 @@ def _call_site(call: ast.Call, knowledge: Knowledge, gradients: GradientSummarie
     loop = knowledge.loops.innermost(call)
     values = [(str(position), value) for position, value in enumerate(call.args)]
     values += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
+    # where nobody knows who is called, nobody gets them
+    arguments = tuple(
+        (name, knowledge.kinds.kind_of(value).aged() if path else UNKNOWN) for name, value in values
+    )
     return CallSite(
         path,
         method,
         call.lineno,
         knowledge.loops.index[loop] if loop is not None else -1,
-        # where nobody knows who is called, nobody gets them
-        tuple((name, knowledge.kinds.kind_of(value).aged() if path else UNKNOWN) for name, value in values),
+        alike.setdefault(arguments, arguments),
         min(
             coldest(call, knowledge.tree), Heat.WARM if _is_rarely_called(method or path, call) else Heat.HOT
         ),

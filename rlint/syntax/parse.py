@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import platform
+import sys
 import warnings
 
 from rlint.findings import Problem
@@ -43,7 +43,7 @@ def _problem(error: SyntaxError, name: str) -> Problem:
     if _PYTHON_2.search(message):
         hint = "this looks like Python 2 code, which rlint does not read"
     elif "f-string" not in message and "invalid syntax" in message:
-        hint = f"read as Python {platform.python_version_tuple()[0]}.{platform.python_version_tuple()[1]}"
+        hint = f"read as Python {sys.version_info.major}.{sys.version_info.minor}"
     column = error.offset if error.offset and error.offset > 0 else None
     line = error.lineno if error.lineno and error.lineno > 0 else None
     return Problem(name, f"SyntaxError: {message}", line, column, hint)
