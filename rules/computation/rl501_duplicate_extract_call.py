@@ -18,7 +18,7 @@ costs nothing.
 ```python
 import re
 
-ANSWER = regex(r"<answer>(.*?)</answer>", re.DOTALL)
+ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
 
 
 def extract_answer(response):
@@ -39,7 +39,7 @@ Use instead:
 ```python
 import re
 
-ANSWER = regex(r"<answer>(.*?)</answer>", re.DOTALL)
+ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
 
 
 def extract_answer(response):

@@ -28,7 +28,7 @@ Use instead:
 ```python
 import re
 
-ANSWER_PATTERN = regex(r"<answer>(.*?)</answer>", re.DOTALL)
+ANSWER_PATTERN = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
 
 
 def correctness_reward(completions, answers):

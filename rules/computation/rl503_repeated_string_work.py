@@ -23,9 +23,10 @@ Collections are built item by item, with a hash of each key, before the one item
 
 ## Example
 ```python
+import re
 
 HEDGES = ("maybe", "perhaps", "not sure")
-NUMBER = regex(r"[0-9]+")
+NUMBER = re.compile(r"[0-9]+")
 
 
 def tone_reward(completion: str) -> float:
@@ -44,7 +45,7 @@ Use instead:
 import re
 
 HEDGES = ("maybe", "perhaps", "not sure")
-NUMBER = regex(r"[0-9]+")
+NUMBER = re.compile(r"[0-9]+")
 WEIGHTS = {"think": 0.5, "answer": 1.0, "check": 0.25}
 
 
