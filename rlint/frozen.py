@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,12 +17,10 @@ else:
         return lambda decorator: decorator
 
 
-__all__ = ["field", "frozen"]
-
 Class = TypeVar("Class", bound=type)
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def frozen(cls: Class) -> Class:
     """Make a class a dataclass whose values are told apart by their fields and are not to be changed.
 

@@ -51,6 +51,7 @@ class Recheck:
         self._cache = cache
         self._results = kept
         self._questions = KeptQuestions(cache, kept.names)
+        self._summaries = KeptSummaries(cache.folder)
         self._ignore_suppressions = ignore_suppressions
 
     def check(self, group: Sequence[Job]) -> Rechecked | None:
@@ -80,7 +81,7 @@ class Recheck:
 
     def _checked(self, group: Sequence[Job], before: Before, same: Mapping[str, Result]) -> Rechecked:
         worker = Worker()
-        summaries = worker.summarise(group, KeptSummaries(self._cache.folder))
+        summaries = worker.summarise(group, self._summaries)
         linked = Linked(summaries.values())
         concerned = self._concerned(group, before, summaries, linked)
         still = {name: result for name, result in same.items() if name not in concerned}
@@ -124,19 +125,21 @@ class Recheck:
     ) -> frozenset[Told]:
         """What the files that have changed, come or gone since then tell differently."""
         now = {job.name: key_of_summary(job) for job in group}
-        kept = KeptSummaries(self._cache.folder)
+        unknown: set[Told] = set()  # what nobody can compare any more, say since the cache was tidied
         old: dict[str, ModuleSummary] = {}
         new: dict[str, ModuleSummary] = {}
         for name in now.keys() | before.files.keys():
             key, _ = before.files.get(name, ("", ""))
             if key == now.get(name):
                 continue
-            was = kept.load_by_key(key) if key else None
+            was = self._summaries.load_by_key(key) if key else None
             if was is not None:
                 old.setdefault(was.module, was)
+            elif key:
+                unknown.add(Told(name, ""))
             if name in summaries:
                 new.setdefault(summaries[name].module, summaries[name])
-        return changed_parts(old, new)
+        return changed_parts(old, new) | unknown
 
     def keep(self, group: Sequence[Job], key: str, asked: Asked) -> None:
         """Keep what the files of a group asked, for results that are kept under a key."""

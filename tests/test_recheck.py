@@ -120,6 +120,15 @@ def test_files_come_and_go(project: Project) -> None:
     assert project.run() == first
 
 
+def test_a_file_goes_of_which_nothing_is_known_any_more(project: Project) -> None:
+    """Its summary was tidied away: what others asked about it is asked again."""
+    first = project.run()
+    (project.folder / "heads.py").unlink()
+    for path in project.folder.glob(".rlint_cache/*/*.summary"):
+        path.unlink()
+    assert project.run() != first
+
+
 def test_a_file_that_cannot_be_parsed_tells_nothing(project: Project) -> None:
     """And again, when it can."""
     first = project.run()
