@@ -39,8 +39,6 @@ def _add_buried(
     known = expression.__dict__
     depths = {expression: 1}
     for node in known["_order"][known["_start"] + 1 : known["_end"]]:
-        if not node._fields:
-            continue  # operators of comparisons are shared between them
         parent = parents[node]
         depth = depths[node] = depths[parent] + 1
         if depth > DEEPEST:

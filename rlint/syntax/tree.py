@@ -11,7 +11,7 @@ from rlint.syntax.depth import buried_parts
 from rlint.syntax.imports import absolute_module
 from rlint.syntax.positions import Positions
 from rlint.syntax.scopes import Binding, How, Scope
-from rlint.syntax.walk import number
+from rlint.syntax.walk import PARTS, number
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Loop = ast.For | ast.AsyncFor | ast.While
@@ -136,6 +136,7 @@ class Tree:
         stack: list[tuple[ast.AST, Scope]] = [(self.module, root)]
         ast_type, list_type = ast.AST, list
         binders = _BINDERS
+        parts = PARTS
         while stack:
             node, scope = stack.pop()
             order.append(node)
@@ -151,7 +152,7 @@ class Tree:
             if binder is not None:
                 inner = binder(self, node, scope) or scope
             children: list[tuple[ast.AST, Scope]] = []
-            for name in kind._fields:
+            for name in parts[kind]:
                 value = getattr(node, name, None)
                 if value.__class__ is list_type:
                     for child in value:
@@ -159,8 +160,6 @@ class Tree:
                             parents[child] = node
                             children.append((child, inner))
                 elif isinstance(value, ast_type):
-                    if not value._fields:
-                        continue  # operators and contexts are shared between nodes
                     parents[value] = node
                     children.append((value, inner))
             if inner is not scope:

@@ -6,6 +6,36 @@ import ast
 
 _DEFINITIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
 
+_PLAIN = {
+    ast.Attribute: {"attr"},
+    ast.Constant: {"value", "kind"},
+    ast.FormattedValue: {"conversion"},
+    ast.ImportFrom: {"module", "level"},
+    ast.Name: {"id"},
+    ast.alias: {"name", "asname"},
+    ast.arg: {"arg", "type_comment"},
+    ast.comprehension: {"is_async"},
+    ast.keyword: {"arg"},
+}
+"""Fields of frequent nodes that hold no nodes."""
+
+_SHARED = {"ctx", "op", "ops"}
+"""Operators and contexts are shared between the nodes of all files: there is no telling where one is. Whoever
+wrote on them, would keep the file alive that he writes about.
+"""
+
+
+class _Parts(dict[type[ast.AST], tuple[str, ...]]):
+    """For each type of node the fields that may hold nodes of its own."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        plain = _PLAIN.get(kind, set()) | _SHARED
+        found = self[kind] = tuple(name for name in kind._fields if name not in plain)
+        return found
+
+
+PARTS = _Parts()
+
 
 def below(node: ast.AST) -> list[ast.AST]:
     """A node and all nodes in it, in source order (of a dict display: all keys, then all values). Operators
@@ -31,11 +61,11 @@ def size_of(node: ast.AST) -> int:
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below a node, in source order; operators and contexts are left out."""
     found: list[ast.AST] = []
-    for name in node._fields:
+    for name in PARTS[node.__class__]:
         value = getattr(node, name, None)
         if value.__class__ is list:
             found += [child for child in value if isinstance(child, ast.AST)]
-        elif isinstance(value, ast.AST) and value._fields:
+        elif isinstance(value, ast.AST):
             found.append(value)
     return found
 
