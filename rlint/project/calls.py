@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from rlint.frozen import frozen
 from rlint.project.index import Index
 from rlint.project.kind import Kind
@@ -28,6 +30,17 @@ class Edge:
     target: FunctionSummary
 
 
+_Passed = tuple[FunctionSummary, str, Kind]
+"""A function, a parameter of it, and the kind of what a call passes there."""
+
+
+class _Named(NamedTuple):
+    """A class, with its name as receivers are compared with it."""
+
+    cls: ClassSummary
+    name: str
+
+
 class CallGraph:
     """Who calls whom. Where the receiver of a method call is not known, a method name that few
     classes define, or a receiver named like the class (`replay_buffer.sample`), tells well enough
@@ -39,23 +52,32 @@ class CallGraph:
         self._calls: dict[str, list[Edge]] = {}
         self._callers: dict[str, list[Edge]] = {}
         self._unresolved: dict[str, list[CallSite]] = {}
-        self._by_method: dict[str, list[ClassSummary]] = {}
-        for module in index.modules.values():
-            for cls in module.classes.values():
-                for method in cls.methods:
-                    self._by_method.setdefault(method, []).append(cls)
         self._programs = Programs(index)
+        self._defining: dict[tuple[str, str], list[_Named]] = {}  # by program and the method's name
+        self._named: dict[tuple[str, str, str], list[FunctionSummary]] = {}  # by method, receiver, module
+        for module in index.modules.values():
+            program = self._programs.of(module.module)
+            for cls in module.classes.values():
+                named = _Named(cls, _plain(cls.qualname.rpartition(".")[2]))
+                for method in cls.methods:
+                    self._defining.setdefault((program, method), []).append(named)
         self._note_arguments()
         for module in index.modules.values():
             for function in module.functions.values():
+                made: list[Edge] = []
+                unresolved: list[CallSite] = []
                 for site in function.calls:
                     targets = self._targets(site, module.module)
                     if not targets:
-                        self._unresolved.setdefault(function.path, []).append(site)
+                        unresolved.append(site)
                     for target in targets:
                         edge = Edge(function, site, target)
-                        self._calls.setdefault(function.path, []).append(edge)
+                        made.append(edge)
                         self._callers.setdefault(target.path, []).append(edge)
+                if made:
+                    self._calls[function.path] = made
+                if unresolved:
+                    self._unresolved[function.path] = unresolved
 
     def calls(self, path: str) -> list[Edge]:
         """The calls that a function makes into the project."""
@@ -77,26 +99,27 @@ class CallGraph:
         """What callers pass tells what parameters without annotation are. Two rounds: what the first
         finds (an agent handed to `train`) lets the second see through (`agent.memory`).
         """
+        passing = [
+            (function, site)
+            for module in self.index.modules.values()
+            if not module.is_test
+            for function in module.functions.values()
+            for site in function.calls
+            if site.path and site.arguments
+        ]
         for _ in range(2):
-            found: list[tuple[FunctionSummary, str, Kind]] = []
-            for module in self.index.modules.values():
-                if module.is_test:
-                    continue
-                for function in module.functions.values():
-                    for site in function.calls:
-                        if site.path and site.arguments:
-                            for target in self.index.callables(site.path, module.module):
-                                passed = self._arguments(site, target, module.module)
-                                # what a function passes on to itself is part of what it was given
-                                recursive = target is function
-                                found.extend(entry for entry in passed if entry[2] or not recursive)
+            found: list[_Passed] = []
+            for function, site in passing:
+                for target in self.index.callables(site.path, function.module):
+                    passed = self._arguments(site, target, function.module)
+                    # what a function passes on to itself is part of what it was given
+                    recursive = target is function
+                    found.extend(entry for entry in passed if entry[2] or not recursive)
             self.index.forget_arguments()
             for target, parameter, kind in found:
                 self.index.note_argument(target, parameter, kind)
 
-    def _arguments(
-        self, site: CallSite, target: FunctionSummary, module: str
-    ) -> list[tuple[FunctionSummary, str, Kind]]:
+    def _arguments(self, site: CallSite, target: FunctionSummary, module: str) -> list[_Passed]:
         parameters = target.parameters
         if target.is_method and not target.is_static:
             parameters = parameters[1:]
@@ -117,23 +140,28 @@ class CallGraph:
                 return found
         if not site.method or site.receiver in ("super", "np", "torch"):
             return []
-        program = self._programs.of(module)
-        classes = [
-            cls for cls in self._by_method.get(site.method, ()) if self._programs.of(cls.module) == program
-        ]
-        token = site.receiver.strip("_").lower().replace("_", "")
+        key = (site.method, site.receiver, module)
+        known = self._named.get(key)
+        if known is None:
+            known = self._named[key] = self._find_named(*key)
+        return known
+
+    def _find_named(self, method: str, receiver: str, module: str) -> list[FunctionSummary]:
+        """The methods that a call of this name may mean, by what its receiver is called."""
+        defining = self._defining.get((self._programs.of(module), method), [])
+        token = _plain(receiver)
         if len(token) >= 3:
-            alike = [cls for cls in classes if _alike(token, cls.qualname)]
+            alike = [cls for cls, name in defining if token in name or (len(name) >= 4 and name in token)]
             near = [cls for cls in alike if cls.module == module] or [
                 cls for cls in alike if self._knows(module, cls.module)
             ]
             if near and len(near) <= _MANY:
-                return self._methods(near, site.method)
+                return self._methods(near, method)
             if len(alike) == 1:
-                return self._methods(alike, site.method)
-        if site.method in _TOO_COMMON or site.method.startswith("__") or len(classes) > 3:
+                return self._methods(alike, method)
+        if method in _TOO_COMMON or method.startswith("__") or len(defining) > 3:
             return []
-        return self._methods(classes, site.method)
+        return self._methods([cls for cls, _ in defining], method)
 
     def _knows(self, module: str, other: str) -> bool:
         """Does one of two modules import from the other?"""
@@ -185,7 +213,6 @@ class Programs:
         return None
 
 
-def _alike(receiver: str, class_name: str) -> bool:
-    """Is the receiver named like the class: `agent` and `DQNAgent`, `replay_buffer` and `ReplayBuffer`?"""
-    name = class_name.rpartition(".")[2].lower().replace("_", "")
-    return receiver in name or (len(name) >= 4 and name in receiver)
+def _plain(name: str) -> str:
+    """A name as it is compared: `agent` with `DQNAgent`, `replay_buffer` with `ReplayBuffer`."""
+    return name.lower().replace("_", "")

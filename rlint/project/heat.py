@@ -15,7 +15,7 @@ from rlint.project.index import Index
 from rlint.project.kind import Tag
 from rlint.project.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP, MESSAGE
 from rlint.project.roles import role_of, takes_gradient_step
-from rlint.project.summary import CallSite, FunctionSummary
+from rlint.project.summary import CallSite, FunctionSummary, Loop
 
 _ROLLOUT = frozenset({ENVIRONMENT_STEP, GENERATION})
 _CHAIN_LENGTH = 6
@@ -75,26 +75,32 @@ class HeatMap:
         """The heat of a line of `function` that stands in `loops` (their indices, innermost first)
         and under conditions that allow at most `cap`.
         """
-        base = self._heat.get(function.path, COLD)
-        if function.path in self._in_tests:
+        path = function.path
+        if path in self._in_tests:
             return COLD
+        base = self._heat.get(path, COLD)
+        if not loops and base.level <= cap:
+            return base
         level, chain, in_own_loop = base.level, base.chain, False
-        own = self._loop_heat.get(function.path, ())
-        module = self.index.modules[function.module]
+        own = self._loop_heat.get(path, ())
         for index in reversed(loops):
             if index >= len(own):
                 continue
             loop, driven = function.loops[index], own[index]
             level = min(level, loop.cap)
-            link = f"{module.path}:{shown_line(loop.line, module.cells)} {loop.header}"
             if driven is not None and (driven > level or (driven is level and in_own_loop)):
                 # a training loop explains itself; of two nested ones the inner explains more
                 starts_here = level is Heat.COLD or driven is Heat.HOT or in_own_loop
+                link = self._link(function, loop)
                 level, chain, in_own_loop = driven, (link,) if starts_here else (*chain, link), True
             elif driven is None and level is Heat.WARM and not loop.bounded:
-                level, chain = Heat.HOT, (*chain, link)
+                level, chain = Heat.HOT, (*chain, self._link(function, loop))
         level = min(level, cap)
         return HeatAt(level, chain) if level is not Heat.COLD else COLD
+
+    def _link(self, function: FunctionSummary, loop: Loop) -> str:
+        module = self.index.modules[function.module]
+        return f"{module.path}:{shown_line(loop.line, module.cells)} {loop.header}"
 
     def each_pass(
         self,
@@ -215,18 +221,21 @@ class HeatMap:
         pending = deque(self._functions)
         queued = {f.path for f in self._functions}
         while pending:
-            function = pending.popleft()
-            queued.discard(function.path)
-            for edge in self.graph.callers(function.path):
+            path = pending.popleft().path
+            queued.discard(path)
+            own_once, own_many = once[path], many[path]
+            if not own_once and not own_many:
+                continue
+            for edge in self.graph.callers(path):
                 if edge.site.cap is Heat.COLD:
                     continue  # started elsewhere, or done once
                 caller = edge.caller.path
                 before = len(once[caller]), len(many[caller])
                 if edge.site.loop == -1:
-                    once[caller] |= once[function.path]
-                    many[caller] |= many[function.path]
+                    once[caller] |= own_once
+                    many[caller] |= own_many
                 else:
-                    many[caller] |= once[function.path] | many[function.path]
+                    many[caller] |= own_once | own_many
                 if (len(once[caller]), len(many[caller])) != before and caller not in queued:
                     queued.add(caller)
                     pending.append(edge.caller)
@@ -246,6 +255,9 @@ class HeatMap:
     def _classify(self, function: FunctionSummary) -> tuple[Heat | None, ...]:
         """Which loops of a function are training loops, and how hot."""
         count = len(function.loops)
+        if not count:
+            self._loop_drivers[function.path] = ()
+            return ()
         direct: list[set[str]] = [set(loop.drivers) for loop in function.loops]
         nested: list[set[str]] = [set() for _ in range(count)]
         for site in self._learning_calls(function):
@@ -279,7 +291,8 @@ class HeatMap:
         queue: deque[tuple[FunctionSummary, HeatAt]] = deque()
         for wanted in (Heat.HOT, Heat.WARM):
             for function in self._functions:
-                queue.extend(self._targets(function, wanted))
+                if self.may_be_warm(function):
+                    queue.extend(self._targets(function, wanted))
             if wanted is Heat.HOT:
                 self._drain(queue, wanted)
         self._drain(queue, Heat.WARM)

@@ -65,6 +65,7 @@ class Index:
         self._ancestry: dict[str, tuple[ClassSummary | str, ...]] = {}
         self._effects: dict[str, Effect] = {}
         self._subclasses: dict[str, list[ClassSummary]] | None = None
+        self._implementations: dict[tuple[str, str], list[FunctionSummary]] = {}
         self._setters: dict[str, list[tuple[str, FunctionSummary]]] | None = None
         self._arguments: dict[str, Kind] = {}  # "module.function@parameter" → what callers pass
         self._depth = 0
@@ -103,6 +104,9 @@ class Index:
         """The module that `import dotted` means: of that name, beside the importer, or the only one that has
         that name as seen from a folder which is no package (`groups.py` reckons with the same).
         """
+        candidates = self._by_tail.get(dotted.rpartition(".")[2])
+        if candidates is None:
+            return None
         found = self.modules.get(dotted)
         if found is not None:
             return found
@@ -112,9 +116,8 @@ class Index:
             if found is not None:
                 return found
             package = package.rpartition(".")[0]
-        tail = dotted.rpartition(".")[2]
-        candidates = [m for m in self._by_tail.get(tail, ()) if is_named(m.module, dotted, self.modules)]
-        return candidates[0] if len(candidates) == 1 else None
+        named = [module for module in candidates if is_named(module.module, dotted, self.modules)]
+        return named[0] if len(named) == 1 else None
 
     def _member(
         self, module: ModuleSummary, parts: list[str], seen: set[tuple[str, str]], depth: int
@@ -222,8 +225,12 @@ class Index:
 
     def implementations(self, cls: ClassSummary, name: str) -> list[FunctionSummary]:
         """The method itself and all that override it in subclasses."""
+        key = (cls.path, name)
+        known = self._implementations.get(key)
+        if known is not None:
+            return known
         own = self.method(cls, name)
-        found = [own] if own is not None else []
+        found = self._implementations[key] = [own] if own is not None else []
         for subclass in self.subclasses(cls):
             if name in subclass.methods:
                 overriding = self.modules[subclass.module].functions.get(f"{subclass.qualname}.{name}")

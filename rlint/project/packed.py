@@ -135,7 +135,7 @@ _known_fields: dict[type, tuple[str, ...]] = {}
 def _fields(cls: type) -> tuple[str, ...]:
     known = _known_fields.get(cls)
     if known is None:
-        known = _known_fields[cls] = tuple(field.name for field in dataclasses.fields(cls))
+        known = _known_fields[cls] = tuple(field.name for field in dataclasses.fields(cls) if field.init)
     return known
 
 

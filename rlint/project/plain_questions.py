@@ -85,7 +85,7 @@ def _plain(value: Any) -> Any:
         return [name, value.value]
     if issubclass(cls, tuple):
         return [name, *map(_plain, value)]
-    return [name, *(_plain(getattr(value, field.name)) for field in fields(cls))]
+    return [name, *(_plain(getattr(value, field.name)) for field in fields(cls) if field.init)]
 
 
 def _value(plain: Any, index: Index) -> Any:
@@ -147,7 +147,8 @@ class Teller:
         if issubclass(cls, tuple):
             return f"{cls.__name__}({','.join(map(self._text, value))})"
         if is_dataclass(cls):
-            return f"{cls.__name__}({','.join(self._text(getattr(value, f.name)) for f in fields(cls))})"
+            parts = [getattr(value, field.name) for field in fields(cls) if field.init]
+            return f"{cls.__name__}({','.join(map(self._text, parts))})"
         raise TypeError(f"{cls.__qualname__} is no plain data")
 
 

@@ -96,19 +96,19 @@ class FunctionSummary:
     saves: bool = False  # writes a checkpoint in each call (see checkpoints.py)
     sets: tuple[tuple[str, str], ...] = ()  # the attributes that it sets, and of what (see settled.py)
     walks_down: Kind | None = None  # what stores the tree of sums that it walks down (see descents.py)
+    path: str = field(init=False, compare=False, repr=False)
+    """The qualified name across the project."""
+
+    def __post_init__(self) -> None:
+        self.path = f"{self.module}.{self.qualname}" if self.qualname else self.module
 
     def __hash__(self) -> int:
-        return hash((self.module, self.qualname))
+        return hash(self.path)
 
     @property
     def name(self) -> str:
         """The last part of the qualified name."""
         return self.qualname.rpartition(".")[2]
-
-    @property
-    def path(self) -> str:
-        """The qualified name across the project."""
-        return f"{self.module}.{self.qualname}" if self.qualname else self.module
 
 
 @dataclass(slots=True)
@@ -120,14 +120,14 @@ class ClassSummary:
     bases: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     attributes: dict[str, Kind] = field(default_factory=dict)
+    path: str = field(init=False, compare=False, repr=False)
+    """The qualified name across the project."""
+
+    def __post_init__(self) -> None:
+        self.path = f"{self.module}.{self.qualname}"
 
     def __hash__(self) -> int:
-        return hash((self.module, self.qualname))
-
-    @property
-    def path(self) -> str:
-        """The qualified name across the project."""
-        return f"{self.module}.{self.qualname}"
+        return hash(self.path)
 
 
 @dataclass(slots=True)
