@@ -13,7 +13,8 @@ from rlint.syntax.scopes import Binding, How
 _PARAMETERS = ("loc", "covariance_matrix", "precision_matrix", "scale_tril", "validate_args")
 _MADE_OF_DIAGONAL = frozenset({"torch.diag", "torch.diag_embed"})
 _LEAVES_IT_SO = frozenset({"to", "cuda", "cpu", "float", "double", "detach", "clone", "contiguous"})
-_MATRICES = ("covariance_matrix", "precision_matrix", "scale_tril", "_unbroadcasted_scale_tril")
+_ONLY_THERE = ("covariance_matrix", "precision_matrix", "scale_tril", "_unbroadcasted_scale_tril", "loc")
+"""Attributes of `MultivariateNormal` that `Independent` does not have."""
 _DEPTH = 4
 
 
@@ -128,7 +129,7 @@ def _fix(call: ast.Call, given: dict[str | None, ast.expr], parameter: str, site
     independent = site.spelled("torch.distributions.Independent", call)
     if normal is None or independent is None or not site.can_be_moved(call):
         return None
-    if any(map(site.attribute_uses, _MATRICES)) or any(
+    if any(map(site.attribute_uses, _ONLY_THERE)) or any(
         site.qualified(other.func) == "torch.distributions.kl_divergence"
         for other in site.tree.of_type(ast.Call)
     ):
@@ -147,7 +148,10 @@ def _fix(call: ast.Call, given: dict[str | None, ast.expr], parameter: str, site
     if "validate_args" in given:
         arguments += f", validate_args={site.text(given['validate_args'])}"
     edits = [site.replace(call, f"{independent}({normal}({arguments}), 1)"), *edits]
-    reason = "Samples and log-probabilities round differently, and nobody may ask for `covariance_matrix`"
+    reason = (
+        "Samples and log-probabilities round differently, `log_prob` fails on an empty batch, and nobody may "
+        "ask for `covariance_matrix` or `loc`"
+    )
     return Fix("Make independent normal distributions", Safety.UNSAFE, tuple(edits), reason)
 
 

@@ -8,7 +8,8 @@ network count as well, as do `forward` and networks of other files of the projec
 
 The network must be known to its last layer: dropout, batch normalisation, noise, hooks, state that is
 kept from call to call and layers that nobody can see make it silent. So do optimiser steps, `backward()`
-and other calls that may change weights in between, and another setting of autograd.
+and other calls that may change weights in between, another setting of autograd, and a condition that lets
+the call run in one pass of a loop alone (`if t == last_step`).
 
 ## Why is it slow
 A forward pass is often the greater part of what a step costs, and its backward pass is longer still. Run
@@ -70,6 +71,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint.project.conditions import Sort
+from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.networks._run_once import build_fix, hoist
@@ -112,7 +115,9 @@ class RepeatedForward(Rule):
         if not is_forward(call, site):
             return
         loop = loop_without_change(call, site)
-        if loop is None or any(sees_the_same(other, call, site) for other in earlier_alike(call, site)):
+        if loop is None or runs_in_one_pass(call, loop, site):
+            return
+        if any(sees_the_same(other, call, site) for other in earlier_alike(call, site)):
             return
         what = "loop" if isinstance(loop, (ast.For, ast.AsyncFor)) else "comprehension"
         text = " ".join(site.text(call.func).split())
@@ -123,6 +128,12 @@ class RepeatedForward(Rule):
             fix=hoist(call, loop, site),
             advice="Run the network once before the loop, and use its result in it",
         )
+
+
+def runs_in_one_pass(call: ast.Call, loop: AnyLoop, site: Site) -> bool:
+    """Does a condition let the call run in one pass of the loop: `t == last`, `value is None`?"""
+    index = site.knowledge.loops.index.get(loop)
+    return any(guard.sort is Sort.ONCE and guard.loop == index for guard in site.conditions(call))
 
 
 def message(first: ast.Call, again: ast.expr, site: Site) -> str:

@@ -61,9 +61,10 @@ All fixes are unsafe. Without validation, a network that has diverged gives dist
 a `ValueError`, and an action outside of the range gets some log-probability. Samples and log-probabilities of
 valid arguments are the same, bit for bit, and so is what is drawn.
 
-`Independent(Normal)` rounds differently and has no `covariance_matrix`; there is no fix where the file reads
-that, or compares distributions with `kl_divergence`. Without softmax, `argmax` chooses by the input where two
-probabilities round to the same number. Probabilities handed over as `logits` are a mistake that a person
+`Independent(Normal)` rounds differently, raises an error where it is asked for the `log_prob` or the entropy
+of an empty batch, and has neither `covariance_matrix` nor `loc`; there is no fix where the file reads one of
+these, or compares distributions with `kl_divergence`. Without softmax, `argmax` chooses by the input where
+two probabilities round to the same number. Probabilities handed over as `logits` are a mistake that a person
 has to correct: there is advice alone.
 
 ## References
