@@ -6,6 +6,7 @@ import gc
 import hashlib
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from rlint import registry, suppress
 from rlint.doubts import doubted
 from rlint.files import Source, read_source
 from rlint.findings import Finding, Heat, Problem
+from rlint.project.alike import Alike
 from rlint.project.knowledge import Knowledge
 from rlint.project.linked import Linked
 from rlint.project.site import Site
@@ -54,6 +56,7 @@ class Worker:
         Problems are remembered for `check`.
         """
         summaries = {}
+        alike = Alike()
         jobs = list(jobs)
         most = KEPT_BYTES if sum(job.size for job in jobs) < LARGE_BYTES else 0
         for job in jobs:
@@ -75,7 +78,7 @@ class Worker:
                 self._problems[job.name] = knowledge
                 continue
             try:
-                summaries[job.name] = summarise(knowledge, job.name)
+                summaries[job.name] = summarise(knowledge, job.name, alike)
                 summaries[job.name].measured = job.measured
             except RecursionError:
                 self._problems[job.name] = Problem(
@@ -137,8 +140,9 @@ class Worker:
             for name in group:
                 if name in jobs:
                     job = jobs[name]
-                    known = questions.stand_in(name) if questions is not None else linked
-                    results.append(self._check(job, known, rules, ignore_suppressions=ignore_suppressions))
+                    with questions.stand_in(name) if questions is not None else nullcontext(linked) as known:
+                        result = self._check(job, known, rules, ignore_suppressions=ignore_suppressions)
+                    results.append(result)
                     self._free(job.size)
         if unusable:
             problems = _unusable(unusable)

@@ -18,6 +18,7 @@ from rlint import registry
 from rlint.errors import RlintError
 from rlint.frozen import frozen
 from rlint.group_checks import COLLECTED_BYTES, Found, check_each, checked, kept_summaries
+from rlint.project.summary import ModuleSummary
 from rlint.runs import How, Job
 from rlint.worker import Worker
 
@@ -57,9 +58,7 @@ class Workers:
         names = [[job.name for job in group] for group in shared]
         for connection, share in zip(self._connections, shares, strict=True):
             _send(connection, _Order(share, names, how))
-        packed = [_receive(connection) for connection in self._connections]
-        for number, connection in enumerate(self._connections):
-            _send(connection, [own for other, own in enumerate(packed) if other != number])
+        self._exchange_summaries()
         every = Found()
         left = list(reversed(whole))
         busy = list(self._connections)
@@ -73,6 +72,11 @@ class Workers:
                 else:
                     busy.remove(connection)
         return every
+
+    def _exchange_summaries(self) -> None:
+        packed = [_receive(connection) for connection in self._connections]
+        for number, connection in enumerate(self._connections):
+            _send(connection, [own for other, own in enumerate(packed) if other != number])
 
     def close(self) -> None:
         """End all processes."""
@@ -163,13 +167,19 @@ def _share_checked(order: _Order, connection: Connection) -> Found:
     worker = Worker()
     own = worker.summarise(order.share, kept_summaries(order.how))
     connection.send(pickle.dumps(own, pickle.HIGHEST_PROTOCOL))
-    every = dict(own)
-    for packed in connection.recv():
-        every.update(pickle.loads(packed))  # noqa: S301 - from a process of this very run
+    every = {**own, **_unpacked(connection)}
     groups = [{name: every[name] for name in names if name in every} for names in order.groups]
     found = Found(summaries=own if order.how.give_summaries else {})
     found.results += checked(worker, groups, order.how, found.asked)
     return found
+
+
+def _unpacked(connection: Connection) -> dict[str, ModuleSummary]:
+    """The summaries of all other processes' shares."""
+    every: dict[str, ModuleSummary] = {}
+    for packed in connection.recv():
+        every.update(pickle.loads(packed))  # noqa: S301 - from a process of this very run
+    return every
 
 
 def _send(connection: Connection, message: object) -> None:

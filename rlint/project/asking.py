@@ -6,7 +6,8 @@ these, whatever else has changed. The parts of `Linked` are asked through stand-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple, cast
 
 from rlint.project.linked import Linked
@@ -31,11 +32,14 @@ class Questions:
     def __init__(self, linked: Linked) -> None:
         self.linked = linked
         self.answers: dict[Question, object] = {}
-        self.asked: dict[str, dict[Question, None]] = {}
+        self.asked: dict[str, Collection[Question]] = {}
 
-    def stand_in(self, file: str) -> Linked:
+    @contextmanager
+    def stand_in(self, file: str) -> Iterator[Linked]:
         """What answers the same as what is linked, and notes what the check of a file asks."""
-        return cast(Linked, _StandIn(self, self.asked.setdefault(file, {})))
+        asked: dict[Question, None] = {}
+        yield cast(Linked, _StandIn(self, asked))
+        self.asked[file] = tuple(asked)
 
     def answer(self, question: Question) -> object:
         """Answer a question, whoever asked it."""

@@ -9,6 +9,8 @@ from typing import NamedTuple
 class Tag(enum.Enum):
     """The sorts of values that RL code is made of."""
 
+    __hash__ = object.__hash__  # that of enumerations is written in Python, and no value is hashed so often
+
     UNKNOWN = "unknown"
     NONE = "none"
     BOOL = "bool"
@@ -69,6 +71,8 @@ class Tag(enum.Enum):
 
 class Device(enum.Enum):
     """Where a tensor lies, or what a `torch.device` names."""
+
+    __hash__ = object.__hash__
 
     UNKNOWN = "unknown"
     HOST = "host"

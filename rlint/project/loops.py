@@ -35,6 +35,7 @@ _STORES = regex(r"buffer|memory|replay")
 _LOADER = regex(r"loader$|dataloader")
 _GENERATES = regex(r"model|llm|policy|actor|engine|generator|vllm|pipeline|rollout")
 _HEADER_LENGTH = 60
+_NONE: frozenset[str] = frozenset()
 
 AnyLoop = LoopNode | Comprehension
 
@@ -129,7 +130,7 @@ class Loops:
                     node.lineno,
                     self.header(node),
                     self.index[parent] if parent is not None else -1,
-                    frozenset(self._drivers.get(node, ())),
+                    frozenset(self._drivers.get(node, _NONE)),
                     self._bounded(node),
                     coldest(node, self.tree),
                     self.pacing.each_pass(node),
@@ -140,7 +141,7 @@ class Loops:
 
     def function_drivers(self, function: ast.AST | None) -> frozenset[str]:
         """What a function does directly outside its loops."""
-        return frozenset(self._function_drivers.get(function, ()))
+        return frozenset(self._function_drivers.get(function, _NONE))
 
     def header(self, loop: AnyLoop) -> str:
         """The loop as one short line: `while step < total`."""

@@ -8,6 +8,7 @@ from rlint.files import NOTEBOOK
 from rlint.findings import Heat, digest_of
 from rlint.notebook.layout import cell_lines
 from rlint.project import facts
+from rlint.project.alike import Alike
 from rlint.project.annotations import annotation_kind
 from rlint.project.channels import carried_in, made_in, signals_in
 from rlint.project.checkpoints import functions_that_save
@@ -38,8 +39,6 @@ from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
 from rlint.syntax.walk import children
 
-Arguments = tuple[tuple[str, Kind], ...]
-
 _TEST_FILE = regex(r"(^|/)(tests?|testing|unit_tests?|test_[^/]*|[^/]*_test|conftest|docs?)(/|\.py$)")
 _NOT_PROJECT = frozenset(
     Tag[name]
@@ -55,9 +54,12 @@ _OBSERVED = regex(r"(^|_)(obs|observations?|states?|actions?)(_|$|\d)")
 _CONTAINERS = frozenset({Tag.TUPLE, Tag.LIST, Tag.DICT, Tag.ITERATOR})
 
 
-def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
-    """Build the summary of a file. `path` is the file as it is shown to the user."""
+def summarise(knowledge: Knowledge, path: str, alike: Alike | None = None) -> ModuleSummary:
+    """Build the summary of a file. `path` is the file as it is shown to the user; `alike` is given by who
+    holds summaries of many files.
+    """
     tree = knowledge.tree
+    alike = alike or Alike()
     summary = ModuleSummary(
         knowledge.name, path, tree.package, is_test_path(_inside_project(path, knowledge.name))
     )
@@ -74,12 +76,12 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
                 summary.constants[name] = kind
     summary.star_imports = tuple(root.star_imports)
     gradients = GradientSummaries(knowledge)
-    calls = _calls_by_function(knowledge, gradients)
+    calls = _calls_by_function(knowledge, gradients, alike)
     applied = applications(knowledge)
     walks = Walks(tree)
     for node in (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef)):
         assert isinstance(node, FUNCTIONS)
-        function = _function(node, knowledge, calls.get(node, []))
+        function = _function(node, knowledge, calls.get(node, []), alike)
         function.applications = applied.get(node, ())
         gradients.describe(node, function)
         below = walks.of(node)
@@ -91,7 +93,7 @@ def summarise(knowledge: Knowledge, path: str) -> ModuleSummary:
         1,
         calls=tuple(calls.get(None, ())),
         loops=knowledge.loops.summaries(None),
-        drivers=knowledge.loops.function_drivers(None),
+        drivers=alike(knowledge.loops.function_drivers(None)),
         turns_autograd=gradients.turned_in_module(),
     )
     for node in tree.of_type(ast.ClassDef):
@@ -129,7 +131,7 @@ def is_test_path(path: str) -> bool:
     return bool(_TEST_FILE.search(path.replace("\\", "/")))
 
 
-def _function(node: Function, knowledge: Knowledge, calls: list[CallSite]) -> FunctionSummary:
+def _function(node: Function, knowledge: Knowledge, calls: list[CallSite], alike: Alike) -> FunctionSummary:
     tree = knowledge.tree
     effect, paths = knowledge.effects.function_effect(node)
     arguments = node.args
@@ -141,19 +143,19 @@ def _function(node: Function, knowledge: Knowledge, calls: list[CallSite]) -> Fu
             kind = annotation_kind(parameter.annotation, knowledge.names)
         kind = kind or knowledge.kinds.used_as(parameter.arg, tree.scopes[node]) or kind
         if kind or kind.of:
-            kinds[parameter.arg] = kind
+            kinds[parameter.arg] = alike(kind)
     return FunctionSummary(
         knowledge.name,
         tree.qualname(node),
         node.lineno,
-        tuple(parameter.arg for parameter in every),
+        alike(tuple(parameter.arg for parameter in every)),
         kinds,
-        _returns(node, knowledge.kinds),
+        alike(_returns(node, knowledge.kinds)),
         effect,
         paths,
         tuple(calls),
         knowledge.loops.summaries(node),
-        knowledge.loops.function_drivers(node),
+        alike(knowledge.loops.function_drivers(node)),
         isinstance(tree.parents.get(node), ast.ClassDef),
         is_property(node),
         is_staticmethod(node),
@@ -239,11 +241,10 @@ def _iterator(yields: list[ast.Yield | ast.YieldFrom], kinds: Kinds) -> Kind:
 
 
 def _calls_by_function(
-    knowledge: Knowledge, gradients: GradientSummaries
+    knowledge: Knowledge, gradients: GradientSummaries, alike: Alike
 ) -> dict[ast.AST | None, list[CallSite]]:
     tree = knowledge.tree
     calls: dict[ast.AST | None, list[CallSite]] = {}
-    alike: dict[Arguments, Arguments] = {}  # so that equal ones are held once
     for call in tree.of_type(ast.Call):
         site = _call_site(call, knowledge, gradients, alike)
         if site is not None:
@@ -254,7 +255,7 @@ def _calls_by_function(
 
 
 def _call_site(
-    call: ast.Call, knowledge: Knowledge, gradients: GradientSummaries, alike: dict[Arguments, Arguments]
+    call: ast.Call, knowledge: Knowledge, gradients: GradientSummaries, alike: Alike
 ) -> CallSite | None:
     path = method = receiver = ""
     qualified = knowledge.names.qualified(call.func)
@@ -284,20 +285,20 @@ def _call_site(
     values += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
     # where nobody knows who is called, nobody gets them
     arguments = tuple(
-        (name, knowledge.kinds.kind_of(value).aged() if path else UNKNOWN) for name, value in values
+        alike((name, knowledge.kinds.kind_of(value).aged() if path else UNKNOWN)) for name, value in values
     )
     return CallSite(
-        path,
+        alike(path),
         method,
         call.lineno,
         knowledge.loops.index[loop] if loop is not None else -1,
-        alike.setdefault(arguments, arguments),
+        alike(arguments),
         min(
             coldest(call, knowledge.tree), Heat.WARM if _is_rarely_called(method or path, call) else Heat.HOT
         ),
         receiver,
         knowledge.loops.pacing.each_pass(call),
-        tuple((name, called) for name, value in values if (called := last_name(value))),
+        alike(tuple((name, called) for name, value in values if (called := last_name(value)))),
         gradients.here.at(call) if gradients.concerned else None,
         knowledge.loops.conditions.of(call),
         bool(knowledge.locks.held(call)),

@@ -1,0 +1,40 @@
+"""Equal values of summaries are held once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rlint.project.alike import Alike
+from rlint.project.kind import Kind, Tag
+from rlint.runs import Job
+from rlint.worker import Worker
+
+LEARNER = """
+import helpers
+
+def learn(agent, batch):
+    helpers.log(agent, batch)
+    helpers.log(agent, batch)
+"""
+
+
+def test_equal_values_become_one() -> None:
+    alike = Alike()
+    first, second = Kind(Tag.TENSOR, dtype="float32"), Kind(Tag.TENSOR, dtype="float32")
+    assert first is not second
+    assert alike(first) is first
+    assert alike(second) is first
+    assert alike(Kind(Tag.ARRAY)) is not first
+
+
+def test_calls_of_several_files_share_what_they_pass(tmp_path: Path) -> None:
+    jobs = []
+    for name in ("one", "two"):
+        path = tmp_path / f"{name}.py"
+        path.write_text(LEARNER)
+        jobs.append(Job(path, path.name, name, "", frozenset({"RL101"}), None, len(LEARNER)))
+    summaries = Worker().summarise(jobs)
+    calls = [call for each in summaries.values() for call in each.functions["learn"].calls]
+    assert len(calls) == 4
+    assert len({id(call.arguments) for call in calls}) == 1
+    assert len({id(call.names) for call in calls}) == 1
