@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +24,10 @@ COLLECTED_BYTES = 3_000_000
 """Trees are full of cycles, but all of them are in use until their group is done. So garbage is collected
 once after so much source, and not while a group is being checked.
 """
+
+FEWEST_BLOCKS = 1_500_000
+"""Blocks of memory, of some hundred bytes each, up to which a process is not worth looking through."""
+_blocks_before_collection = FEWEST_BLOCKS
 
 
 @dataclass(slots=True)
@@ -87,7 +92,15 @@ def kept_summaries(how: How) -> KeptSummaries | None:
 
 @contextmanager
 def collector_off() -> Iterator[None]:
-    """Without the collector of cycles, which would look again and again at all that is kept."""
+    """Without the collector of cycles, which would look again and again at all that is kept.
+
+    What a run leaves behind counts as old afterwards, and old garbage is hardly ever collected by itself.
+    So a process that runs again and again, as an editor's server does, collects it here now and then.
+    """
+    global _blocks_before_collection  # noqa: PLW0603 - the collector, too, is one for the whole process
+    if sys.getallocatedblocks() > _blocks_before_collection:
+        gc.collect()
+        _blocks_before_collection = max(FEWEST_BLOCKS, 2 * sys.getallocatedblocks())
     gc.disable()
     try:
         yield

@@ -25,6 +25,8 @@ _LEARNED = regex(
 )
 _DATA = frozenset({Tag.TENSOR, Tag.NDARRAY, Tag.STR, Tag.FLOAT, Tag.INT, Tag.BOOL, Tag.BYTES})
 _DEPTH = 4
+_MOST_ARGUMENTS = 2
+"""That saving is given: where to, and what with it."""
 
 
 def writes_checkpoint(call: ast.Call, knowledge: Knowledge) -> bool:
@@ -37,6 +39,8 @@ def writes_checkpoint(call: ast.Call, knowledge: Knowledge) -> bool:
         return qualified in _WEIGHTS or bool(_LEARNED.search((last_name(given) or "").lower()))
     if qualified is not None or not isinstance(call.func, ast.Attribute):
         return False
+    if len(call.args) > _MOST_ARGUMENTS:
+        return False  # `memory.save(state, action, reward)` stores a transition
     owner = (last_name(call.func.value) or "").lower()
     return call.func.attr in _UNMISTAKABLE or (
         call.func.attr == "save" and owner not in ("self", "super") and bool(_LEARNED.search(owner))

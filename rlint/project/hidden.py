@@ -1,4 +1,6 @@
-"""What runs behind plain syntax: properties, and methods behind operators, of the classes of a file."""
+"""What runs behind plain syntax: properties, methods behind operators and those that look attributes up,
+of the classes of a file.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +18,7 @@ _TRUTH = ("__bool__", "__len__")
 _ITERATES = ("__iter__", "__next__", "__len__", "__getitem__")
 _ENTERS = ("__enter__", "__exit__", "__aenter__", "__aexit__")
 _SHOWS = ("__format__", "__str__", "__repr__")
+_LOOKED_UP = ("__getattribute__", "__getattr__")
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv",
     ast.Mod: "mod", ast.Pow: "pow", ast.MatMult: "matmul", ast.BitAnd: "and", ast.BitOr: "or",
@@ -32,7 +35,11 @@ _OF_BUILTINS: dict[str, tuple[str, ...]] = {
                      "zip").split(), _ITERATES),
 }  # fmt: skip
 _METHODS = (
-    {name for names in (_TRUTH, _ITERATES, _ENTERS, _SHOWS, *_OF_BUILTINS.values()) for name in names}
+    {
+        name
+        for names in (_TRUTH, _ITERATES, _ENTERS, _SHOWS, _LOOKED_UP, *_OF_BUILTINS.values())
+        for name in names
+    }
     | {f"__{side}{name}__" for name in _OPERATORS.values() for side in ("", "r", "i")}
     | {"__contains__"}
 )
@@ -89,7 +96,7 @@ class Hidden:
         match node:
             case ast.Attribute(attr=name, ctx=ast.Load()):
                 if not (name.startswith("__") or self.names.qualified(node)):
-                    yield node.value, (name,)
+                    yield node.value, (name, *_LOOKED_UP)
             case ast.Subscript(value=owner, ctx=ast.Load()):
                 yield owner, ("__getitem__",)
             case ast.BinOp(left=left, op=op, right=right):

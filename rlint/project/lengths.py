@@ -22,7 +22,9 @@ _PARTS = regex(
     r"(s|es|y|ies|_names?|_list)?$"
 )
 _COUNTS = regex(r"^(n|num|number_of|nb|max|total)_|(_count|_num)$|^n(?=[a-z]+s$)")
-_DEPTHS = regex(r"(^|_)(depth|order|k)$")
+_KEYS = regex(r"^(attr|body|field|joint|key|layer|name|sensor)(_name)?$")
+"""What one of the parts is called, where the whole has a name of its own."""
+_DEPTHS = regex(r"(^|_)(depth|order|k|unroll_steps)$")
 _SETTINGS = regex(
     r"(^|_)(seed|variant|config|cfg|conf|mode|algo|algorithm|method|agent_class|trial|experiment|env_name|env_id"
     r"|task_name|game|setting|hyperparam|hyperparameter|params_grid|grid|combination|ablation|checkpoint"
@@ -43,7 +45,10 @@ def over_components(loop: ast.AST, site: Site) -> bool:
     """Does a loop go over the parts that something is made of (the layers of a network, the entries of a
     dict, the agents of a team), of which there are few and always as many?
     """
-    return isinstance(loop, (ast.For, ast.AsyncFor)) and _components(loop.iter, site)
+    if not isinstance(loop, (ast.For, ast.AsyncFor)):
+        return False
+    target = loop.target.elts[-1] if isinstance(loop.target, ast.Tuple) and loop.target.elts else loop.target
+    return bool(_KEYS.search(last_name(target) or "")) or _components(loop.iter, site)
 
 
 def over_settings(loop: ast.AST, site: Site) -> bool:

@@ -224,7 +224,8 @@ class Trace:
             shown = Outlet.SHOWN if qualified in facts.SHOWN_BY_BUILTINS else Outlet.NUMBER
             self._leave(call, Outlet.CONVERTED if qualified in facts.CONVERTS else shown)
         elif qualified in facts.CARRIED_BY_BUILTINS:
-            self._compute(call)
+            if qualified != "builtins.zip" or not self._zipped(argument, call):
+                self._compute(call)
         elif qualified.startswith("math."):
             self._leave(call, Outlet.CONVERTED)
         elif qualified in facts.MAKES_ARRAY:
@@ -239,6 +240,27 @@ class Trace:
             self._put_into(call.func.value, call)
         else:
             self._called(argument, call)
+
+    def _zipped(self, argument: ast.AST, call: ast.Call) -> bool:
+        """`for value, target in zip(values, targets)`: each goes into its own variable alone."""
+        if argument not in call.args or any(isinstance(one, ast.Starred) for one in call.args):
+            return False
+        path, iterable = [call.args.index(argument)], call
+        around = self.tree.parents[call]
+        if isinstance(around, ast.Call) and around.args[:1] == [call]:
+            if self.knowledge.names.qualified(around.func) != "builtins.enumerate":
+                return False
+            path, iterable, around = [1, *path], around, self.tree.parents[around]
+        if not isinstance(around, (ast.For, ast.comprehension)) or around.iter is not iterable:
+            return False
+        target = around.target
+        for index in path:
+            parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+            if index >= len(parts) or any(isinstance(part, ast.Starred) for part in parts):
+                return False
+            target = parts[index]
+        self._bound(target, None, around)
+        return True
 
     def _torch_function(self, call: ast.Call, name: str) -> None:
         if any(keyword.arg == "out" for keyword in call.keywords):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 
 from rlint.files import NOTEBOOK
 from rlint.findings import Heat, digest_of
@@ -298,11 +299,20 @@ def _call_site(
         ),
         receiver,
         knowledge.loops.pacing.each_pass(call),
-        alike(tuple((name, called) for name, value in values if (called := last_name(value)))),
+        alike(tuple(_named(values))),
         gradients.here.at(call) if gradients.concerned else None,
         knowledge.loops.conditions.of(call),
         bool(knowledge.locks.held(call)),
     )
+
+
+def _named(values: Iterable[tuple[str, ast.expr]]) -> Iterator[tuple[str, str]]:
+    """The last names in the arguments of a call; for an item of something, also the name that picks it."""
+    for place, value in values:
+        if name := last_name(value):
+            yield place, name
+        if isinstance(value, ast.Subscript) and (index := last_name(value.slice)):
+            yield f"{place}[]", index
 
 
 def _is_rarely_called(name: str, call: ast.Call) -> bool:

@@ -48,7 +48,8 @@ class CallSite:
     cap: Heat = Heat.HOT  # the hottest that the conditions around it allow
     receiver: str = ""  # the last name of what the method is called on
     each_pass: bool | None = None  # is the call made in each pass of what holds it (see pacing.py)?
-    names: tuple[tuple[str, str], ...] = ()  # position or keyword, with the last name in the argument
+    # position or keyword, with the last name in the argument, and with `[]` behind it that in its index
+    names: tuple[tuple[str, str], ...] = ()
     autograd: Autograd | None = None  # what the function around it says of autograd there
     guards: tuple[Guard, ...] = ()  # the conditions that it stands behind (see conditions.py)
     locked: bool = False  # is a lock held around it in the same function (see locks.py)?

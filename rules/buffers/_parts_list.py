@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from rlint.project.accumulation import Carried
 from rlint.project.growth import Growth
@@ -19,6 +20,9 @@ AT_MODULE_LEVEL = (
     "`{name}` is a global: whoever looks at it while the loop runs, or after an error, finds it as it began"
 )
 NO_PARTS = "where the passes bring no parts at all, `{name}` is the very array that it was, not a copy of it"
+
+OF_OWN_KIND = "the rows must be plain arrays of numbers: no text, no `np.matrix`, no masked arrays"
+_MAKES_OWN_KIND = ("asmatrix", "bmat", "ma", "mat", "matrix", "todense")
 
 NUMBERS = frozenset({Tag.FLOAT, Tag.INT, Tag.BOOL, Tag.NUMPY_SCALAR})
 
@@ -53,9 +57,23 @@ def build(growth: Growth, carried: Carried, site: Site) -> Fix | None:
         return Fix(TITLE, Safety.UNSAFE, made, AT_MODULE_LEVEL.format(name=target.id))
     if any(isinstance(part, ast.Starred) for part in growth.new):
         return Fix(TITLE, Safety.UNSAFE, made, NO_PARTS.format(name=target.id))
+    if not growth.join.function.startswith("torch.") and _is_of_own_kind(growth.new, site):
+        return Fix(TITLE, Safety.UNSAFE, made, OF_OWN_KIND)
     if not all(_start.is_own(binding, target.id, loop, scope, site) for binding in carried.starts):
         return Fix(TITLE, Safety.UNSAFE, made, _start.REASON.format(name=target.id))
     return Fix(TITLE, Safety.SAFE, made)
+
+
+def _is_of_own_kind(parts: Iterable[ast.expr], site: Site) -> bool:
+    """May a part be a matrix or a masked array, of which the list would make a plain one, or a text, which
+    turns the numbers that are there already into text?
+    """
+    if any(site.kind_of(part).tag in (Tag.STR, Tag.BYTES) for part in parts):
+        return True
+    imported = {target for module in site.index.modules.values() for target in module.imports.values()}
+    return "numpy.ma" in imported or any(
+        f"numpy.{name}" in imported or site.is_attribute_read(name) for name in _MAKES_OWN_KIND
+    )
 
 
 def edits(

@@ -9,6 +9,7 @@ from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.numbers import number_of
 from rlint.project.site import Site
+from rlint.project.summary import ModuleSummary
 from rlint.regex import regex
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.buffers._choice import can_be_edited
@@ -21,6 +22,9 @@ _LONG = regex(
     r"capacity|limit|max_?(size|len|length|mem|memory|buffer)|maxlen|(buffer|memory|mem|replay|queue|pool)_(size|len)"
 )
 _WINDOW = regex(r"window|step|stack|frame|horizon|lookback|seq|context|patience|past")
+_OF_OBJECTS = frozenset(
+    "cloudpickle copyreg dataclasses.asdict dataclasses.astuple dill joblib jsonpickle pickle".split()
+)
 _PLAIN = frozenset({"append", "clear", "extend"})
 _ENDS = (ast.Constant(value=0), ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)))
 _FIRST, _LAST = (ast.dump(end) for end in _ENDS)
@@ -128,9 +132,17 @@ def _doubt(front: Front, site: Site, *, plain: bool) -> str | None:
         others = (module for module in site.index.modules.values() if module is not site.module)
         if not front.held.attr.startswith("_") or any(front.held.attr in m.attributes_read for m in others):
             return f"Whoever else reads `{held}` gets a deque, which is no list and takes no slices"
+        if any(map(_takes_objects_apart, site.index.modules.values())):
+            return f"Whoever goes through all attributes, or stores the object, finds a deque in `{held}`"
     if not plain:
         return f"`{held}` must not change while it is looped over, and its middle is found slowly"
     return None
+
+
+def _takes_objects_apart(module: ModuleSummary) -> bool:
+    """Does a file look at all attributes of objects, or write objects to files that it reads again?"""
+    imported = {name for target in module.imports.values() for name in (target, target.partition(".")[0])}
+    return module.looks_up_names or "__dict__" in module.attributes_read or bool(imported & _OF_OBJECTS)
 
 
 def _made_at(front: Front, site: Site) -> ast.expr | None:

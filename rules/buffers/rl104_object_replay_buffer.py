@@ -116,7 +116,7 @@ class ObjectReplayBuffer(Rule):
             return
         uses = uses_of(written.holder, site)
         draw = is_replay(uses, site)
-        if draw is None or not is_first(node, uses, site):
+        if draw is None or is_heap(uses, site) or not is_first(node, uses, site):
             return
         drawn_in = site.function(draw)
         where = f"`{drawn_in.name}`" if drawn_in is not None else "the loop"
@@ -135,6 +135,17 @@ def shares_frames(site: Site) -> bool:
     """
     names = [*site.module.classes, *(path.rpartition(".")[2] for path in site.module.imports.values())]
     return any(name in LAZY for name in names)
+
+
+def is_heap(uses: Sequence[ast.Name | ast.Attribute], site: Site) -> bool:
+    """Does `heapq` keep it in the order of a score? Then its items are ranked: episodes, most often."""
+    for use in uses:
+        parent = site.parent(use)
+        if isinstance(parent, ast.Call) and use in parent.args:
+            module, _, name = (site.qualified(parent.func) or "").partition(".")
+            if module == "heapq" and name.startswith("heap"):
+                return True
+    return False
 
 
 def is_first(node: ast.AST, uses: Sequence[ast.Name | ast.Attribute], site: Site) -> bool:

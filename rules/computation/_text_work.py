@@ -166,7 +166,11 @@ def hoist(call: ast.Call, loop: AnyLoop, repetition: Repetition | None, site: Si
         return None
     if not site.gives_immutable(call) and site.use_of(call).fate is not Fate.READ:
         return None
-    sure = all(_is_text_for_sure(binding, site) for binding in site.definitions(name))
+    caught = _is_caught(call, statement, site)
+    sure = all(
+        _is_text_for_sure(binding, site) and not (caught and binding.how is How.PARAMETER)
+        for binding in site.definitions(name)
+    )
     if not sure and not _is_reached(call, loop, site):
         return None
     wanted = _names.of_result(call)
@@ -176,8 +180,20 @@ def hoist(call: ast.Call, loop: AnyLoop, repetition: Repetition | None, site: Si
         return None
     edits = (before, *(site.replace(node, new) for node in (call, *again)))
     reason = f"`{name.id}` must be a text where the loop has nothing to go through, too"
+    if caught:
+        reason = f"`{name.id}` must be a text: before the loop, nothing catches an error"
     title = f"Do it once before the loop, as `{new}`"
     return Fix(title, Safety.SAFE if sure else Safety.UNSAFE, edits, None if sure else reason)
+
+
+def _is_caught(call: ast.Call, statement: ast.AST, site: Site) -> bool:
+    """Does something between a call and a statement around it catch errors, or may a `with` do so?"""
+    for around in site.ancestors(call):
+        if around is statement:
+            return False
+        if isinstance(around, (ast.Try, ast.With, ast.AsyncWith)) or type(around).__name__ == "TryStar":
+            return True
+    return False
 
 
 def _stays_ahead(loop: AnyLoop, statement: ast.stmt, site: Site) -> bool:

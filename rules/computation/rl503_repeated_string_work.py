@@ -67,7 +67,7 @@ change the variable, and a list of parts is either not kept by two or not change
 an attribute or an item that a call in between might replace. Work is moved before a loop safely if the
 variable holds a text by its annotation or by what makes it; where only its use tells so, the fix is
 unsafe, since a loop without a pass would not have touched it. Where a condition in the loop comes first,
-there is advice alone.
+or something in it catches errors and only an annotation says that there is a text, there is advice alone.
 
 Constants move to module level only if they hold nothing that can be changed and nobody gets hold of the
 collection itself: no other variable, no call, no nested function. Where a comment would be lost, or the

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
+from rlint.project.effect import Level
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.project.weights import may_be_network
@@ -168,7 +169,7 @@ def _doubt(value: ast.expr, site: Site) -> str:
             ):
                 return f"looking up `{site.text(node)}` may do more than that"
             case ast.Attribute(value=owner, attr=name) if runs_code(node, site):
-                return f"`{name}` is a property that does more than to read"
+                return f"reading `{name}` runs code that does more than that"
             case ast.NamedExpr() | ast.Await() | ast.Yield() | ast.YieldFrom():
                 return "the expression does more than to copy"
     return ""
@@ -190,7 +191,9 @@ def _doubt_about_call(call: ast.Call, callee: ast.expr, site: Site) -> str:
 
 
 def runs_code(attribute: ast.Attribute, site: Site) -> bool:
-    """Is the attribute a property of a project's class, with effects?"""
+    """Is the attribute a property of a project's class, or does such a class look it up, with effects?"""
+    if site.knowledge.effects.hidden.effect(attribute).level is Level.EFFECTS:
+        return True
     owner = site.class_of_value(attribute.value)
     method = site.index.method(owner, attribute.attr) if owner is not None else None
     return method is not None and method.is_property and not site.index.effect_of(method).quiet

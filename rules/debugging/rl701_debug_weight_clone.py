@@ -127,7 +127,8 @@ class DebugWeightClone(Rule):
         binding = _binding_of(node, name, site)
         if binding is None or site.scope(node).is_class or site.is_imported(name):
             return
-        reads = [read for read in site.reads(name, site.scope(node)) if binding in site.definitions(read)]
+        every = list(site.reads(name, site.scope(node)))
+        reads = [read for read in every if binding in site.definitions(read)]
         trace = _traces.Trace(binding, site)
         if trace.escapes:
             return
@@ -135,6 +136,8 @@ class DebugWeightClone(Rule):
         if not reads:
             message = f"nothing reads `{name}`, a copy of the weights `{source}`"
             deleted = [each for each in trace.statements if isinstance(each, ast.Delete)]
+            if deleted and (every or any(site.span(each) < site.span(node) for each in deleted)):
+                return  # who deletes it first, or reads it afterwards, fails otherwise where there is none
             yield self._unread(node, [node, *deleted], copy, message, site)
         elif trace.compared:
             ends = "only a log message compares" if trace.logs else "nothing uses what is computed from"

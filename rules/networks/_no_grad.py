@@ -17,6 +17,7 @@ from rlint.syntax.walk import below
 
 _LEARNS = regex(r"(^|_)(learn|train|update|optimi[sz]e|fit|backward|closure)")
 HOOKS = ("register_forward_hook", "register_forward_pre_hook", "register_module_forward_hook")
+_COMPUTED_WEIGHTS = ("weight_norm", "spectral_norm")
 _NO_MATTER = ("draws random numbers", "prints", "writes to the log", "reads the clock", "moves the module")
 _HOST = frozenset({Tag.NDARRAY, Tag.NUMPY_SCALAR, Tag.FLOAT, Tag.INT, Tag.BOOL, Tag.STR, Tag.NONE})
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr)
@@ -130,6 +131,14 @@ def only_leads_on(statement: ast.stmt, site: Site) -> bool:
     return False
 
 
+def _computes_weights(site: Site) -> bool:
+    """Does the program know layers that compute their weights in each run, and keep them as attributes?"""
+    imported = {target for module in site.index.modules.values() for target in module.imports.values()}
+    return any(
+        f"torch.nn.utils.{name}" in imported or site.is_attribute_read(name) for name in _COMPUTED_WEIGHTS
+    )
+
+
 def joined(texts: Sequence[str]) -> str:
     """`a`, `b` and `c`."""
     quoted = [f"`{text}`" for text in texts]
@@ -155,6 +164,8 @@ def doubt_about(call: ast.Call, site: Site) -> str | None:
     )
     if anatomy.keeps or anatomy.hooks or hooked or anatomy.overrides & {"__call__"}:
         return f"What `{name}` keeps of the run, by attributes or hooks, has no gradient any more"
+    if _computes_weights(site):
+        return f"What `{name}` computes its weights as (`weight_norm`) has no gradient until it runs again"
     outlets = {left.outlet for left in site.outlets(call)}
     if Outlet.SHOWN in outlets:
         return "What is printed or asked of the result says that it has no gradient any more"

@@ -71,6 +71,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.project.weights import (
     Loaded,
@@ -82,6 +83,7 @@ from rlint.project.weights import (
 )
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.networks._followers import copied_value, exists_before, is_access, is_kept, paired_parameters
+from rlint.syntax.scopes import How
 
 LESS_OFTEN = "Copy every few hundred updates or blend softly, which changes the algorithm"
 IN_PLACE = f"{LESS_OFTEN}; or copy the tensors in place, without building and comparing state dicts"
@@ -136,7 +138,7 @@ class HardTargetCopy(Rule):
                 return
         if not is_network(source, site) or not is_follower(target, source, site) or is_kept(target, site):
             return
-        if is_made_with_its_owner(target, site):
+        if is_made_with_its_owner(target, site) or is_newly_made(source, call, site):
             return
         if site.heat_of(call).level < Heat.WARM or not site.runs_each_pass(call):
             return
@@ -164,6 +166,25 @@ def is_made_with_its_owner(target: ast.expr, site: Site) -> bool:
     """Is the second network made for the first time, in a constructor, however often that runs?"""
     function = site.function(target)
     return function is not None and function.name in ("__init__", "__post_init__", "__new__")
+
+
+def is_newly_made(source: ast.expr, call: ast.Call, site: Site) -> bool:
+    """Is what is copied as new, made in the same run of the function and the same pass of its loops? Then a
+    training begins, however often that happens.
+    """
+    if not isinstance(source, ast.Name):
+        return False
+    made = site.definitions(source)
+    return bool(made) and all(
+        binding.how is How.ASSIGN
+        and binding.value is not None
+        and isinstance(value := copied_value(binding.value), ast.Call)
+        and site.qualified(value.func) != "copy.deepcopy"
+        and site.kind_of(value).tag is Tag.MODULE
+        and site.function(binding.node) is site.function(call)
+        and site.loops(binding.node) == site.loops(call)
+        for binding in made
+    )
 
 
 def is_per_step(node: ast.AST, site: Site) -> bool:

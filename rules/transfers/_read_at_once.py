@@ -15,6 +15,8 @@ _SAME_BY = {
     "bool": "bool",
 }
 _TAKES_LISTS = frozenset(f"builtins.{name}" for name in "sum max min any all list tuple set sorted".split())
+_GIVES_COMPLEX = """cdouble cfloat complex complex32 complex64 complex128 eig eigvals fft fft2 fftn polar rfft
+    stft view_as_complex""".split()
 TITLE = "Read all numbers at once"
 
 
@@ -30,6 +32,8 @@ def build_fix(read: Read, site: Site) -> Fix | None:
     flat = "" if kind.rank == 1 else ".flatten()"
     if flat:
         reasons.append(f"`{site.text(read.tensor)}` must hold one number in each row")
+    if any(may_be_complex(call.func, kind, site) for call in reads):
+        reasons.append(f"`{site.text(read.tensor)}` must not hold complex numbers")
     listed = f"{site.operand(read.tensor)}{flat}.tolist()"
     edits = whole(read, listed, kind, site) or (
         indexed(read, reads, listed, site) if read.is_indexed else looped(read, reads, listed, site)
@@ -39,6 +43,19 @@ def build_fix(read: Read, site: Site) -> Fix | None:
     reason = ", and ".join(reasons)
     reason = f"{reason[:1].upper()}{reason[1:]}" if not reason.startswith("`") else reason
     return Fix(TITLE, Safety.UNSAFE if reason else Safety.SAFE, (*edits,), reason or None)
+
+
+def may_be_complex(function: ast.expr, kind: Kind, site: Site) -> bool:
+    """Does `float` or `int` make a number of an element, which it does not of Python's complex numbers? Where
+    the type is not known, it may be complex if the program deals with such numbers at all.
+    """
+    if site.qualified(function) not in ("builtins.float", "builtins.int"):
+        return False
+    if kind.dtype:
+        return kind.dtype.startswith("complex")
+    constants: list[ast.AST] = site.tree.of_type(ast.Constant)
+    written = any(isinstance(getattr(one, "value", None), complex) for one in constants)
+    return written or any(site.is_attribute_read(name) for name in _GIVES_COMPLEX)
 
 
 def doubts(read: Read, reads: list[ast.Call], site: Site) -> list[str] | None:

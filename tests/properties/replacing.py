@@ -11,7 +11,7 @@ from properties.draft import Draft, statements
 def import_otherwise(draft: Draft) -> bool:
     """A module is imported in another way."""
     imports = [n for n in draft.tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
-    imports = [n for n in imports if getattr(n, "module", "") != "__future__"]
+    imports = [n for n in imports if getattr(n, "module", "") != "__future__" and n.names[0].name != "*"]
     if not imports:
         return False
     node = draft.rng.choice(imports)

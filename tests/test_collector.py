@@ -1,0 +1,41 @@
+"""Runs leave the collector of cycles off; what they leave behind is freed all the same."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+
+import pytest
+
+from rlint import group_checks
+
+
+class Cycle(list[object]):
+    """Holds itself, among much else."""
+
+
+def left_behind() -> weakref.ref[Cycle]:
+    """Make garbage that only the collector can free."""
+    cycle = Cycle([number] for number in range(50_000))
+    cycle.append(cycle)
+    return weakref.ref(cycle)
+
+
+def test_a_process_that_runs_again_and_again_frees_what_runs_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An editor's server runs for days."""
+    few = sys.getallocatedblocks() + 20_000
+    monkeypatch.setattr(group_checks, "_blocks_before_collection", few)
+    found = []
+    for _ in range(3):
+        with group_checks.collector_off():
+            found.append(left_behind())
+    assert found[0]() is None
+
+
+def test_little_garbage_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A collection takes longer than the check of a file."""
+    monkeypatch.setattr(group_checks, "_blocks_before_collection", sys.getallocatedblocks() + 10_000_000)
+    with group_checks.collector_off():
+        found = left_behind()
+    with group_checks.collector_off():
+        assert found() is not None
