@@ -55,8 +55,9 @@ items from the middle, no handing on.
 Safe for a variable of one function, and for an attribute whose name begins with an underscore and which
 no other file reads, where items are only added, removed and counted. Unsafe for other attributes, since
 whoever reads them gets a deque, and where the program looks at all attributes of objects (`vars`,
-`__dict__`, names made up at run time) or stores objects (`pickle`); where it is looped over, since a deque must not be changed meanwhile; and
-for `random.sample`, which finds items in the middle of a deque slowly.
+`__dict__`, names made up at run time) or stores objects (`pickle`); where it is looped over, since a
+deque must not be changed meanwhile; and for `random.sample`, which finds items in the middle of a deque
+slowly.
 
 A replay buffer that is sampled from is best kept in arrays of a fixed size, written in a circle.
 
