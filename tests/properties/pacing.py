@@ -8,41 +8,44 @@ from properties.template import program
 
 
 def waiting(rng: Random) -> str:
-    """A thread hands over numbers, and another polls for them."""
+    """A thread hands over numbers, and another polls for them; all in one call, as neither waits alone."""
     return program(
         """
         import queue
         import threading
         import time
 
-        box = queue.<Queue>(<size>)
-        ready = threading.Event()
+        def exchange():
+            box = queue.<Queue>(<size>)
+            ready = threading.Event()
 
-        def produce():
-            for number in range(<count>):
-                while box.full():
+            def produce():
+                for number in range(<count>):
+                    while box.full():
+                        time.sleep(0.001)
+                    box.put(number)
+                ready.set()
+
+            def take():
+                while box.empty():
                     time.sleep(0.001)
-                box.put(number)
-            ready.set()
+                return box.get(<given>)
 
-        def take():
-            while box.empty():
+            def wait():
+                while not ready.is_set():
+                    time.sleep(0.001)
+                    <inside>
+                return ready.is_set()
+
+            worker = threading.Thread(target=produce)
+            worker.start()
+            print(sorted(take() for _ in range(<count>)))
+            print(wait())
+            while worker.is_alive():
                 time.sleep(0.001)
-            return box.get(<given>)
+            print(box.empty(), worker.is_alive())
 
-        def wait():
-            while not ready.is_set():
-                time.sleep(0.001)
-                <inside>
-            return ready.is_set()
-
-        worker = threading.Thread(target=produce)
-        worker.start()
-        print(sorted(take() for _ in range(<count>)))
-        print(wait())
-        while worker.is_alive():
-            time.sleep(0.001)
-        print(box.empty(), worker.is_alive())
+        exchange()
         """,
         Queue=rng.choice(("Queue", "LifoQueue", "SimpleQueue", "PriorityQueue")),
         size=rng.choice(("", "1", "maxsize=3")),
