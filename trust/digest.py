@@ -36,7 +36,7 @@ def parts_of(path: Path) -> Iterator[Part]:
 
 
 def _content(name: str, file: IO[bytes]) -> Iterator[Part]:
-    """An archive by its members, a checkpoint by its tensors, anything else by its bytes."""
+    """A checkpoint by its tensors, another archive by its members, anything else by its bytes."""
     if not zipfile.is_zipfile(file):
         file.seek(0)
         content = file.read()
@@ -47,8 +47,13 @@ def _content(name: str, file: IO[bytes]) -> Iterator[Part]:
         members = [each for each in archive.namelist() if not each.endswith("/")]
         if any(each.endswith("/data.pkl") or each == "data.pkl" for each in members):
             file.seek(0)
-            yield from _leaves(name, _loaded(file))
-            return
+            try:
+                loaded = _loaded(file)
+            except (ImportError, AttributeError):
+                pass  # it holds objects of classes that this interpreter cannot import
+            else:
+                yield from _leaves(name, loaded)
+                return
         for member in sorted(members):
             inside = io.BytesIO(archive.read(member))
             where = f"{name}/{member}" if name else member
@@ -110,6 +115,8 @@ def _leaves(name: str, value: Any) -> Iterator[Part]:
     elif isinstance(value, (list, tuple)):
         for number, inner in enumerate(value):
             yield from _leaves(f"{name}[{number}]", inner)
+    elif hasattr(value, "state_dict"):
+        yield from _leaves(name, value.state_dict())
     elif isinstance(value, (int, float, complex, str, bytes, type(None))):
         shown = repr(value)
         yield name, hashlib.sha256(shown.encode()).hexdigest(), shown[:60]

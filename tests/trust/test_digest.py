@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -66,6 +67,43 @@ def test_only_what_differs_differs(digest: ModuleType, tmp_path: Path, write: Wr
     first, again, other = (digest.digests(folder)["saved"] for folder in folders)
     assert first == again
     assert [part for part in first if first[part][0] != other[part][0]] == [name]
+
+
+def network_file(path: Path, number: float) -> None:
+    """A network as a whole."""
+    net = torch.nn.Linear(1, 1)
+    torch.nn.init.constant_(net.weight, number)
+    torch.nn.init.zeros_(net.bias)
+    torch.save(net, path)
+
+
+def test_networks_are_compared_by_their_weights(digest: ModuleType, tmp_path: Path) -> None:
+    """The network, and not that it is one, is what was trained."""
+    found = []
+    for number in (1.0, 1.0, 2.0):
+        network_file(tmp_path / "file", number)
+        found.append({name: value for name, value, _ in digest.parts_of(tmp_path / "file")})
+    assert found[0] == found[1]
+    assert {name for name in found[0] if found[0][name] != found[2][name]} == {"weight"}
+
+
+def test_networks_of_unknown_classes_go_by_their_bytes(
+    digest: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The project may be no part of the environment: its checkpoints are compared all the same."""
+    module = ModuleType("agents_of_nobody")
+    module.Actor = type("Actor", (torch.nn.Linear,), {"__module__": module.__name__})  # type: ignore[attr-defined]
+    found = []
+    for number in (1.0, 1.0, 2.0):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, module.__name__, module)
+            net = module.Actor(1, 1)
+            torch.nn.init.constant_(net.weight, number)
+            torch.nn.init.zeros_(net.bias)
+            torch.save(net, tmp_path / "file")
+        found.append({name: value for name, value, _ in digest.parts_of(tmp_path / "file")})
+    assert found[0] == found[1]
+    assert found[0] != found[2]
 
 
 def test_values_that_nobody_can_compare_go_by_their_kind(digest: ModuleType, tmp_path: Path) -> None:
