@@ -7,23 +7,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rlint.findings import Edit, Finding, Fix, Safety
+from rlint.project.lookups import OF_THE_FUNCTION, lookups
 from rlint.project.site import Site
-
-_LOOKS = {"locals": 9, "vars": 1, "dir": 1, "eval": 2, "exec": 2}
-"""Functions that see the variables of who calls them, unless they are given so many arguments."""
 
 
 def doubted(findings: Sequence[Finding], site: Site) -> list[Finding]:
     """The findings of one rule, with those fixes made unsafe that somebody may notice."""
     replaced = sorted(site.knowledge.names.replaced_methods)
-    looking = _looking(site)
+    looking = list(lookups(site.tree, {**OF_THE_FUNCTION, "dir": 1}))
     if not (replaced or looking):
         return list(findings)
     return [_with_doubt(finding, replaced, looking, site) for finding in findings]
 
 
 def _with_doubt(
-    finding: Finding, replaced: Sequence[str], looking: Sequence[tuple[ast.Call, str]], site: Site
+    finding: Finding, replaced: Sequence[str], looking: Sequence[ast.Call], site: Site
 ) -> Finding:
     fix = finding.fix
     if fix is None or fix.safety is not Safety.SAFE:
@@ -41,27 +39,16 @@ def _replaced_reason(fix: Fix, replaced: Sequence[str], site: Site) -> str | Non
     return None
 
 
-def _looking(site: Site) -> list[tuple[ast.Call, str]]:
-    """The calls that may look at, or change, the variables of their function by name."""
-    found = []
-    for name in site.tree.of_type(ast.Name):
-        if name.id in _LOOKS:
-            call = site.parent(name)
-            if isinstance(call, ast.Call) and call.func is name and len(call.args) < _LOOKS[name.id]:
-                found.append((call, name.id))
-    return found
-
-
-def _looking_reason(fix: Fix, looking: Sequence[tuple[ast.Call, str]], site: Site) -> str | None:
+def _looking_reason(fix: Fix, looking: Sequence[ast.Call], site: Site) -> str | None:
     """What is computed, and under which name, shows in a call that comes later."""
-    for call, name in looking:
+    for call in looking:
         function = site.function(call)
         within = site.span(function) if function is not None else (0, len(site.tree.text))
         for edit in fix.edits:
             earlier = not site.loops(call) and site.span(call)[1] <= edit.start
             inside = within[0] <= edit.start <= edit.end <= within[1]
             if inside and not earlier and (function is not None or _is_outside_functions(edit, site)):
-                return f"`{name}` may look at the variables that are there"
+                return f"`{site.text(call.func)}` may look at the variables that are there"
     return None
 
 

@@ -33,6 +33,7 @@ from rlint.project.knowledge import Knowledge
 from rlint.project.launches import makes_worker
 from rlint.project.linked import Linked
 from rlint.project.locks import Section
+from rlint.project.lookups import OF_THE_FUNCTION, lookups
 from rlint.project.loops import GRADIENT_STEP, AnyLoop
 from rlint.project.modes import sets_mode_around
 from rlint.project.modules import Anatomy, Modules
@@ -311,7 +312,7 @@ class Site(TopLevel):
                 inner = inner.parent
             if inner is not scope:
                 return True
-        return any(self.tree.scope(node).function is scope for node in self._dynamic_lookups)
+        return any(self.tree.scope(call).function is scope for call in self._dynamic_lookups)
 
     def attribute_uses(self, attribute: str) -> list[ast.Attribute]:
         """All nodes of this file that read, set or delete an attribute of this name, on any object."""
@@ -846,12 +847,5 @@ class Site(TopLevel):
         return found
 
     @cached_property
-    def _dynamic_lookups(self) -> list[ast.Name]:
-        found = []
-        for name, enough in (("locals", 9), ("vars", 1), ("exec", 2), ("eval", 2), ("globals", 9)):
-            for node in self._names.get(name, ()):
-                call = self.tree.parents.get(node)
-                # given an object, or the names to use, these look up nothing here
-                if isinstance(call, ast.Call) and call.func is node and len(call.args) < enough:
-                    found.append(node)
-        return found
+    def _dynamic_lookups(self) -> list[ast.Call]:
+        return list(lookups(self.tree, {**OF_THE_FUNCTION, "globals": 9}))

@@ -1,0 +1,23 @@
+"""Calls that see or change the variables around them by names that only the running program knows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from rlint.syntax.tree import Tree
+
+OF_THE_FUNCTION: Mapping[str, int] = {"locals": 9, "vars": 1, "exec": 2, "eval": 2}
+"""Functions that see the variables of who calls them, unless they are given so many arguments: an object to
+look at, or the names to use.
+"""
+
+
+def lookups(tree: Tree, functions: Mapping[str, int] = OF_THE_FUNCTION) -> Iterator[ast.Call]:
+    """The calls of such functions, in source order."""
+    for name in tree.of_type(ast.Name):
+        enough = functions.get(name.id)
+        if enough is not None:
+            call = tree.parents.get(name)
+            if isinstance(call, ast.Call) and call.func is name and len(call.args) < enough:
+                yield call
