@@ -76,18 +76,25 @@ def learned_from(value: ast.expr, site: Site) -> bool | None:
             continue
         if any(keyword.arg in _KEEPS_ON_PURPOSE for keyword in call.keywords):
             return None
-        directly = {
-            binding
-            for part in (use.value, *call.args)
-            for name in below(part)
-            if isinstance(name, ast.Name)
-            for binding in site.definitions(name)
-        }
+        directly: set[Binding] = set()
+        handed: set[Binding] = set()
+        for part in (use.value, *call.args):
+            arguments = {node for made in below(part) for node in _given_to(made)}
+            for name in below(part):
+                if isinstance(name, ast.Name):
+                    (handed if name in arguments else directly).update(site.definitions(name))
         if bindings & directly:
             learned = True
-        elif bindings & set(_made_of(directly, site)):
+        elif bindings & (handed | set(_made_of(directly | handed, site))):
             learned = learned or surely_attached(value, site)
     return learned
+
+
+def _given_to(node: ast.AST) -> Iterator[ast.AST]:
+    """All that stands in the arguments of a call: a reward, perhaps, that a loss is made of."""
+    if isinstance(node, ast.Call):
+        for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
+            yield from below(argument)
 
 
 def _is_made(binding: Binding) -> bool:

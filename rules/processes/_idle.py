@@ -66,7 +66,9 @@ class Idle:
             case ast.With(items=[ast.withitem(context_expr=lock)], body=body):
                 return _is_lock(lock, self.site) and self.block(body)
             case ast.Expr(value=ast.Call() as call):
-                return self.site.call_effect(call).reason.startswith(_HARMLESS)
+                # of what a function of the project does, the reason tells only the first
+                harmless = self.site.call_effect(call).reason.startswith(_HARMLESS)
+                return harmless and not self.site.callables(call)
             case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=[]):
                 absent = all(means_not_there(handler) for handler in handlers)
                 parts = [body, orelse, *(handler.body for handler in handlers)]
