@@ -20,6 +20,12 @@ _CHANGES = frozenset(
 _PASSES_ON = frozenset({"parameters", "named_parameters", "get", "copy"})
 _HOLDERS = frozenset({Tag.LIST, Tag.DICT, Tag.SET, Tag.DEQUE, Tag.UNKNOWN, Tag.INSTANCE, Tag.REPLAY_BUFFER})
 _GUARDS = (ast.If, ast.IfExp, ast.Try, ast.Match, ast.BoolOp, ast.Lambda, ast.ExceptHandler)
+_GO_THROUGH = frozenset(
+    f"builtins.{name}" for name in "dict enumerate filter iter list map set sorted sum tuple zip".split()
+)
+_SAME_ITEMS = frozenset(
+    {Tag.LIST, Tag.TUPLE, Tag.DICT, Tag.SET, Tag.DEQUE, Tag.STR, Tag.RANGE, Tag.NDARRAY, Tag.TENSOR}
+)
 _DEPTH = 4
 
 
@@ -147,6 +153,10 @@ def is_kept(attribute: ast.Attribute, site: Site) -> bool:
 def _only_reads(call: ast.Call, site: Site) -> bool:
     if isinstance(call.func, ast.Attribute) and call.func.attr in _PASSES_ON:
         return True
+    if site.qualified(call.func) in _GO_THROUGH and not all(
+        site.kind_of(value).tag in _SAME_ITEMS for value in call.args
+    ):
+        return False  # a sampler has other items each time
     made = site.kind_of(call).tag in (Tag.DATASET, Tag.LOADER) or makes_environment(call, site)
     return made or site.answers_alike(call)
 
