@@ -48,15 +48,25 @@ class Source:
         """`text` as bytes of this file; UnicodeEncodeError where its encoding cannot hold them."""
         if self.notebook is not None:
             text = self.notebook.rendered(text)
-        elif self.encoding != "utf-8" and self.text.encode(self.encoding) != self.raw:
-            raise UnicodeEncodeError(
-                self.encoding,
-                self.text,
-                0,
-                len(self.text),
-                "decoding and encoding does not give the same bytes",
-            )
-        return (codecs.BOM_UTF8 if self.bom else b"") + text.encode(self.encoding)
+            return (codecs.BOM_UTF8 if self.bom else b"") + text.encode(self.encoding)
+        if self.encoding != "utf-8" and self._encoded(self.text) != self.raw:
+            raise self._refusal(self.text, "decoding and encoding does not give the same bytes")
+        body = self._encoded(text)
+        declared, _ = _declared_encoding(body)
+        if (_normalised(declared) if declared else "utf-8") != self.encoding:
+            raise self._refusal(text, "a comment that names an encoding would come to the top, or leave it")
+        return (codecs.BOM_UTF8 if self.bom else b"") + body
+
+    def _encoded(self, text: str) -> bytes:
+        try:
+            return text.encode(self.encoding)
+        except UnicodeEncodeError:
+            raise
+        except ValueError as error:  # of codecs that only hold some texts
+            raise self._refusal(text, str(error)) from error
+
+    def _refusal(self, text: str, reason: str) -> UnicodeEncodeError:
+        return UnicodeEncodeError(self.encoding, text, 0, len(text), reason)
 
     def unwritable(self, text: str) -> Problem | None:
         """Why a notebook cannot be written with `text`, if that is so; nothing then comes of the fixes."""

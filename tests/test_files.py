@@ -140,3 +140,24 @@ def test_names_that_are_no_text_can_be_printed(tmp_path: Path) -> None:
     name = display_name(tmp_path / os.fsdecode(b"caf\xe9.py"), tmp_path)
     assert name == "caf\\xe9.py"
     name.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        pytest.param(b"#\n#\n# coding: utf-16\nx = 1\n", "# coding: utf-16\nx = 1\n", id="comes to the top"),
+        pytest.param(b"# coding: latin-1\nx = 1\n", "\n\n# coding: latin-1\nx = 1\n", id="leaves it"),
+    ],
+)
+def test_a_coding_line_must_not_move(tmp_path: Path, raw: bytes, text: str) -> None:
+    """A text that Python would decode otherwise than it was encoded is not written."""
+    with pytest.raises(UnicodeEncodeError, match="names an encoding"):
+        source(tmp_path / "x.py", raw).encode(text)
+
+
+def test_codecs_that_fail_in_their_own_way(tmp_path: Path) -> None:
+    """Whatever keeps a codec from encoding a text is a UnicodeEncodeError."""
+    label = "a" * 64  # longer than a part of a domain's name may be
+    found = source(tmp_path / "x.py", b"# coding: idna\nx = 1\n")
+    with pytest.raises(UnicodeEncodeError):
+        found.encode(f"# coding: idna\n{label} = 1\n")

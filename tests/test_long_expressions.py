@@ -13,7 +13,7 @@ from rlint import engine, registry
 from rlint.files import source_from_text
 from rlint.findings import Problem
 from rlint.runs import Target
-from rlint.syntax.depth import DEEPEST
+from rlint.syntax.depth import DEEPEST, TOO_DEEP
 
 CODES = frozenset(entry.code for entry in registry.catalogue())
 NOWHERE = "rlint-test-nowhere"
@@ -93,3 +93,30 @@ def test_a_long_chain_is_fixed_at_once() -> None:
     assert changed.text.count("reshape") == 1
     assert "x.reshape(-1, 126)" in changed.text
     assert engine.fix([target(changed.text)], unsafe=True, jobs=1).changed == ()
+
+
+def test_what_is_far_too_deep_is_left_alone() -> None:
+    """Fixing layer by layer would take as many rounds as there are layers."""
+    text = hostile.KINDS["reshapes"](TOO_DEEP)
+    assert isinstance(text, str)
+    report = engine.fix([target(text)], unsafe=True, jobs=1)
+    assert report.changed == ()
+    assert report.report.problems == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "kind", ["whiles", "nested calls", "prints", "logs", "augmented assignments", "forward of one"]
+)
+def test_work_grows_as_a_program_does(kind: str) -> None:
+    """The same for what stands in one loop again and again."""
+    assert growth(kind, 400) < 4.5
+
+
+def test_parameters_that_are_global_too_are_read() -> None:
+    """Python does not run such a program, but parses it."""
+    text = (
+        hostile.HEAD
+        + "def fit(size, made, optimizer):\n    for x in made:\n        optimizer.step()\n    global size\n"
+    )
+    assert engine.check([target(text)], jobs=1).problems == ()

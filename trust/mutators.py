@@ -207,7 +207,8 @@ def changed_json(text: str, rng: random.Random) -> str:
         at = rng.randrange(len(text) + 1)
         return text[:at] + rng.choice((*ODD, "[", "{", '"', ",", ":")) + text[at + rng.randrange(3) :]
     for _ in range(rng.choice((1, 1, 2, 4))):
-        data = _changed_value(data, rng)
+        # what was put into itself would have no end: each change begins with values of its own
+        data = _changed_value(json.loads(json.dumps(data)), rng)
     return json.dumps(data, indent=rng.choice((None, 1)), ensure_ascii=rng.random() < 0.5)
 
 

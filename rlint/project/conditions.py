@@ -83,16 +83,23 @@ class Conditions:
         self.loops = loops
         self._known: dict[ast.stmt, tuple[Guard, ...]] = {}
         self._left: dict[ast.stmt, tuple[Guard, ...]] = {}
+        self._of_parts: dict[tuple[ast.AST, ast.AST | None], tuple[Guard, ...]] = {}
         self._of_tests: dict[tuple[ast.expr, bool], list[Guard]] = {}
 
     def of(self, node: ast.AST) -> tuple[Guard, ...]:
         """The conditions that `node` stands behind in its function, innermost first. Those that hold in
         nearly every pass (the episode goes on, enough samples are there) are left out.
         """
+        around = self.tree.buried.get(node)
+        child = self.tree.wholes.of(around or node)
+        known = self._of_parts.get((child, around))
+        if known is None:
+            found = [self._guard(Sort.OTHER, around)] if around is not None else []
+            known = self._of_parts[child, around] = (*found, *self._of_part(child))
+        return known
+
+    def _of_part(self, child: ast.AST) -> tuple[Guard, ...]:
         found: list[Guard] = []
-        child = self.tree.buried.get(node, node)
-        if child is not node:
-            found.append(self._guard(Sort.OTHER, child))
         for parent in self.tree.ancestors(child):
             if isinstance(child, ast.stmt):
                 return (*found, *self._of_statement(child))

@@ -15,7 +15,7 @@ from rlint.project.kinds import Kinds
 from rlint.project.names import Names
 from rlint.project.own_items import CHANGES, holds_own_items
 from rlint.syntax.forms import argument_count
-from rlint.syntax.scopes import Binding, How
+from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
 from rlint.syntax.walk import below, children, size_of
 
@@ -66,6 +66,7 @@ class Effects:
         self.hidden = Hidden(tree, names, kinds, self._effect_of_body)
         self._calls: dict[tuple[ast.Call, bool], tuple[Effect, str | None]] = {}
         self._of_large: dict[ast.AST, Effect] = {}
+        self._immutable: dict[tuple[Scope | None, str], bool] = {}
 
     def effect_of(self, expression: ast.AST) -> Effect:
         """The effect of evaluating an expression, all its parts included."""
@@ -333,13 +334,16 @@ class Effects:
         """Has the variable nothing but values that `+=` cannot change in place? What a call gives
         without saying what it is counts as new.
         """
-        _, bindings = self.names.bindings(name)
-        return all(
-            binding.how is How.AUGMENT
-            or is_immutable(self.kinds.binding_kind(binding))
-            or isinstance(binding.value, (ast.Call, ast.BinOp, ast.UnaryOp))
-            for binding in bindings
-        )
+        scope, bindings = self.names.bindings(name)
+        known = self._immutable.get((scope, name.id))
+        if known is None:
+            known = self._immutable[scope, name.id] = all(
+                binding.how is How.AUGMENT
+                or is_immutable(self.kinds.binding_kind(binding))
+                or isinstance(binding.value, (ast.Call, ast.BinOp, ast.UnaryOp))
+                for binding in bindings
+            )
+        return known
 
     def _made_here(self, binding: Binding) -> bool:
         if binding.how is How.AUGMENT:

@@ -70,8 +70,8 @@ def coldest(node: ast.AST, tree: Tree) -> Heat:
     if node in tree.buried:
         return Heat.COLD
     cap = Heat.HOT
-    child = node
-    for parent in tree.ancestors(node):
+    child = tree.wholes.of(node)
+    for parent in tree.ancestors(child):
         if isinstance(parent, (*LOOPS, *FUNCTIONS, ast.Lambda)):
             if isinstance(parent, FUNCTIONS) and isinstance(child, ast.stmt) and made_before(parent, child):
                 return Heat.COLD

@@ -8,7 +8,7 @@ from typing import ClassVar
 from rlint.project import batches, facts
 from rlint.project.annotations import annotation_kind
 from rlint.project.by_use import ByUse
-from rlint.project.flow import Flow
+from rlint.project.flow import MOST_VALUES, Flow
 from rlint.project.guards import last_name
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.kind_algebra import along, arithmetic, each_of, item_of, refines
@@ -70,7 +70,8 @@ class Kinds(CallKinds, DisplayKinds):
 
     def used_as(self, name: str, scope: Scope) -> Kind:
         """What the uses of a variable of `scope` tell about its values, or UNKNOWN."""
-        return self._by_use.kind_of(scope.bindings[name][0])
+        bindings = scope.bindings.get(name)
+        return self._by_use.kind_of(bindings[0]) if bindings else UNKNOWN
 
     def _parameter_kind(self, call: ast.Call, argument: str) -> Kind:
         assert self.project is not None
@@ -88,7 +89,7 @@ class Kinds(CallKinds, DisplayKinds):
         if scope is None:
             return Kind(Tag.FUNCTION, of=qualified) if qualified else UNKNOWN
         bindings = self.flow.reaching(node)
-        if not bindings:
+        if not bindings or len(bindings) > MOST_VALUES:
             return UNKNOWN
         kind = self.binding_kind(bindings[0])
         for binding in bindings[1:]:

@@ -64,13 +64,13 @@ class Loops:
         """The loops of the same function whose body repeats `node`, innermost first. A loop that the
         line leaves on its way (`break`, `return`, `raise` at the end of its block) does not repeat it.
         """
+        node = self.tree.wholes.of(self.tree.buried.get(node, node))
         known = self._around.get(node)
         if known is None:
             known = self._around[node] = self._find_around(node)
         return known
 
     def _find_around(self, node: ast.AST) -> list[AnyLoop]:
-        node = self.tree.buried.get(node, node)
         found: list[AnyLoop] = []
         left = 0
         leaves_all = False

@@ -28,6 +28,7 @@ class Names:
         self.tree = tree
         self.module = module
         self._cache: dict[ast.AST, str | None] = {}
+        self._imports: dict[tuple[Scope, str], list[Binding]] = {}
 
     def qualified(self, expression: ast.expr) -> str | None:
         """The canonical dotted name of what an expression refers to, or None.
@@ -111,7 +112,7 @@ class Names:
         scope, bindings = self.bindings(expression)
         if scope is None:
             return self._unbound(expression)
-        return self._bound(bindings, depth)
+        return self._bound(scope, expression.id, bindings, depth)
 
     def _unbound(self, name: ast.Name) -> str | None:
         if name.id in self._set_by_text:
@@ -127,8 +128,11 @@ class Names:
             return f"{stars[0]}.{name.id}"
         return None
 
-    def _bound(self, bindings: list[Binding], depth: int) -> str | None:
-        imports = [binding for binding in bindings if binding.how is How.IMPORT]
+    def _bound(self, scope: Scope, name: str, bindings: list[Binding], depth: int) -> str | None:
+        imports = self._imports.get((scope, name))
+        if imports is None:
+            imports = [binding for binding in bindings if binding.how is How.IMPORT]
+            self._imports[scope, name] = imports
         if imports:
             others = [binding for binding in bindings if binding.how is not How.IMPORT]
             if all(_is_stand_in(binding) for binding in others) and _is_one_library(imports):

@@ -85,6 +85,32 @@ class Order:
                 yield sibling
             child = parent
 
+    def later(self, node: ast.AST, whole: ast.AST) -> Iterator[ast.AST]:
+        """What `whole` evaluates after `node`, besides the nodes on the way down to it."""
+        child = node
+        while child is not whole:
+            parent = self.tree.parents[child]
+            parts = [part for part, _ in self._ordered(parent)]
+            if child in parts:
+                yield from parts[parts.index(child) + 1 :]
+            if isinstance(parent, ast.AugAssign) and child is parent.value:
+                yield parent.target  # is read before, and bound after
+            child = parent
+
+    def beside(self, first: ast.expr, second: ast.expr) -> tuple[list[ast.AST], list[ast.AST]]:
+        """What the statements of two expressions evaluate between them, where `first` is always before: whole
+        parts of theirs, and the nodes around `first` that are evaluated once it is.
+        """
+        here, there = self.tree.statement(first), self.tree.statement(second)
+        around = self._path(first)
+        if here is not there:
+            return [*self.later(first, here), *self.earlier(second, there)], around[1:-1]
+        meeting, to_first, to_second = self._meeting(first, second)
+        parts = [part for part, _ in self._ordered(meeting)]
+        passed = parts[parts.index(to_first) + 1 : parts.index(to_second)]
+        whole = [*self.later(first, to_first), *passed, *self.earlier(second, to_second)]
+        return whole, around[1 : around.index(meeting)]
+
     def _reached(self, first: ast.expr, second: ast.expr, statement: ast.stmt) -> bool:
         if isinstance(statement, (ast.If, ast.While)):
             below = next((node for node in self._ancestry(second) if node in statement.body), None)

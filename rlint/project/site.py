@@ -70,6 +70,8 @@ class Site(TopLevel):
         self._beats = Beats(heat)
         self._by_scope: dict[str, dict[Scope | None, list[ast.Name]]] = {}
         self._reads: dict[tuple[str, Scope], list[ast.Name]] = {}
+        self._outlets: dict[ast.expr, tuple[Left, ...]] = {}
+        self._captured: dict[tuple[str, Scope], bool] = {}
         self.order = Order(self.tree)
         self._changes = Changes(knowledge)
         self._work = work.Work(index)
@@ -159,7 +161,7 @@ class Site(TopLevel):
 
     def calls_named(self, name: str, function: Function | None) -> list[ast.Call]:
         """The calls in a function (or at module level) of what bears this name or is a method of it."""
-        return [call for call in self._calls.get(name, ()) if self.tree.function(call) is function]
+        return self._calls.get((name, function), [])
 
     def place_of(self, expression: ast.expr) -> Place | None:
         """What a variable stands for: itself, or an item of a list that a loop runs over."""
@@ -279,6 +281,12 @@ class Site(TopLevel):
         """The scope in which a node is evaluated."""
         return self.tree.scope(node)
 
+    def keeps(self, name: ast.Name, first: ast.AST, second: ast.AST) -> bool:
+        """Is a variable surely bound to nothing else after `first` and before `second`? The same bindings may
+        reach both, and yet one of them may lie between, in a loop. False where in doubt.
+        """
+        return self.knowledge.flow.keeps(name, first, second)
+
     def bindings_before(self, name: str, node: ast.AST, scope: Scope) -> list[Binding]:
         """The bindings of a variable that may hold when the statement of `node` begins."""
         return self.knowledge.flow.before(name, self.tree.statement(node), scope)
@@ -304,6 +312,12 @@ class Site(TopLevel):
         """Is the variable used by a nested function, lambda or class, declared global, or may it be
         looked up by name (`locals()`, `exec`, `eval`)?
         """
+        known = self._captured.get((name, scope))
+        if known is None:
+            known = self._captured[name, scope] = self._is_captured(name, scope)
+        return known
+
+    def _is_captured(self, name: str, scope: Scope) -> bool:
         if name in self.tree.declared:
             return True
         for node in self.uses(name, scope):
@@ -456,7 +470,10 @@ class Site(TopLevel):
         """What becomes of the gradient that an expression's value carries: where it is cut off, learned
         from, stored, returned or handed to nobody knows whom.
         """
-        return self._gradients.outlets(expression)
+        known = self._outlets.get(expression)
+        if known is None:
+            known = self._outlets[expression] = self._gradients.outlets(expression)
+        return known
 
     def variable_outlets(self, name: ast.Name) -> tuple[Left, ...]:
         """The same for what a variable holds, from the place on where the name binds or reads it."""
@@ -831,12 +848,12 @@ class Site(TopLevel):
         return {last_name(shared.value) for shared in self.attribute_uses("share_memory_")}
 
     @cached_property
-    def _calls(self) -> dict[str, list[ast.Call]]:
-        found: dict[str, list[ast.Call]] = {}
+    def _calls(self) -> dict[tuple[str, Function | None], list[ast.Call]]:
+        found: dict[tuple[str, Function | None], list[ast.Call]] = {}
         for node in self.tree.of_type(ast.Call):
             match node.func:
                 case ast.Name(id=name) | ast.Attribute(attr=name):
-                    found.setdefault(name, []).append(node)
+                    found.setdefault((name, self.tree.function(node)), []).append(node)
         return found
 
     @cached_property

@@ -12,6 +12,7 @@ from rlint.syntax.imports import absolute_module
 from rlint.syntax.positions import Positions
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.walk import PARTS, number
+from rlint.syntax.wholes import Wholes
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Loop = ast.For | ast.AsyncFor | ast.While
@@ -53,6 +54,11 @@ class Tree:
     def buried(self) -> Mapping[ast.AST, ast.AST]:
         """The parts too deep in an expression to be looked at, and what is around them (depth.py)."""
         return buried_parts(self)
+
+    @cached_property
+    def wholes(self) -> Wholes:
+        """The whole that each part of an expression runs with."""
+        return Wholes(self.parents)
 
     @cached_property
     def read_from_within(self) -> frozenset[tuple[Scope, str]]:

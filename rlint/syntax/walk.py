@@ -50,6 +50,15 @@ def below(node: ast.AST) -> list[ast.AST]:
     return order[start:end]
 
 
+def is_in(node: ast.AST, part: ast.AST) -> bool:
+    """Is a node a part of a file that was read itself, or somewhere in it?"""
+    around = part.__dict__
+    start: int = around["_start"]
+    end: int = around["_end"]
+    own: int = node.__dict__["_start"]
+    return start <= own < end
+
+
 def size_of(node: ast.AST) -> int:
     """How many nodes a part of a file consists of, itself included; 0 for what was made by hand."""
     known = node.__dict__

@@ -69,6 +69,7 @@ from rlint.project.fed import ADDS
 from rlint.project.site import Site
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.buffers._fed import is_unread, same_values, target_of, values_of
+from rlint.syntax.walk import below
 
 
 class RedundantMemoryAdd(Rule):
@@ -123,6 +124,9 @@ def other_add(node: ast.Call, values: list[ast.expr], site: Site) -> ast.Call | 
                 continue
             first, second = sorted((node, call), key=site.span)
             if site.between(first, second) is None or site.loops(first) != site.loops(second):
+                continue
+            names = [name for value in values for name in below(value) if isinstance(name, ast.Name)]
+            if not all(site.keeps(name, first, second) for name in names):
                 continue
             target = target_of(call, site)
             if target is None or first is call or not is_unread(target, site):

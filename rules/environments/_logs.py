@@ -58,11 +58,13 @@ def log_write(statement: ast.stmt, site: Site) -> ast.Call | None:
 
 
 def writes_together(statement: ast.stmt, site: Site) -> list[ast.stmt]:
-    """The statements around one that write to a log right one after the other, itself included."""
-    block, index = site.tree.block(statement)
-    first = last = index
-    while first > 0 and log_write(block[first - 1], site) is not None:
-        first -= 1
+    """The statements that write to a log right one after the other, from their first on; empty where the
+    statement is not the first.
+    """
+    block, first = site.tree.block(statement)
+    if first > 0 and log_write(block[first - 1], site) is not None:
+        return []
+    last = first
     while last + 1 < len(block) and log_write(block[last + 1], site) is not None:
         last += 1
     return block[first : last + 1]

@@ -78,16 +78,14 @@ def _keeps_state(call: ast.Call, site: Site) -> bool:
 
 def _ends_here(call: ast.Call, backward: ast.Call, site: Site) -> bool:
     """Does the gradient of a value end in the backward, or before it?"""
-    for left in site.outlets(call):
-        if left.outlet in ENDS or left.outlet is Outlet.ARRAY:
-            continue
-        if left.outlet is not Outlet.LEARNED:
-            return False
-        if left.node is not backward and (
-            site.loops(left.node) != site.loops(backward) or site.between(left.node, backward) is None
-        ):
-            return False
-    return True
+    going_on = [left for left in site.outlets(call) if left.outlet not in (*ENDS, Outlet.ARRAY)]
+    if any(left.outlet is not Outlet.LEARNED for left in going_on):
+        return False
+    return all(
+        left.node is backward
+        or (site.loops(left.node) == site.loops(backward) and site.between(left.node, backward) is not None)
+        for left in going_on
+    )
 
 
 def _is_carried(loss: ast.expr, backward: ast.Call, site: Site) -> bool:

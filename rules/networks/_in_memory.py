@@ -224,6 +224,8 @@ def _means_the_same(part: ast.expr, place: ast.expr, site: Site) -> bool:
             scope = site.scope(node).lookup(node.id)
             if scope is not None and site.definitions(node) != site.bindings_before(node.id, place, scope):
                 return False
+            if not site.keeps(node, part, place):
+                return False
         elif isinstance(node, ast.Attribute):
             stores = [use for use in site.attribute_uses(node.attr) if not isinstance(use.ctx, ast.Load)]
             if any(site.function(store) is site.function(node) for store in stores):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from rlint.frozen import frozen
 from rlint.project.autograd import Autograd
+from rlint.project.flow import MOST_VALUES
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.project.weights import words_of
@@ -57,8 +58,10 @@ def begins_in_loop(keeper: ast.Name, node: ast.AST, site: Site) -> bool:
     """Is the keeper made anew in each pass of the innermost loop around the node?"""
     loop = site.loops(node)[0]
     scope = site.scope(keeper).lookup(keeper.id)
-    made = [b for b in scope.bindings[keeper.id] if b.how is How.ASSIGN] if scope is not None else []
-    made = [binding for binding in made if binding.statement is not node]
+    bindings = scope.bindings[keeper.id] if scope is not None else []
+    if len(bindings) > MOST_VALUES:
+        return True
+    made = [b for b in bindings if b.how is How.ASSIGN and b.statement is not node]
     return any(loop in site.ancestors(binding.statement) for binding in made) or not made
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from rlint.project import facts
 from rlint.project.effect import Level
 from rlint.project.kind import Tag
 from rlint.project.loops import AnyLoop
 from rlint.project.modules import Anatomy
 from rlint.project.site import Site
 from rlint.syntax.tree import FUNCTIONS
-from rlint.syntax.walk import below, children
+from rlint.syntax.walk import below, children, is_in
 
 # what these calls do touches neither weights nor tensors
 _HARMLESS = (
@@ -26,19 +27,81 @@ _HARMLESS = (
 )
 _CONTAINERS = frozenset({Tag.LIST, Tag.DICT, Tag.SET, Tag.DEQUE, Tag.LOGGER, Tag.WRITER, Tag.FILE})
 _WITHS = (ast.With, ast.AsyncWith)
+_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 
 
-def sees_the_same(call: ast.Call, again: ast.Call, site: Site) -> bool:
+def has_seen_the_same(call: ast.Call, earlier: Sequence[ast.Call], site: Site) -> bool:
+    """Did a call that reads like `call` run before it on the same input, with the same weights and under the
+    same settings of autograd? `earlier` are those before it, in their order.
+    """
+    for other in reversed(earlier):
+        same = sees_the_same(other, call, site)
+        if same:
+            return True
+        if same is None and _are_beside(other, call, site):
+            return False  # what changes between these two, changes between `call` and all before
+    return False
+
+
+def that_see_the_same(call: ast.Call, later: Sequence[ast.Call], site: Site) -> list[ast.Call]:
+    """Which calls that read like `call` run after it on the same input, with the same weights and under the
+    same settings of autograd? `later` are those behind it, in their order.
+    """
+    found: list[ast.Call] = []
+    for other in later:
+        same = sees_the_same(call, other, site)
+        if same:
+            found.append(other)
+        elif same is None and _are_beside(call, other, site):
+            break  # what changes between these two, changes between `call` and all behind
+    return found
+
+
+def sees_the_same(call: ast.Call, again: ast.Call, site: Site) -> bool | None:
     """Does `again`, which reads like `call`, run after it on the same input, with the same weights and under
-    the same settings of autograd?
+    the same settings of autograd? None if something may change them between the two.
     """
     if not site.order.always_before(call, again) or _withs(call, site) != _withs(again, site):
         return False
     between = site.between(call, again)
     if between is None:
         return False
+    beside, around = site.order.beside(call, again)
     watched = _Watched(call, site)
-    return not any(watched.changed_by(node) for part in between for node in _run(part))
+    if any(
+        watched.changed_by(node) and not _is_of_tensors(node, site) for part in beside for node in _run(part)
+    ):
+        return None
+    if any(watched.changed_by(node) for part in between for node in _run(part)):
+        return None
+    return None if any(_changes(node, call, watched, site) for node in around) else True
+
+
+def _changes(around: ast.AST, call: ast.Call, watched: _Watched, site: Site) -> bool:
+    """May what is made of a network's output in the same expression change it, its input or the network?"""
+    match around:
+        case ast.Call(func=ast.Attribute(attr=method) as func) if is_in(call, func):
+            return method.endswith("_")
+    return watched.changed_by(around) and not _is_of_tensors(around, site)
+
+
+def _is_of_tensors(node: ast.AST, site: Site) -> bool:
+    """Is it the call of a method that, as its name tells, only computes something of a tensor?"""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if not site.kind_of(owner):
+            known = facts.method_fact(Tag.TENSOR, method)
+            return known is not None and known.effect.quiet and not site.callables(node)
+    return False
+
+
+def _are_beside(call: ast.Call, other: ast.Call, site: Site) -> bool:
+    """Do two calls stand in simple statements of one block?"""
+    first, second = site.tree.statement(call), site.tree.statement(other)
+    return (
+        isinstance(first, _SIMPLE)
+        and isinstance(second, _SIMPLE)
+        and site.tree.block(first)[0] is site.tree.block(second)[0]
+    )
 
 
 def loop_without_change(call: ast.Call, site: Site) -> AnyLoop | None:

@@ -76,7 +76,12 @@ from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.networks._run_once import build_fix, hoist
-from rlint.rules.networks._same_input import is_forward, loop_without_change, sees_the_same
+from rlint.rules.networks._same_input import (
+    has_seen_the_same,
+    is_forward,
+    loop_without_change,
+    that_see_the_same,
+)
 
 ADVICE = (
     "Run the network once, keep the result in a variable and use that; `clone()` what is changed in place"
@@ -117,7 +122,7 @@ class RepeatedForward(Rule):
         loop = loop_without_change(call, site)
         if loop is None or runs_in_one_pass(call, loop, site):
             return
-        if any(sees_the_same(other, call, site) for other in earlier_alike(call, site)):
+        if has_seen_the_same(call, earlier_alike(call, site), site):
             return
         what = "loop" if isinstance(loop, (ast.For, ast.AsyncFor)) else "comprehension"
         text = " ".join(site.text(call.func).split())
@@ -167,10 +172,9 @@ def repeats_of(node: ast.Call, alike: list[ast.expr], site: Site) -> list[ast.ex
     behind = [call for call in alike[alike.index(node) + 1 :] if isinstance(call, ast.Call)]
     if not behind or not is_forward(node, site):
         return []
-    if any(sees_the_same(call, node, site) for call in earlier_alike(node, site)):
+    if has_seen_the_same(node, earlier_alike(node, site), site):
         return []
-    again: list[ast.expr] = [call for call in behind if sees_the_same(node, call, site)]
-    return [call for call in again if not is_covered(call, site)]
+    return [call for call in that_see_the_same(node, behind, site) if not is_covered(call, site)]
 
 
 def is_covered(call: ast.expr, site: Site) -> bool:
@@ -180,6 +184,6 @@ def is_covered(call: ast.expr, site: Site) -> bool:
             return False
         if not isinstance(ancestor, ast.Call) or not is_forward(ancestor, site):
             continue
-        if any(sees_the_same(other, ancestor, site) for other in earlier_alike(ancestor, site)):
+        if has_seen_the_same(ancestor, earlier_alike(ancestor, site), site):
             return True
     return False

@@ -7,11 +7,12 @@ import enum
 from collections.abc import Iterator
 
 from rlint.project import facts
+from rlint.project.flow import MOST_VALUES
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rules.processes._polls import SORT_OF_TAG, Poll, asks_at_once, poll_of
 from rlint.rules.processes._words import BLOCKING, FETCHES, FOREIGN, LOOKS, NETWORK, OWN, words_of
-from rlint.syntax.walk import below
+from rlint.syntax.walk import below, is_in
 
 _NEUTRAL = frozenset(
     f"builtins.{name}" for name in "any all bool int float getattr hasattr min max sum abs isinstance".split()
@@ -45,7 +46,10 @@ class Looks:
         """
         found: list[Poll] = []
         for leaf, positive in _leaves(test, positive=holds):
-            judged = [(self._judge(expression), expression) for expression in self._meanings(leaf)]
+            meanings = self._meanings(leaf)
+            if meanings is None:
+                return None
+            judged = [(self._judge(expression), expression) for expression in meanings]
             verdicts = [verdict for verdict, _ in judged if verdict is not None]
             if len(verdicts) < len(judged):
                 return None
@@ -60,21 +64,25 @@ class Looks:
         """Does evaluating this expression only look?"""
         return self._judge(expression) is not None
 
-    def _meanings(self, leaf: ast.expr) -> Iterator[ast.expr]:
-        """The leaf, and what the names in it are bound to in the loop."""
-        yield leaf
+    def _meanings(self, leaf: ast.expr) -> list[ast.expr] | None:
+        """The leaf, and what the names in it are bound to in the loop; None if that is too much to tell."""
+        found = [leaf]
         for node in below(leaf):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                for binding in self.site.definitions(node):
+                definitions = self.site.definitions(node)
+                if len(definitions) > MOST_VALUES:
+                    return None
+                for binding in definitions:
                     value, statement = binding.value, binding.statement
                     if value is None or isinstance(value, ast.Constant) or not self.binds(statement):
                         continue
                     if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
-                        yield value
+                        found.append(value)
+        return found
 
     def binds(self, node: ast.AST) -> bool:
         """Does a statement run in the passes of the loop?"""
-        return node is not self.loop and any(parent is self.loop for parent in self.site.ancestors(node))
+        return node is not self.loop and is_in(node, self.loop)
 
     def _judge(self, expression: ast.expr) -> _Verdict | None:
         verdict = _Verdict.NOTHING
@@ -150,7 +158,8 @@ class Looks:
         """Does a pass without any pause hand the variable on to the next? Then it gets on, and waits not."""
         if not self.strict or name.id in self.assigned:
             return False
-        return any(self.binds(binding.statement) for binding in self.site.definitions(name))
+        definitions = self.site.definitions(name)
+        return len(definitions) > MOST_VALUES or any(self.binds(each.statement) for each in definitions)
 
     def _is_callee(self, node: ast.Attribute) -> bool:
         parent = self.site.parent(node)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
+from rlint.project.flow import MOST_VALUES
 from rlint.project.kind import Device, Tag
 from rlint.project.site import Site
 from rlint.rule import Heat
@@ -147,15 +148,18 @@ def _target(move: ast.Call, owner: ast.expr, site: Site, depth: int) -> Device |
 
 def _bound(name: ast.Name, site: Site, depth: int) -> Device | None:
     """Where the tensor lies that a name was given; what is differentiated is a tensor, too."""
+    definitions = site.definitions(name)
+    if len(definitions) > MOST_VALUES:
+        return None
     joined = _joined(
         [
             where(binding.value, site, depth - 1)
-            for binding in site.definitions(name)
+            for binding in definitions
             if binding.how in (How.ASSIGN, How.WALRUS) and binding.value is not None and not binding.path
         ]
         + [
             _items(binding.value, site, depth - 1)
-            for binding in site.definitions(name)
+            for binding in definitions
             if binding.how in (How.FOR, How.COMPREHENSION) and binding.value is not None
         ]
     )

@@ -83,6 +83,8 @@ def _is_still(tensor: ast.expr, value: ast.expr, made: ast.Call, site: Site) -> 
             here = site.definitions(node)
             if len(here) != len(there) or any(binding not in here for binding in there):
                 return False
+            if not site.keeps(node, value, made):
+                return False
     return not any(isinstance(node, ast.Attribute) for node in below(tensor)) or site.unchanged_between(
         tensor, value, made
     )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from project_builder import expression, site_of
+from rlint.project.flow import MOST_VALUES
+from rlint.project.site import Site
 
 
 @pytest.mark.parametrize(
@@ -105,3 +109,52 @@ def test_what_could_change_a_value_behind_its_back(body: str) -> None:
     first, second = expression(site, "f(x)"), expression(site, "f(x)", last=True)
     doubts = site.doubts_between(first.args[0], first, second)  # type: ignore[attr-defined]
     assert (doubts if doubts is None else len(doubts)) == DOUBTS[body]
+
+
+def called(site: Site, source: str) -> tuple[ast.Call, ast.Name]:
+    """A call that reads so, and the variable that it is given."""
+    call = expression(site, source)
+    assert isinstance(call, ast.Call)
+    (argument,) = call.args
+    assert isinstance(argument, ast.Name)
+    return call, argument
+
+
+def test_too_many_values_are_not_told_apart() -> None:
+    """Where a name may have more values than anybody writes, it may have any of its variable's."""
+    times = MOST_VALUES + 50
+    lines = "".join(f"    if c: x = {number}\n" for number in range(times))
+    text = f"def f(c):\n    x = -1\n{lines}    first(x)\n    x = None\n    second(x)\n    x = 0\n"
+    site = site_of(text)
+    _, first = called(site, "first(x)")
+    _, second = called(site, "second(x)")
+    assert len(site.definitions(first)) == times + 3
+    assert [ast.unparse(binding.statement) for binding in site.definitions(second)] == ["x = None"]
+    assert not site.kind_of(first)
+
+
+@pytest.mark.parametrize(
+    ("between", "keeps"),
+    [
+        pytest.param("pass", True, id="nothing"),
+        pytest.param("x.add_(1)", True, id="the object changes, not the variable"),
+        pytest.param("if c: x = y", False, id="a branch"),
+        pytest.param("for x in y: pass", False, id="a loop"),
+        pytest.param("(x := y)", False, id="an expression"),
+    ],
+)
+def test_variables_that_keep_their_value(between: str, keeps: bool) -> None:
+    """In a loop the same bindings reach two places, and yet one of them may lie between."""
+    text = f"def f(c, x, y):\n    while c:\n        first(x)\n        {between}\n        second(x)\n"
+    site = site_of(text)
+    first, x = called(site, "first(x)")
+    second, _ = called(site, "second(x)")
+    assert site.keeps(x, first, second) is keeps
+
+
+def test_what_binds_a_variable_itself_does_not_keep_it() -> None:
+    """Of `x = first(x)`, the old value is gone behind it."""
+    site = site_of("def f(x):\n    x = first(x)\n    second(x)\n")
+    first, x = called(site, "first(x)")
+    second, _ = called(site, "second(x)")
+    assert not site.keeps(x, first, second)

@@ -1,0 +1,57 @@
+"""What a part of an expression runs with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+_RUNS_WITH_PARTS = frozenset(
+    {
+        ast.Attribute,
+        ast.Await,
+        ast.BinOp,
+        ast.Call,
+        ast.Compare,
+        ast.Dict,
+        ast.FormattedValue,
+        ast.JoinedStr,
+        ast.List,
+        ast.NamedExpr,
+        ast.Set,
+        ast.Slice,
+        ast.Starred,
+        ast.Subscript,
+        ast.Tuple,
+        ast.UnaryOp,
+        ast.keyword,
+    }
+)
+
+
+class Wholes:
+    """The whole that each part of an expression runs with. Whoever asks what stands around a part can begin
+    there, and need not walk up from each part again.
+    """
+
+    def __init__(self, parents: Mapping[ast.AST, ast.AST]) -> None:
+        self._parents = parents
+        self._known: dict[ast.AST, ast.AST] = {}
+
+    def of(self, node: ast.AST) -> ast.AST:
+        """The node with the calls, operators and displays around it, up to a statement, a choice (`and`,
+        `if`), a lambda or a comprehension. The node itself where none of them is around it.
+        """
+        parents, known = self._parents, self._known
+        passed: list[ast.AST] = []
+        whole: ast.AST | None = known.get(node)
+        while whole is None:
+            parent = parents.get(node)
+            if parent is None or parent.__class__ not in _RUNS_WITH_PARTS:
+                whole = node
+            else:
+                passed.append(node)
+                node = parent
+                whole = known.get(node)
+        for part in passed:
+            known[part] = whole
+        return whole
