@@ -146,14 +146,14 @@ def _serve(
     try:
         order: _Order = connection.recv()
         connection.send(_share_checked(order, connection))
-        uncollected = 0
+        uncollected = _size(order.share)
         while True:
             group: Sequence[Job] = connection.recv()
-            connection.send(check_each([group], order.how))
-            uncollected += _size(group)
             if uncollected > COLLECTED_BYTES:
                 gc.collect()
                 uncollected = 0
+            connection.send(check_each([group], order.how))
+            uncollected += _size(group)
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the parent is gone
     except RlintError as error:
