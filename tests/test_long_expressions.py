@@ -113,6 +113,24 @@ def test_work_grows_as_a_program_does(kind: str) -> None:
     assert growth(kind, 400) < 4.5
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "small", "most"),
+    [
+        pytest.param("backwards", 400, 3.5, id="uses of one variable"),
+        pytest.param("elif", 400, 3.5, id="conditions around one another"),
+        pytest.param("functions", 100, 3.5, id="functions whose parameters bear one name"),
+        pytest.param("methods", 100, 3.5, id="methods whose parameters bear one name"),
+        pytest.param("classes", 100, 3.5, id="classes whose methods bear one name"),
+        pytest.param("classes in a line", 100, 4.5, id="classes, each derived from all before"),
+        pytest.param("classes in pairs", 100, 6, id="classes, each derived from two ways to all before"),
+    ],
+)
+def test_what_is_known_of_one_is_not_sought_for_each(kind: str, small: int, most: float) -> None:
+    """Three times as many of them make three times the work, or hardly more."""
+    assert growth(kind, small) < most
+
+
 def test_parameters_that_are_global_too_are_read() -> None:
     """Python does not run such a program, but parses it."""
     text = (

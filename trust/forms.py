@@ -102,6 +102,15 @@ def classes_in_a_line(n: int) -> str:
     )
 
 
+def classes_in_pairs(n: int) -> str:
+    """Pairs of classes that each inherit from both of the pair before."""
+    body = "):\n    def f(self, x):\n        self.a = super().f(x).item()\n\n"
+    pairs = (("nn.Module",), *((f"A{i}", f"B{i}") for i in range(max(n // 2, 1))))
+    return HEAD + "".join(
+        f"class {name}{i}({', '.join(bases)}{body}" for i, bases in enumerate(pairs) for name in "AB"
+    )
+
+
 def methods(n: int) -> str:
     """A class of many methods that call one another in a circle."""
     body = "".join(

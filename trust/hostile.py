@@ -14,6 +14,7 @@ from forms import (
     calls_of_all,
     chain,
     classes_in_a_line,
+    classes_in_pairs,
     comprehension,
     depth,
     elifs,
@@ -168,6 +169,7 @@ KINDS: dict[str, Callable[[int], str | Files]] = {
     "all call all": calls_of_all,
     "classes": blocks("class C@(nn.Module):\n    def forward(self, x):\n        return self.f(x).item()\n"),
     "classes in a line": classes_in_a_line,
+    "classes in pairs": classes_in_pairs,
     "classes with parts": blocks(
         "class C@(nn.Module):\n    def __init__(self):\n        self.p = C>()\n\n"
         "    def forward(self, x):\n        return self.p(x).item()\n"

@@ -6,7 +6,6 @@ import ast
 
 from rlint.frozen import frozen
 from rlint.project.growth import Growth, growth_of, same_place
-from rlint.project.guards import coldest
 from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.syntax.scopes import Binding, How
@@ -252,7 +251,8 @@ def _is_rare(node: ast.AST, growth: Growth, site: Site) -> bool:
             if any(_rebinds(statement, growth.target) for statement in block):
                 return True  # drained: used, then begun anew
         child = parent
-    return coldest(node, site.tree) < coldest(growth.statement, site.tree)
+    coldest = site.knowledge.loops.coldest
+    return coldest(node) < coldest(growth.statement)
 
 
 def _root(expression: ast.AST) -> ast.Name | None:

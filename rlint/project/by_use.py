@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.names import Names
-from rlint.syntax.scopes import Binding, How, Scope
+from rlint.syntax.scopes import Binding, How
 from rlint.syntax.tree import Tree
 
 _TEXT_METHODS = frozenset(
@@ -35,8 +35,6 @@ class ByUse:
         self.tree = tree
         self.names = names
         self._parameter_kind = parameter_kind
-        self._reads: dict[str, list[ast.Name]] | None = None
-        self._in_scopes: dict[str, dict[Scope | None, list[ast.Name]]] = {}
         self._tested: dict[str, bool] = {}
 
     def kind_of(self, binding: Binding) -> Kind:
@@ -46,22 +44,14 @@ class ByUse:
         scope = self.tree.scopes.get(binding.statement) or self.tree.scope(binding.node).lookup(binding.name)
         if scope is None or len(scope.bindings.get(binding.name, ())) != 1:
             return UNKNOWN
-        if self._reads is None:
-            self._reads = {}
-            for node in self.tree.of_type(ast.Name):
-                self._reads.setdefault(node.id, []).append(node)
-        reads = self._reads.get(binding.name, [])
         tested = self._tested.get(binding.name)
         if tested is None:
-            tested = self._tested[binding.name] = any(map(self._is_tested, reads))
+            named = self.tree.variables.named(binding.name)
+            tested = self._tested[binding.name] = any(map(self._is_tested, named))
         if tested:
             return UNKNOWN  # it is told apart at run time: it may be this or that
-        by_scope = self._in_scopes.get(binding.name)
-        if by_scope is None:
-            by_scope = self._in_scopes[binding.name] = {}
-            for read in reads:
-                by_scope.setdefault(self.tree.scope(read).lookup(read.id), []).append(read)
-        return Kind(Tag.STR) if any(map(self._is_text, by_scope.get(scope, ()))) else UNKNOWN
+        uses = self.tree.variables.uses(binding.name, scope)
+        return Kind(Tag.STR) if any(map(self._is_text, uses)) else UNKNOWN
 
     def _is_tested(self, name: ast.Name) -> bool:
         match self.tree.parents.get(name):

@@ -69,7 +69,6 @@ class Uses:
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
         self.tree = knowledge.tree
-        self._names: dict[str, list[ast.Name]] = {}
 
     def of(self, node: ast.AST) -> Use:
         """What becomes of the value of an expression, and of the variables that it is bound to."""
@@ -201,9 +200,7 @@ class Uses:
         if is_immutable(self.knowledge.kinds.kind_of(name)):
             return _COMPUTED
         found = Use(Fate.READ, held=True)
-        for read in self._named(name.id):
-            if self.tree.scope(read).lookup(read.id) is not scope:
-                continue
+        for read in self.tree.variables.uses(name.id, scope):
             if isinstance(read.ctx, ast.Load):
                 inner = self.tree.scope(read)
                 while inner is not scope and inner.is_comprehension and inner.parent is not None:
@@ -214,12 +211,6 @@ class Uses:
             elif isinstance(self.tree.parents[read], ast.AugAssign):
                 found = found.worst(_CHANGED)
         return found
-
-    def _named(self, name: str) -> list[ast.Name]:
-        if not self._names:
-            for node in self.tree.of_type(ast.Name):
-                self._names.setdefault(node.id, []).append(node)
-        return self._names.get(name, [])
 
     def _worst(self, uses: list[Use]) -> Use:
         found = _LOOKED_AT

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Protocol
 
 from rlint.project.autograd import AutogradHere
+from rlint.project.facts import gradients as facts
 from rlint.project.kind import Kind, Tag
 from rlint.project.knowledge import Knowledge
 from rlint.project.origins import Origins, Sources
 from rlint.project.outlets import Left, Outlet, Trace
+from rlint.project.readers import Readers
 from rlint.project.summary import ClassSummary, FunctionSummary
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.tree import FUNCTIONS, Function
 
 
@@ -40,7 +42,8 @@ class Gradients:
         self.tree = knowledge.tree
         self.here = here
         self.project = project
-        self._names: dict[str, list[ast.Name]] = {}
+        self._readers: dict[tuple[str, Scope], Readers] = {}
+        self._put_into: dict[tuple[str, Scope | None], list[ast.expr]] = {}
         self._parameters: dict[tuple[Function, str], tuple[Left, ...]] = {}
         self._sources: dict[ast.expr, Sources] = {}
 
@@ -75,12 +78,29 @@ class Gradients:
             self._parameters[function, parameter] = known
         return known
 
-    def reads(self, name: str) -> list[ast.Name]:
-        """The nodes of this file that use a name."""
-        if not self._names:
-            for node in self.tree.of_type(ast.Name):
-                self._names.setdefault(node.id, []).append(node)
-        return self._names.get(name, [])
+    def readers(self, binding: Binding, scope: Scope) -> list[ast.Name]:
+        """The uses of a variable of `scope` that may read what a binding gave it, or read it whenever a
+        function or class inside of the scope does, in source order.
+        """
+        known = self._readers.get((binding.name, scope))
+        if known is None:
+            known = self._readers[binding.name, scope] = Readers(binding.name, scope, self.knowledge)
+        return known.of(binding)
+
+    def put_into(self, name: str, scope: Scope | None) -> list[ast.expr]:
+        """What the methods of a variable that put something into a container are given."""
+        known = self._put_into.get((name, scope))
+        if known is None:
+            known = self._put_into[name, scope] = list(self._find_put_into(name, scope))
+        return known
+
+    def _find_put_into(self, name: str, scope: Scope | None) -> Iterator[ast.expr]:
+        for use in self.tree.variables.uses(name, scope):
+            match self.tree.parents.get(use):
+                case ast.Attribute(attr=method) as attribute if method in facts.PUTS_IN:
+                    call = self.tree.parents.get(attribute)
+                    if isinstance(call, ast.Call):
+                        yield from call.args[-1:]
 
     def handed_to(self, call: ast.Call, argument: ast.AST) -> list[tuple[FunctionSummary, str]] | None:
         """The functions of the project that a call may run, each with the parameter that an argument goes

@@ -65,25 +65,48 @@ def _constant_int(node: ast.expr) -> int | None:
     return None
 
 
-def coldest(node: ast.AST, tree: Tree) -> Heat:
-    """How hot a line can be at most, given the conditions between it and its innermost loop."""
-    if node in tree.buried:
-        return Heat.COLD
-    cap = Heat.HOT
-    child = tree.wholes.of(node)
-    for parent in tree.ancestors(child):
+class Caps:
+    """How hot the lines of a file can be at most, given the conditions between them and their loops."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self._known: dict[ast.AST, Heat] = {}
+
+    def of(self, node: ast.AST) -> Heat:
+        """The cap of one line. What stands around it is asked once for all that stand in it."""
+        if node in self.tree.buried:
+            return Heat.COLD
+        child: ast.AST | None = self.tree.wholes.of(node)
+        passed: list[tuple[ast.AST, Heat]] = []
+        cap = Heat.HOT
+        while child is not None:
+            known = self._known.get(child)
+            if known is not None:
+                cap = known
+                break
+            parent = self.tree.parents.get(child)
+            passed.append((child, self._between(child, parent)))
+            child = None if isinstance(parent, (*LOOPS, *FUNCTIONS, ast.Lambda)) else parent
+        for inner, own in reversed(passed):
+            cap = self._known[inner] = min(cap, own)
+        return cap
+
+    def _between(self, child: ast.AST, parent: ast.AST | None) -> Heat:
+        """How hot a part of a node can be, compared with the node."""
         if isinstance(parent, (*LOOPS, *FUNCTIONS, ast.Lambda)):
-            if isinstance(parent, FUNCTIONS) and isinstance(child, ast.stmt) and made_before(parent, child):
-                return Heat.COLD
-            break
-        if _fails(child, parent, tree):
+            made = (
+                isinstance(parent, FUNCTIONS) and isinstance(child, ast.stmt) and made_before(parent, child)
+            )
+            return Heat.COLD if made else Heat.HOT
+        if parent is None:
+            return Heat.HOT
+        if _fails(child, parent, self.tree):
             return Heat.COLD
         if isinstance(parent, ast.If) and child is not parent.test:
-            cap = min(cap, _cap(parent.test, tree, taken=_is_in_body(child, parent, tree)))
-        elif isinstance(parent, ast.IfExp) and child is not parent.test:
-            cap = min(cap, _cap(parent.test, tree, taken=child is parent.body))
-        child = parent
-    return cap
+            return _cap(parent.test, self.tree, taken=_is_in_body(child, parent, self.tree))
+        if isinstance(parent, ast.IfExp) and child is not parent.test:
+            return _cap(parent.test, self.tree, taken=child is parent.body)
+        return Heat.HOT
 
 
 def _fails(child: ast.AST, parent: ast.AST, tree: Tree) -> bool:

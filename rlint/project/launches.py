@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from rlint.findings import Heat
-from rlint.project.guards import coldest, last_name
+from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.summary import CallSite
 from rlint.syntax.tree import LOOPS
@@ -57,7 +57,7 @@ def handed_over(call: ast.Call, knowledge: Knowledge) -> list[CallSite]:
                     # a thread or process runs its target once, however many of them a loop starts
                     -1 if spawned or loop is None else knowledge.loops.index[loop],
                     tuple((place, knowledge.kinds.kind_of(part).aged()) for place, part in given),
-                    Heat.COLD if spawned else coldest(call, knowledge.tree),
+                    Heat.COLD if spawned else knowledge.loops.coldest(call),
                     each_pass=knowledge.loops.pacing.each_pass(call),
                     guards=knowledge.loops.conditions.of(call),
                     names=tuple((place, named) for place, part in given if (named := last_name(part))),

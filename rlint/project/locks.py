@@ -76,6 +76,17 @@ class Locks:
             None if _WORDS & words or (isinstance(expression, ast.Subscript) and "locks" in words) else False
         )
 
+    def begun_by(self, statement: ast.AST) -> list[Section]:
+        """The sections that a statement begins, in source order."""
+        return self._by_node.get(statement, [])
+
+    @cached_property
+    def _by_node(self) -> dict[ast.AST, list[Section]]:
+        found: dict[ast.AST, list[Section]] = {}
+        for section in self.sections:
+            found.setdefault(section.node, []).append(section)
+        return found
+
     def of_same_lock(self, section: Section) -> list[Section]:
         """The sections that hold a lock of the same name in the same class (outside of classes: the file)."""
         return list(self._by_lock.get((self.tree.class_of(section.node), section.name), ()))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from rlint.findings import Heat
 from rlint.project.conditions import Conditions
-from rlint.project.guards import coldest, last_name
+from rlint.project.guards import Caps, last_name
 from rlint.project.kind import Tag
 from rlint.project.kinds import Kinds
 from rlint.project.pacing import Pacing
@@ -76,7 +77,14 @@ class Loops:
         leaves_all = False
         child: ast.AST = node
         grandchild: ast.AST | None = None
+        passed: list[tuple[ast.stmt, int]] = []  # statements around it, and how many loops are inside of them
         for parent in self.tree.ancestors(node):
+            if isinstance(child, ast.stmt) and not left and not leaves_all:
+                known = self._around.get(child)
+                if known is not None:
+                    found += known
+                    break
+                passed.append((child, len(found)))
             if isinstance(parent, (*FUNCTIONS, ast.Lambda, ast.ClassDef)) and child not in _outside(parent):
                 break
             if isinstance(parent, LOOPS):
@@ -100,6 +108,7 @@ class Loops:
                 elif isinstance(last, (ast.Return, ast.Raise)):
                     leaves_all = True
             child, grandchild = parent, child
+        self._around.update((statement, found[inside:]) for statement, inside in passed)
         return found
 
     def _is_in_body(self, child: ast.AST, loop: ast.For | ast.AsyncFor | ast.While) -> bool:
@@ -109,6 +118,14 @@ class Loops:
         """The innermost loop that repeats `node`, or None."""
         around = self.around(node)
         return around[0] if around else None
+
+    def coldest(self, node: ast.AST) -> Heat:
+        """How hot a line can be at most, given the conditions between it and its innermost loop."""
+        return self._caps.of(node)
+
+    @cached_property
+    def _caps(self) -> Caps:
+        return Caps(self.tree)
 
     @cached_property
     def pacing(self) -> Pacing:
@@ -132,7 +149,7 @@ class Loops:
                     self.index[parent] if parent is not None else -1,
                     frozenset(self._drivers.get(node, _NONE)),
                     self._bounded(node),
-                    coldest(node, self.tree),
+                    self.coldest(node),
                     self.pacing.each_pass(node),
                     self.conditions.of(node),
                 )

@@ -125,13 +125,7 @@ class Origins:
         empty = (ast.List, ast.Dict, *COMPREHENSIONS)
         if not isinstance(binding.value, empty) and not isinstance(binding.value, ast.Call):
             return
-        scope = self.tree.scope(name).lookup(name.id)
-        for use in self.gradients.reads(name.id):
-            match self.tree.parents.get(use):
-                case ast.Attribute(attr=method) as attribute if method in facts.PUTS_IN:
-                    call = self.tree.parents.get(attribute)
-                    if isinstance(call, ast.Call) and self.tree.scope(use).lookup(use.id) is scope:
-                        yield from call.args[-1:]
+        yield from self.gradients.put_into(name.id, self.tree.scope(name).lookup(name.id))
 
     def _attribute(self, node: ast.Attribute) -> Iterator[ast.expr]:
         ends = node.attr in facts.ENDING_ATTRIBUTES | facts.SHOWING_ATTRIBUTES

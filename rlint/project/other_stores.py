@@ -7,7 +7,7 @@ is only known while the program runs (`setattr(self, name, value)`).
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.knowledge import Knowledge
@@ -53,15 +53,24 @@ def _bases(knowledge: Knowledge) -> dict[str, tuple[str, ...]]:
     tree, prefix = knowledge.tree, f"{knowledge.name}."
     classes = {tree.qualname(node): node for node in tree.of_type(ast.ClassDef)}
 
-    def walk(name: str, seen: tuple[str, ...]) -> Iterator[str]:
-        for base in classes[name].bases:
-            path = (knowledge.names.qualified(base) or "").removeprefix(prefix)
-            if path in classes and path not in seen:
-                yield path
-                yield from walk(path, (*seen, path))
-
-    found = {name: tuple(walk(name, (name,))) for name in classes}
+    own: dict[str, list[str]] = {}
+    for name, node in classes.items():
+        paths = [(knowledge.names.qualified(base) or "").removeprefix(prefix) for base in node.bases]
+        own[name] = [path for path in paths if path in classes]
+    found = {name: _all_above(name, own) for name in classes}
     return {name: bases for name, bases in found.items() if bases}
+
+
+def _all_above(name: str, own: Mapping[str, list[str]]) -> tuple[str, ...]:
+    """The bases of a class, theirs, and so on: each once, depth first."""
+    seen = {name: None}
+    pending = own[name][::-1]
+    while pending:
+        base = pending.pop()
+        if base not in seen:
+            seen[base] = None
+            pending += reversed(own[base])
+    return tuple(seen)[1:]
 
 
 def _held(name: ast.Name, summary: ModuleSummary, knowledge: Knowledge) -> list[ClassSummary]:

@@ -10,6 +10,7 @@ from rlint.frozen import frozen
 from rlint.project.autograd import Autograd
 from rlint.project.facts import gradients as facts
 from rlint.project.kind import Tag
+from rlint.project.readers import is_captured
 from rlint.project.summary import FunctionSummary
 from rlint.syntax.scopes import Binding, How, Scope
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rlint.project.gradients import Gradients
 
 _MOST = 400  # places that are looked at for one value
+_MOST_READS = 10 * _MOST  # by which they are met, each perhaps from many bindings
 _LEARNS = frozenset({"backward", "register_hook", "retain_grad", "manual_backward"})
 _CONTAINERS = (Tag.LIST, Tag.DEQUE, Tag.SET, Tag.DICT)
 _TELLS = ("prints", "writes to the log")
@@ -67,6 +69,7 @@ class Trace:
         self.left: list[Left] = []
         self._pending: list[tuple[ast.AST, int | None]] = []
         self._seen: set[object] = set()
+        self._reads = 0
 
     def of(self, expression: ast.expr) -> list[Left]:
         """Walk from the value of an expression."""
@@ -323,7 +326,7 @@ class Trace:
         if isinstance(container, ast.Name) and self.knowledge.kinds.kind_of(container).tag in _CONTAINERS:
             scope = self.tree.scope(container).lookup(container.id)
             bindings = self.knowledge.flow.reaching(container)
-            here = not self._captured(container, scope) if scope is not None else False
+            here = not is_captured(container, scope, self.tree) if scope is not None else False
             if scope is not None and here and all(b.how is How.ASSIGN for b in bindings):
                 for binding in bindings:
                     self._variable(binding, scope)
@@ -342,8 +345,7 @@ class Trace:
                 self._bound(value, None, statement)
             case ast.Name():
                 scope = self.tree.scope(target).lookup(target.id)
-                bindings = scope.bindings.get(target.id, []) if scope is not None else []
-                binding = next((b for b in bindings if b.node is target), None)
+                binding = self.tree.variables.bound_at(target)
                 if scope is None or binding is None:
                     self._leave(target, Outlet.HANDED)
                 else:
@@ -361,22 +363,16 @@ class Trace:
         if scope.is_class:
             self._leave(binding.node, Outlet.STORED)
             return
-        for read in self.gradients.reads(binding.name):
-            if self.tree.scope(read).lookup(read.id) is not scope:
-                continue
-            if isinstance(read.ctx, ast.Load):
-                if self._captured(read, scope):
-                    self._leave(read, Outlet.HANDED)
-                elif any(reached is binding for reached in self.knowledge.flow.reaching(read)):
-                    self._go_on(read, item)
-            elif isinstance(parent := self.tree.parents[read], ast.AugAssign) and read is parent.target:
-                before = self.knowledge.flow.before(read.id, parent, scope)
-                if any(reached is binding for reached in before):
-                    self._bound(read, None, parent)
-
-    def _captured(self, read: ast.Name, scope: Scope) -> bool:
-        """Does a nested function or class read the variable, whenever it is called?"""
-        inner = self.tree.scope(read)
-        while inner is not scope and inner.is_comprehension and inner.parent is not None:
-            inner = inner.parent
-        return inner is not scope
+        readers = self.gradients.readers(binding, scope)
+        self._reads += len(readers)
+        if self._reads > _MOST_READS:
+            self._leave(binding.node, Outlet.HANDED)
+            self._pending.clear()
+            return
+        for read in readers:
+            if not isinstance(read.ctx, ast.Load):
+                self._go_on(read)  # of `x += y`
+            elif is_captured(read, scope, self.tree):
+                self._leave(read, Outlet.HANDED)
+            else:
+                self._go_on(read, item)

@@ -31,8 +31,7 @@ def holds_own_items(name: ast.Name, tree: Tree, names: Names) -> bool:
         made = binding.how is How.ASSIGN and not binding.path and binding.value is not None
         if not made or binding.value is None or not _makes_items(binding.value, names):
             return False
-    uses = (node for node in tree.of_type(ast.Name) if node.id == name.id)
-    return all(_puts_in_own(use, tree) for use in uses if tree.scope(use).lookup(use.id) is scope)
+    return all(_puts_in_own(use, tree) for use in tree.variables.uses(name.id, scope))
 
 
 def _makes_items(value: ast.expr, names: Names) -> bool:

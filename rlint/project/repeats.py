@@ -12,6 +12,7 @@ from rlint.syntax.tree import Tree
 from rlint.syntax.walk import below
 
 _Shape = object
+_COMPARED = (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp)
 _MOST_SCOPES = 20
 """What holds more comprehensions and lambdas than this was generated, and is compared with nothing."""
 _MOST_ALIKE = 100
@@ -47,6 +48,7 @@ class Repeats:
         self._order = order
         self._buckets: dict[tuple[object, ...], list[ast.expr]] | None = None
         self._alike: dict[ast.expr, list[ast.expr]] = {}
+        self._too_many: set[ast.expr] = set()
         self._numbers: dict[object, int] = {}
         self._numbered: dict[ast.AST, int] = {}
         self._found: dict[ast.AST, Repetition] = {}
@@ -64,6 +66,17 @@ class Repeats:
             bucket = self._buckets.get(self._key(node), []) if node not in self.tree.buried else []
             self._alike.update(self._groups(bucket) if len(bucket) > 1 else {node: [node]})
         return self._alike[node]
+
+    def is_given_up(self, node: ast.expr) -> bool:
+        """Is a call or comprehension written so often by its function, or stands it in a file that repeats
+        itself so often, that it was not compared with others that read the same?
+        """
+        if not isinstance(node, _COMPARED):
+            return False
+        if not self._changes.gives_up:
+            self.equal_to(node)
+            return node in self._too_many
+        return self.repetition(node) is None and self.repeated(node) is None
 
     def repetition(self, node: ast.expr) -> Repetition | None:
         """The repetition that `node` is the first evaluation of."""
@@ -114,6 +127,7 @@ class Repeats:
         for alike in by_shape.values():
             if len(alike) > _MOST_ALIKE:
                 found.update((node, [node]) for node in alike)
+                self._too_many.update(alike)
                 continue
             alike.sort(key=self._order.position)
             found.update(dict.fromkeys(alike, alike))
@@ -121,7 +135,7 @@ class Repeats:
 
     def _sorted_out(self) -> dict[tuple[object, ...], list[ast.expr]]:
         buckets: dict[tuple[object, ...], list[ast.expr]] = {}
-        for kind in (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp):
+        for kind in _COMPARED:
             for node in self.tree.of_type(kind):
                 if node not in self.tree.buried:
                     buckets.setdefault(self._key(node), []).append(node)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
+from typing import TypeVar
 
 from rlint.findings import Heat, Position
 from rlint.project import work
@@ -23,7 +24,7 @@ from rlint.project.effect import Effect
 from rlint.project.fate import Use, Uses
 from rlint.project.forwards import Forwards
 from rlint.project.gradients import Gradients
-from rlint.project.guards import coldest, last_name
+from rlint.project.guards import last_name
 from rlint.project.handed import takes_loop_items
 from rlint.project.heat import COLD, HeatAt
 from rlint.project.items import Place, maker_of, place_of
@@ -52,6 +53,9 @@ from rlint.syntax.toplevel import TopLevel
 from rlint.syntax.tree import FUNCTIONS, Function, Loop
 from rlint.syntax.walk import below
 
+_Key = TypeVar("_Key", bound=Hashable)
+_Found = TypeVar("_Found")
+
 
 class Site(TopLevel):
     """One file of a project, as rules see it. The edits that a fix is made of come from `TopLevel`.
@@ -68,10 +72,10 @@ class Site(TopLevel):
         self._linked = linked
         self._heat = heat
         self._beats = Beats(heat)
-        self._by_scope: dict[str, dict[Scope | None, list[ast.Name]]] = {}
         self._reads: dict[tuple[str, Scope], list[ast.Name]] = {}
         self._outlets: dict[ast.expr, tuple[Left, ...]] = {}
         self._captured: dict[tuple[str, Scope], bool] = {}
+        self._found: dict[tuple[Callable[..., object], object], object] = {}
         self.order = Order(self.tree)
         self._changes = Changes(knowledge)
         self._work = work.Work(index)
@@ -234,9 +238,10 @@ class Site(TopLevel):
 
     def answers_alike(self, expression: ast.expr) -> bool:
         """Does evaluating it again, with nothing done in between, surely give an equal value? Not so for
-        what draws, changes something or is unknown, nor for what other threads, processes or files decide.
+        what draws, changes something or is unknown, nor for what other threads, processes or files decide,
+        nor for what is written too often to be compared.
         """
-        if not self.effect_of(expression).quiet:
+        if not self.effect_of(expression).quiet or self._repeats.is_given_up(expression):
             return False
         for node in below(expression):
             if work.looks_outside(node, self.knowledge):
@@ -293,12 +298,7 @@ class Site(TopLevel):
 
     def uses(self, name: str, scope: Scope) -> list[ast.Name]:
         """All nodes that read, bind or delete the variable `name` of `scope`, nested functions included."""
-        found = self._by_scope.get(name)
-        if found is None:
-            found = self._by_scope[name] = {}
-            for node in self._names.get(name, ()):
-                found.setdefault(self.tree.scope(node).lookup(name), []).append(node)
-        return found.get(scope, [])
+        return self.tree.variables.uses(name, scope)
 
     def reads(self, name: str, scope: Scope) -> list[ast.Name]:
         """The nodes that read the variable `name` of `scope`, nested functions included."""
@@ -541,6 +541,15 @@ class Site(TopLevel):
         names.update([made.qualname] if made is not None else [])
         return any(names & self.index.modules[module].frozen for module in near)
 
+    def once(self, find: Callable[[_Key, Site], _Found], about: _Key) -> _Found:
+        """What a function finds out about a part of this file, looked for once. Rules keep nothing: what one
+        of them asks of a whole loop, class or lock for each node in it, it asks by this.
+        """
+        key = find, about
+        if key not in self._found:
+            self._found[key] = find(about, self)
+        return self._found[key]  # type: ignore[return-value]
+
     # -- how often things run ------------------------------------------------------------------
 
     def heat_of(self, node: ast.AST) -> HeatAt:
@@ -558,7 +567,7 @@ class Site(TopLevel):
             return COLD
         loops = self.knowledge.loops
         return self._heat.inside(
-            summary, [loops.index[loop] for loop in loops.around(node)], coldest(node, self.tree)
+            summary, [loops.index[loop] for loop in loops.around(node)], loops.coldest(node)
         )
 
     def runs_each_pass(self, node: ast.AST) -> bool:
@@ -737,6 +746,10 @@ class Site(TopLevel):
         """The parts of this file that run while a lock is held, one for each `with` or `acquire`."""
         return self.knowledge.locks.sections
 
+    def sections_of(self, statement: ast.AST) -> list[Section]:
+        """Those that a statement begins: several where a `with` takes several locks."""
+        return self.knowledge.locks.begun_by(statement)
+
     def locks_held(self, node: ast.AST) -> tuple[Section, ...]:
         """The sections of the same function that hold a lock while a node runs, innermost first."""
         return self.knowledge.locks.held(node)
@@ -830,13 +843,6 @@ class Site(TopLevel):
         start, end = self.header_span(statement)
         positions = self.tree.positions
         return positions.position(start).line, positions.position(end).line
-
-    @cached_property
-    def _names(self) -> dict[str, list[ast.Name]]:
-        found: dict[str, list[ast.Name]] = {}
-        for node in self.tree.of_type(ast.Name):
-            found.setdefault(node.id, []).append(node)
-        return found
 
     @cached_property
     def _walks(self) -> Walks:

@@ -52,6 +52,7 @@ class Optimized:
         self.knowledge = knowledge
         self.tree = knowledge.tree
         self._stepped: dict[ast.ClassDef | None, Stepped] = {}
+        self._optimizers: dict[ast.ClassDef | None, dict[str, frozenset[str] | None]] = {}
 
     def stepped_near(self, node: ast.AST) -> Stepped:
         """What is stepped by the optimizers made in the class around a node; outside of classes, by those
@@ -68,6 +69,12 @@ class Optimized:
         the networks that each was given, None where others may be among them.
         """
         cls = self.tree.class_of(node)
+        known = self._optimizers.get(cls)
+        if known is None:
+            known = self._optimizers[cls] = self._optimizers_in(cls)
+        return known
+
+    def _optimizers_in(self, cls: ast.ClassDef | None) -> dict[str, frozenset[str] | None]:
         found: dict[str, frozenset[str] | None] = {}
         for text, value in self._attributes_set:
             if not isinstance(value, ast.Call) or self.tree.class_of(value) is not cls:

@@ -18,7 +18,7 @@ from rlint.project.descents import Walks, storage_of
 from rlint.project.doings import doings
 from rlint.project.fed import attributes_fed
 from rlint.project.gradient_summary import GradientSummaries
-from rlint.project.guards import coldest, last_name
+from rlint.project.guards import last_name
 from rlint.project.index import Index
 from rlint.project.items import applications
 from rlint.project.kind import UNKNOWN, Device, Kind, Tag
@@ -295,7 +295,7 @@ def _call_site(
         knowledge.loops.index[loop] if loop is not None else -1,
         alike(arguments),
         min(
-            coldest(call, knowledge.tree), Heat.WARM if _is_rarely_called(method or path, call) else Heat.HOT
+            knowledge.loops.coldest(call), Heat.WARM if _is_rarely_called(method or path, call) else Heat.HOT
         ),
         receiver,
         knowledge.loops.pacing.each_pass(call),

@@ -11,6 +11,7 @@ from rlint.syntax.depth import buried_parts
 from rlint.syntax.imports import absolute_module
 from rlint.syntax.positions import Positions
 from rlint.syntax.scopes import Binding, How, Scope
+from rlint.syntax.variables import Variables
 from rlint.syntax.walk import PARTS, number
 from rlint.syntax.wholes import Wholes
 
@@ -59,6 +60,11 @@ class Tree:
     def wholes(self) -> Wholes:
         """The whole that each part of an expression runs with."""
         return Wholes(self.parents)
+
+    @cached_property
+    def variables(self) -> Variables:
+        """Where the variables of the file are named."""
+        return Variables(self)
 
     @cached_property
     def read_from_within(self) -> frozenset[tuple[Scope, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 _DEFINITIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
 
@@ -57,6 +58,12 @@ def is_in(node: ast.AST, part: ast.AST) -> bool:
     end: int = around["_end"]
     own: int = node.__dict__["_start"]
     return start <= own < end
+
+
+def is_in_block(node: ast.AST, block: Sequence[ast.AST]) -> bool:
+    """Is a node one of the statements of a block, or somewhere in them?"""
+    own: int = node.__dict__["_start"]
+    return bool(block) and block[0].__dict__["_start"] <= own < block[-1].__dict__["_end"]
 
 
 def size_of(node: ast.AST) -> int:

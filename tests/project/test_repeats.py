@@ -158,3 +158,24 @@ def test_what_others_change_does_not_answer_alike() -> None:
         "words(t)",
         "sorted(t)",
     }
+
+
+@pytest.mark.parametrize(("times", "alike"), [(2, True), (101, False)])
+def test_what_is_written_too_often_is_not_compared(times: int, alike: bool) -> None:
+    """Nothing is said about it: moving each of so many by itself would take as many rounds."""
+    body = "    if len(x) > 3: y.add(x)\n" * times
+    site = site_of(f"def f(x: str, y):\n{body}")
+    call = expression(site, "len(x)", last=True)
+    assert (len(site.equal_to(call)) == times) is alike
+    assert site.answers_alike(call) is alike
+
+
+def test_what_was_compared_before_all_is_given_up_is_told() -> None:
+    """Where a file repeats itself so often that it is given up on, what is known by then stays known."""
+    body = "".join(f"    if len(x) > {number}: y.add(len(z[{number}]))\n" for number in range(30))
+    site = site_of(f"def f(x: str, y, z: list[str]):\n{body}    y.add(len(z[1]))\n")
+    first, other = expression(site, "len(x)"), expression(site, "len(z[1])")
+    assert site.repetition(first) is not None
+    site._changes._compared = 10**9
+    assert site.answers_alike(first)
+    assert not site.answers_alike(other)

@@ -1,0 +1,58 @@
+"""Where the variables of a file are named."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rlint.syntax.scopes import Binding, Scope
+
+if TYPE_CHECKING:
+    from rlint.syntax.tree import Tree
+
+
+class Variables:
+    """The places that name each variable of a file. Whoever looked through all places of a name, which may
+    be one of thousands of functions, for those of one variable would do so for each of these variables.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._by_scope: dict[str, dict[Scope | None, list[ast.Name]]] = {}
+
+    def named(self, name: str) -> list[ast.Name]:
+        """All nodes of this name, whichever variable it is, in source order."""
+        return self._by_name.get(name, [])
+
+    def uses(self, name: str, scope: Scope | None) -> list[ast.Name]:
+        """The nodes that read, bind or delete the variable `name` of `scope` (None: a builtin), nested
+        functions included, in source order.
+        """
+        found = self._by_scope.get(name)
+        if found is None:
+            found = self._by_scope[name] = {}
+            for node in self.named(name):
+                found.setdefault(self._tree.scope(node).lookup(name), []).append(node)
+        return found.get(scope, [])
+
+    def bound_at(self, target: ast.Name) -> Binding | None:
+        """The binding that a target makes."""
+        return self._by_target.get(target)
+
+    @cached_property
+    def _by_target(self) -> dict[ast.AST, Binding]:
+        scopes = self._tree.scopes.values()
+        return {
+            binding.node: binding
+            for scope in scopes
+            for bindings in scope.bindings.values()
+            for binding in bindings
+        }
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[ast.Name]]:
+        found: dict[str, list[ast.Name]] = {}
+        for node in self._tree.of_type(ast.Name):
+            found.setdefault(node.id, []).append(node)
+        return found

@@ -1,0 +1,63 @@
+"""Where variables are named, and which uses read what a binding gave."""
+
+from __future__ import annotations
+
+import ast
+
+from project_builder import site_of
+from rlint.project.flow import MOST_VALUES
+from rlint.project.readers import Readers
+from rlint.project.site import Site
+
+
+def lines(uses: list[ast.Name]) -> list[int]:
+    """The lines in which names stand."""
+    return [use.lineno for use in uses]
+
+
+def scope_of(site: Site, function: str) -> object:
+    """The scope of a function of the file."""
+    return next(scope for scope in site.tree.scopes.values() if scope.qualname == function)
+
+
+def test_variables_of_one_name_are_told_apart() -> None:
+    """Functions may all call something `x`."""
+    site = site_of("x = 1\ndef f(x):\n    return [x for y in x]\ndef g():\n    return x, len(y)\n")
+    variables, root = site.tree.variables, site.tree.scopes[site.tree.module]
+    assert lines(variables.named("x")) == [1, 3, 3, 5]
+    assert lines(variables.uses("x", root)) == [1, 5]
+    assert lines(variables.uses("x", scope_of(site, "f"))) == [3, 3]  # type: ignore[arg-type]
+    assert lines(variables.uses("len", None)) == [5]
+    assert variables.uses("nothing", root) == []
+
+
+READ = """def f(c, x):
+    first(x)
+    x = 1
+    second(x)
+    if c:
+        x += 2
+    third(x)
+    return lambda: x
+"""
+
+
+def test_readers_of_each_binding() -> None:
+    """A use reads what reaches it; what a nested function reads may be any."""
+    site = site_of(READ)
+    scope = site.tree.scopes[site.tree.of_type(ast.FunctionDef)[0]]
+    readers = Readers("x", scope, site.knowledge)
+    assert [lines(readers.of(binding)) for binding in scope.bindings["x"]] == [[2, 8], [4, 6, 7, 8], [7, 8]]
+
+
+def test_readers_of_too_many_values() -> None:
+    """Where a name may have more values than anybody writes, it may have any of its variable's."""
+    text = (
+        "def f(c):\n" + "    if c: x = 1\n" * (MOST_VALUES + 1) + "    first(x)\n    x = 2\n    second(x)\n"
+    )
+    site = site_of(text)
+    scope = site.tree.scopes[site.tree.of_type(ast.FunctionDef)[0]]
+    readers = Readers("x", scope, site.knowledge)
+    last = MOST_VALUES + 3
+    assert lines(readers.of(scope.bindings["x"][0])) == [last]
+    assert lines(readers.of(scope.bindings["x"][-1])) == [last, last + 2]
