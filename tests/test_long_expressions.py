@@ -117,6 +117,8 @@ def test_work_grows_as_a_program_does(kind: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "small", "most"),
     [
+        pytest.param("locks", 400, 3.5, id="sections of one lock"),
+        pytest.param("concat grown", 400, 3.5, id="arrays that grow in one loop"),
         pytest.param("backwards", 400, 3.5, id="uses of one variable"),
         pytest.param("elif", 400, 3.5, id="conditions around one another"),
         pytest.param("functions", 100, 3.5, id="functions whose parameters bear one name"),

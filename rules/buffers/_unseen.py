@@ -10,7 +10,7 @@ from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.syntax.scopes import Scope
 from rlint.syntax.tree import FUNCTIONS
-from rlint.syntax.walk import below
+from rlint.syntax.walk import below, is_in, is_in_block
 
 HONEST = (
     "torch.",
@@ -34,9 +34,8 @@ def is_unseen(name: str, growth: Growth, loop: AnyLoop, scope: Scope, site: Site
     """
     if site.captured(name, scope) or name in scope.globals | scope.nonlocals or scope.is_class:
         return False
-    inside = set(below(loop))
-    named = [node for node in site.uses(name, scope) if node in inside]
-    if len(named) != uses or any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in inside):
+    named = [node for node in site.uses(name, scope) if is_in(node, loop)]
+    if len(named) != uses or site.once(_yields, loop):
         return False
     for parent in site.ancestors(growth.statement):
         if parent is loop:
@@ -53,6 +52,10 @@ def is_unseen(name: str, growth: Growth, loop: AnyLoop, scope: Scope, site: Site
     return True
 
 
+def _yields(loop: AnyLoop, _site: Site) -> bool:
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in below(loop))
+
+
 def sees_error(statement: ast.AST, child: ast.AST, name: str, scope: Scope, site: Site) -> bool:
     """Does code read the variable after an error in the part of the statement that holds `child`?"""
     body = getattr(statement, "body", None)
@@ -61,14 +64,12 @@ def sees_error(statement: ast.AST, child: ast.AST, name: str, scope: Scope, site
     if is_try(statement):
         handlers, final = getattr(statement, "handlers", []), getattr(statement, "finalbody", [])
         if not handlers:
-            last = {part for node in final for part in below(node)}
-            return any(node in last for node in site.reads(name, scope))
+            return any(is_in_block(node, final) for node in site.reads(name, scope))
     elif not isinstance(statement, (ast.With, ast.AsyncWith)) or all(
         is_honest(i, site) for i in statement.items
     ):
         return False
-    block = {part for node in body for part in below(node)}
-    return any(node not in block for node in site.reads(name, scope))
+    return not all(is_in_block(node, body) for node in site.reads(name, scope))
 
 
 def is_try(statement: ast.AST) -> bool:

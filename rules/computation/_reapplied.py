@@ -8,6 +8,7 @@ from rlint.frozen import frozen
 from rlint.project.items import Place
 from rlint.project.site import Site
 from rlint.project.summary import Application, FunctionSummary
+from rlint.syntax.tree import Function
 from rlint.syntax.walk import below
 
 
@@ -56,15 +57,41 @@ def in_loop(call: ast.Call, site: Site) -> Reapplied | None:
     targets = site.callables(call)
     if place is None or place.depth != 1 or len(targets) != 1:
         return None
-    for other in site.calls_named(name, site.function(call)):
-        if other is call or not _is_on(other, place, site) or site.callables(other) != targets:
-            continue
-        before, after = _whole(other, site), site.loops(call)
-        if before is None or not after or before is after[0]:
+    after = site.loops(call)
+    for other, before in site.once(_by_place, (name, site.function(call))).get(_told_by(place, site), ()):
+        if not after or before is after[0] or site.callables(other) != targets:
             continue
         if _is_again(place.root, before, after[0], site):
             return Reapplied(targets[0].name, other, to_result=False, items=True)
     return None
+
+
+def _by_place(
+    named: tuple[str, Function | None], site: Site
+) -> dict[tuple[object, ...], list[tuple[ast.Call, ast.AST]]]:
+    """The calls of what bears a name in a function that a loop makes for every item, each with the loop, by
+    the place that they are on. Of those that do the same in one loop, the first.
+    """
+    found: dict[tuple[object, ...], list[tuple[ast.Call, ast.AST]]] = {}
+    seen: set[tuple[object, ...]] = set()
+    for call in site.calls_named(*named):
+        place = _place_of_one(call, site)
+        whole = _whole(call, site) if place is not None and place.depth == 1 else None
+        if place is None or whole is None:
+            continue
+        told = _told_by(place, site)
+        key = (told, whole, *(target.path for target in site.callables(call)))
+        if key not in seen:
+            seen.add(key)
+            found.setdefault(told, []).append((call, whole))
+    return found
+
+
+def _told_by(place: Place, site: Site) -> tuple[object, ...]:
+    """What is equal for the same place alone."""
+    root = place.root
+    scope = site.scope(root).lookup(root.id) if isinstance(root, ast.Name) else None
+    return place.depth, ast.dump(root), scope
 
 
 def _applied(application: Application, helper: FunctionSummary, site: Site) -> FunctionSummary | None:
@@ -120,14 +147,15 @@ def _same_application(
 
 def _is_on(call: ast.Call, place: Place, site: Site) -> bool:
     """Is the call's one argument at the same place: the same variable, or an item of the same one?"""
+    own = _place_of_one(call, site)
+    return own is not None and _told_by(own, site) == _told_by(place, site)
+
+
+def _place_of_one(call: ast.Call, site: Site) -> Place | None:
+    """What a call's one argument stands for."""
     if len(call.args) != 1 or call.keywords or not isinstance(call.args[0], (ast.Name, ast.Attribute)):
-        return False
-    own = site.place_of(call.args[0])
-    if own is None or own.depth != place.depth or ast.dump(own.root) != ast.dump(place.root):
-        return False
-    if isinstance(own.root, ast.Name) and isinstance(place.root, ast.Name):
-        return site.scope(own.root).lookup(own.root.id) is site.scope(place.root).lookup(place.root.id)
-    return True
+        return None
+    return site.place_of(call.args[0])
 
 
 def _in_same_pass(one: ast.AST, other: ast.AST, site: Site) -> bool:

@@ -18,16 +18,16 @@ _MAKERS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
 def next_section(section: Section, site: Site) -> Section | None:
     """The section of another lock that directly follows, where both update shared values."""
     block, index = site.tree.block(section.node)
-    following = block[index + 1] if index + 1 < len(block) else None
-    for other in site.lock_sections():
-        if other.node is following and other.name != section.name:
+    following = site.sections_of(block[index + 1]) if index + 1 < len(block) else []
+    for other in following:
+        if other.name != section.name:
             return other if updates_values(section, site) and updates_values(other, site) else None
     return None
 
 
 def inner_section(section: Section, site: Site) -> Section | None:
     """The section of another lock inside of a section, or taken by the same `with`, for the same update."""
-    for other in site.lock_sections():
+    for other in (*site.sections_of(section.node), *site.sections_of(section.body[-1])):
         if other is section or other.name == section.name or not updates_values(other, site):
             continue
         if other.node is section.node or (
@@ -67,10 +67,20 @@ def one_of_several(section: Section, site: Site) -> tuple[str, str] | None:
     """The counter that a section is for, and those of the other sections of the same lock, where each is for
     another counter alone; asked of the first section that counts something else than the first of all.
     """
-    sections = [one for one in site.knowledge.locks.of_same_lock(section) if not _is_maker(one, site)]
-    if len(sections) < 2 or not all(counts_only(one.body, site) for one in sections):
+    found = site.once(_counted_apart, site.knowledge.locks.of_same_lock(section)[0])
+    if found is None or found[0] != section:
         return None
     if not site.starts() and not site.kind_of(section.lock).of.startswith("multiprocessing."):
+        return None
+    return found[1:]
+
+
+def _counted_apart(first: Section, site: Site) -> tuple[Section, str, str] | None:
+    """The first section that counts something else than all before it, of those of a lock, with its counter
+    and the others; None unless each section counts one thing. `first` is the first section of the lock.
+    """
+    sections = [one for one in site.knowledge.locks.of_same_lock(first) if not _is_maker(one, site)]
+    if len(sections) < 2 or not all(counts_only(one.body, site) for one in sections):
         return None
     counted = [counters_in(one, site) for one in sections]
     if any(len(names) != 1 for names in counted):
@@ -78,10 +88,10 @@ def one_of_several(section: Section, site: Site) -> tuple[str, str] | None:
     names = [next(iter(each)) for each in counted]
     written = {name for one, name in zip(sections, names, strict=True) if _writes(one)}
     second = next((index for index, name in enumerate(names) if name != names[0]), None)
-    if second is None or sections[second] != section or len(written) < 2:
+    if second is None or len(written) < 2:
         return None
     others = sorted(set(names) - {names[second]})
-    return names[second], " and ".join(f"`{name}`" for name in others)
+    return sections[second], names[second], " and ".join(f"`{name}`" for name in others)
 
 
 def _is_maker(section: Section, site: Site) -> bool:

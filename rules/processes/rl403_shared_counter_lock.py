@@ -93,7 +93,7 @@ class SharedCounterLock(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Find a section that could be part of another one, or should have a lock of its own."""
-        sections = [section for section in site.lock_sections() if section.node is node]
+        sections = site.sections_of(node)
         if not sections or site.kind_of(sections[0].lock).tag is Tag.SEMAPHORE:
             return
         section = sections[0]
