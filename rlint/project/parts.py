@@ -12,6 +12,7 @@ from rlint.project import facts
 from rlint.project.kind import Tag
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.tree import FUNCTIONS
+from rlint.syntax.walk import is_in_block
 
 if TYPE_CHECKING:
     from rlint.project.knowledge import Knowledge
@@ -141,7 +142,7 @@ class Parts:
             yield UNKNOWN
         for binding in bindings:
             if self._begin(binding):
-                found = tuple(self._of_binding(binding, node))
+                found = tuple(self._of_binding(binding, node, alone=len(bindings) == 1))
                 self._open.discard(binding)
                 yield from found
         for added in self._added_to(node):
@@ -157,11 +158,12 @@ class Parts:
         self._open.add(what)
         return True
 
-    def _of_binding(self, binding: Binding, node: ast.Name) -> Iterator[Part]:
+    def _of_binding(self, binding: Binding, node: ast.Name, *, alone: bool) -> Iterator[Part]:
         kind = self.knowledge.kinds.binding_kind(binding)
         if binding.how in (How.ASSIGN, How.WALRUS, How.AUGMENT) and binding.value is not None:
             found = self.of(binding.value)
-            yield from unsure(found) if binding.path or self.is_conditional(binding.statement) else found
+            conditional = self.is_conditional(binding.statement, seen_from=node if alone else None)
+            yield from unsure(found) if binding.path or conditional else found
         elif binding.how in (How.FOR, How.COMPREHENSION) and binding.value is not None:
             yield from unsure(self.of(binding.value))
         elif isinstance(binding.statement, ast.Lambda):
@@ -173,13 +175,20 @@ class Parts:
         else:
             yield UNKNOWN
 
-    def is_conditional(self, node: ast.AST) -> bool:
-        """Does something decide, in the function around a node, whether it runs?"""
+    def is_conditional(self, node: ast.AST, seen_from: ast.AST | None = None) -> bool:
+        """Does something decide, in the function around a node, whether it runs? What decides as well whether
+        `seen_from` runs, as `if __name__ == "__main__":` around both does, does not count.
+        """
+        child = node
         for ancestor in self.tree.ancestors(node):
+            block = self.tree.block(child)[0] if isinstance(child, ast.stmt) else []
+            if seen_from is not None and is_in_block(seen_from, block):
+                return False
             if isinstance(ancestor, FUNCTIONS):
                 return False
             if isinstance(ancestor, (ast.If, ast.IfExp, ast.Try, ast.Match)):
                 return True
+            child = ancestor
         return False
 
     def is_self(self, node: ast.expr) -> bool:

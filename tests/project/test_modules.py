@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rlint.project.modules import Anatomy
 from tests.project_builder import build, expression, site_of
 
@@ -332,3 +334,20 @@ use(net)
             "net",
         )
         assert (found.dropout, found.surely_by_mode, found.complete) == (True, None, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "sure"),
+    [
+        ("if __name__ == '__main__':\n    net = nn.Linear(4, 2)\n    use(net)\n", True),
+        ("if a:\n    net = nn.Linear(4, 2)\n    if b:\n        use(net)\n", True),
+        ("if a:\n    net = nn.Linear(4, 2)\n    def f():\n        use(net)\n", True),
+        ("if a:\n    net = nn.Linear(4, 2)\nuse(net)\n", False),
+        ("if a:\n    net = nn.Linear(4, 2)\nelse:\n    use(net)\n", False),
+        ("if a:\n    if b:\n        net = nn.Linear(4, 2)\n    use(net)\n", False),
+        ("net = None\nif a:\n    for b in c:\n        use(net)\n        net = nn.Linear(4, 2)\n", False),
+    ],
+)
+def test_a_condition_around_a_network_and_its_use_decides_nothing(text: str, sure: bool) -> None:
+    """What is used behind the same condition that it is made behind is there."""
+    assert anatomy(text, "net").layers.get("torch.nn.Linear", False) is sure
