@@ -161,15 +161,21 @@ def how_rarely(call: ast.Call, site: Site) -> str:
 
 def calls_beside(call: ast.Call, site: Site) -> list[tuple[ast.Call, Does]]:
     """What the same pass does to figures in the same function, in the order of the lines."""
-    function, loop = site.function(call), site.driving_loop(call)
-    found = []
-    for other in site.warm_nodes(ast.Call):
-        assert isinstance(other, ast.Call)
-        if site.function(other) is not function or site.driving_loop(other) is not loop:
-            continue
-        what = figures.does(other, site)
-        if what is not None and how_often(other, site) is not None:
-            found.append((other, what))
+    by_pass = site.once(calls_by_pass, site.tree.module)
+    return by_pass.get((site.function(call), site.driving_loop(call)), [])
+
+
+def calls_by_pass(
+    _module: ast.Module, site: Site
+) -> dict[tuple[ast.AST | None, ast.AST | None], list[tuple[ast.Call, Does]]]:
+    """The same for all functions of the file, and the loops in them."""
+    found: dict[tuple[ast.AST | None, ast.AST | None], list[tuple[ast.Call, Does]]] = {}
+    for call in site.warm_nodes(ast.Call):
+        assert isinstance(call, ast.Call)
+        what = figures.does(call, site)
+        if what is not None and how_often(call, site) is not None:
+            beside = found.setdefault((site.function(call), site.driving_loop(call)), [])
+            beside.append((call, what))
     return found
 
 

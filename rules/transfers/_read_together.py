@@ -9,7 +9,7 @@ from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.rules.transfers._host_reads import Read, is_hot, reads_at
 from rlint.syntax.scopes import How
-from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS
+from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, Function
 from rlint.syntax.walk import below
 
 _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match, ast.Try)
@@ -20,25 +20,35 @@ def step_of(read: Read, site: Site) -> list[Read]:
     """The reads that run in the same pass of the same loop (or the same call of a function) as this one, and
     that could be one read with it, since none of them needs the numbers of another. In their order.
     """
-    group: list[Read] = []
-    for other in reads_beside(read, site):
-        if group and not all(could_wait(earlier, other, site) for earlier in group):
-            if any(earlier.node is read.node for earlier in group):
-                break
-            group = []
-        group.append(other)
-    return group
+    groups = site.once(_steps, (site.function(read.node), tuple(site.loops(read.node))))
+    found = (group for group in groups if any(each.node is read.node for each in group))
+    return next(found, groups[-1] if groups else [])
 
 
-def reads_beside(read: Read, site: Site) -> list[Read]:
-    """All reads in the innermost loop around a read, or in its function."""
-    function, loops = site.function(read.node), site.loops(read.node)
+_Pass = tuple[Function | None, tuple[AnyLoop, ...]]
+"""A function, and the loops in it whose passes are meant, innermost first."""
+
+
+def _steps(one_pass: _Pass, site: Site) -> list[list[Read]]:
+    """The reads of a pass, in groups that could each be one read."""
+    groups: list[list[Read]] = []
+    for read in _reads_in(one_pass, site):
+        if groups and all(could_wait(earlier, read, site) for earlier in groups[-1]):
+            groups[-1].append(read)
+        else:
+            groups.append([read])
+    return groups
+
+
+def _reads_in(one_pass: _Pass, site: Site) -> list[Read]:
+    """All reads in the innermost loop of a pass, or in its function."""
+    function, loops = one_pass
     around = loops[0] if loops else function or site.tree.module
     found = [
         other
         for node in below(around)
         for other in reads_at(node, site)
-        if site.function(other.node) is function and site.loops(other.node) == loops
+        if site.function(other.node) is function and tuple(site.loops(other.node)) == loops
     ]
     if not found or _repeats_work(around, site):
         return []  # once behind many passes of a loop
