@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import forms
 import hostile
 from rlint import engine, registry
 from rlint.files import source_from_text
@@ -16,6 +17,7 @@ from rlint.runs import Target
 from rlint.syntax.depth import DEEPEST, TOO_DEEP
 
 CODES = frozenset(entry.code for entry in registry.catalogue())
+KINDS = {**hostile.KINDS, **dict(forms.of_fixtures())}
 NOWHERE = "rlint-test-nowhere"
 LONG = ["conditions with reads", "tuple of calls", "nested torch calls", "and with reads", "reshapes"]
 
@@ -29,7 +31,7 @@ def target(text: str) -> Target:
 
 def steps(kind: str, size: int) -> int:
     """How many functions run while a program of some kind and size is checked."""
-    made = hostile.KINDS[kind](size)
+    made = KINDS[kind](size)
     assert isinstance(made, str)
     entered = 0
 
@@ -131,6 +133,15 @@ def test_work_grows_as_a_program_does(kind: str) -> None:
 def test_what_is_known_of_one_is_not_sought_for_each(kind: str, small: int, most: float) -> None:
     """Three times as many of them make three times the work, or hardly more."""
     assert growth(kind, small) < most
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["recomputed-constant", "replot-per-episode", "repeated-string-work", "shared-counter-lock"]
+)
+def test_work_grows_as_what_a_function_repeats(name: str) -> None:
+    """The same for the programs of fixtures that do each thing again and again."""
+    assert growth(f"{name} in a function", 600) < 6
 
 
 def test_parameters_that_are_global_too_are_read() -> None:
