@@ -1,6 +1,6 @@
 """Real programs, written otherwise: is the same found in them, and are the fixes still right?
 
-    python trust/mutate.py FOLDER [--files 100] [--seed 0] [--variant NAME]
+    python trust/mutate.py FOLDER [--files 100] [--seed 0] [--variant NAME] [--all]
 
 Takes files below FOLDER by chance, writes each in all ways that variants.py knows, and checks that every
 promise (promises.py) holds for each, and that what means the same is found the same: as many findings of
@@ -40,6 +40,7 @@ def main() -> int:
     parser.add_argument("--files", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--variant", action="append", help="only this one; may be given several times")
+    parser.add_argument("--all", action="store_true", help="files in which nothing is found, too")
     parser.add_argument("--minutes", type=float, default=60.0, help="begin no further file after so long")
     options = parser.parse_args()
     chosen = [one for one in VARIANTS if not options.variant or one.name in options.variant]
@@ -51,7 +52,7 @@ def main() -> int:
         if tried >= options.files or time.monotonic() > until:
             break
         text = _readable(path)
-        if text is None or not found_in(text):
+        if text is None or not (options.all or found_in(text)):
             continue
         tried += 1
         for said in differences(text, chosen):
