@@ -12,6 +12,8 @@ from rlint.frozen import frozen
 from rlint.regex import regex
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from rlint.comments import Comment, Layout, Span
     from rlint.findings import Finding
 
@@ -25,6 +27,10 @@ _RLINT = regex(
     re.IGNORECASE,
 )
 _ITEM = regex(r"[^\s,]+")
+_ANY = regex(
+    r"#\s*(?:(?P<own>rlint)\s*:|noqa(?![\w-])(?P<colon>\s*:\s*(?P<items>(?:[A-Z]+[0-9]*\b[\s,]*)+)?)?)",
+    re.IGNORECASE,
+)
 
 
 class Kind(enum.Enum):
@@ -99,6 +105,17 @@ class Directives:
     skip_file: bool = False
     requests: list[Directive] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
+
+
+def may_concern(text: str, families: Collection[str]) -> bool:
+    """May a text hold a directive about rules whose codes begin with one of `families` ("RL")? It is looked
+    through without telling comments from strings, and most of what other linters are asked is passed over.
+    """
+    for match in _ANY.finditer(text):
+        codes = _ITEM.findall((match["items"] or "").upper())
+        if match["own"] or not match["colon"] or any(_letters(code) in families for code in codes):
+            return True
+    return False
 
 
 def read_directives(layout: Layout) -> Directives:

@@ -47,15 +47,18 @@ class Source:
     def encode(self, text: str) -> bytes:
         """`text` as bytes of this file; UnicodeEncodeError where its encoding cannot hold them."""
         if self.notebook is not None:
-            text = self.notebook.rendered(text)
-            return (codecs.BOM_UTF8 if self.bom else b"") + text.encode(self.encoding)
+            return self._mark + self.notebook.rendered(text).encode(self.encoding)
         if self.encoding != "utf-8" and self._encoded(self.text) != self.raw:
             raise self._refusal(self.text, "decoding and encoding does not give the same bytes")
         body = self._encoded(text)
         declared, _ = _declared_encoding(body)
         if (_normalised(declared) if declared else "utf-8") != self.encoding:
             raise self._refusal(text, "a comment that names an encoding would come to the top, or leave it")
-        return (codecs.BOM_UTF8 if self.bom else b"") + body
+        return self._mark + body
+
+    @property
+    def _mark(self) -> bytes:
+        return codecs.BOM_UTF8 if self.bom else b""
 
     def _encoded(self, text: str) -> bytes:
         try:

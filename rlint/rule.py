@@ -11,7 +11,12 @@ from rlint.findings import Edit, Elsewhere, Finding, Fix, Heat, Safety
 if TYPE_CHECKING:
     from rlint.project.site import Site
 
-__all__ = ["Edit", "Elsewhere", "Finding", "Fix", "Heat", "Rule", "Safety"]
+__all__ = ["Edit", "Elsewhere", "Finding", "Fix", "Heat", "Rule", "Safety", "last_names"]
+
+
+def last_names(*paths: str) -> frozenset[str]:
+    """The last parts of dotted names, as `Rule.callees` wants them."""
+    return frozenset(path.rpartition(".")[2] for path in paths)
 
 
 class Rule:
@@ -34,6 +39,10 @@ class Rule:
     """Off unless selected by code, name or ALL."""
     visits: ClassVar[tuple[type[ast.AST], ...]] = ()
     """The engine hands over nodes of exactly these types, in source order."""
+    callees: ClassVar[frozenset[str]] = frozenset()
+    """Of the calls that it visits, the rule looks only at those of these names: the last part of what is
+    called, as written or as qualified, `deepcopy` for `copy.deepcopy` (all calls, if empty).
+    """
     triggers: ClassVar[tuple[str, ...]] = ()
     """The rule can find something only in a file whose text contains one of these (all files, if empty)."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rlint.comments import read_layout
-from rlint.directives import Directives, Kind, read_directives
+from rlint.directives import Directives, Kind, may_concern, read_directives
 from rlint.engine_codes import ENGINE_CODES
 from rlint.suppression_report import report_suppressions
 
@@ -56,10 +56,13 @@ class Suppressions:
         )
 
 
-def parse(text: str) -> Suppressions:
-    """Read the suppression comments of a Python text. A text that mentions none is not tokenised."""
+def parse(text: str, families: Collection[str] | None = None) -> Suppressions:
+    """Read the suppression comments of a Python text. A text that mentions none is not tokenised, nor, where
+    `families` are given (the letters of the codes that matter), one that is about other rules only.
+    """
     folded = text.lower()
-    layout = read_layout(text) if "noqa" in folded or "rlint" in folded else None
+    is_told = "noqa" in folded or "rlint" in folded
+    layout = read_layout(text) if is_told and (families is None or may_concern(text, families)) else None
     return Suppressions(layout, read_directives(layout)) if layout else Suppressions()
 
 

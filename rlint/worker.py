@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import hashlib
 import traceback
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from rlint import registry, suppress
 from rlint.doubts import doubted
 from rlint.files import Source, read_source
-from rlint.findings import Finding, Heat, Problem
+from rlint.findings import Finding, Problem
 from rlint.project.alike import Alike
 from rlint.project.knowledge import Knowledge
 from rlint.project.linked import Linked
@@ -22,6 +23,7 @@ from rlint.project.summarise import summarise
 from rlint.project.summary import ModuleSummary
 from rlint.runs import Job, Result
 from rlint.syntax.parse import parse
+from rlint.visits import Visits
 
 if TYPE_CHECKING:
     from rlint.kept_summaries import KeptSummaries
@@ -48,6 +50,7 @@ class Worker:
         self._knowledge: dict[str, Knowledge] = {}
         self._problems: dict[str, Problem] = {}
         self._comments: dict[str, suppress.Suppressions] = {}  # of files that no rule looks at
+        self._families = {entry.code.rstrip("0123456789") for entry in registry.catalogue()}
         self._kept = 0
         self._uncollected = 0
 
@@ -71,7 +74,7 @@ class Worker:
                 if isinstance(module, Problem):
                     self._problems[job.name] = module
                 else:
-                    self._comments[job.name] = suppress.parse(text)
+                    self._comments[job.name] = suppress.parse(text, self._families)
                 continue
             knowledge = _known(job, text) if isinstance(text, str) else text
             if isinstance(knowledge, Problem):
@@ -94,8 +97,9 @@ class Worker:
             if job.codes is not None and self._kept + size <= most:
                 self._kept += size
                 self._knowledge[job.name] = knowledge
-            del knowledge
-            self._free(size)
+            else:
+                del knowledge
+                self._free(size)
         return summaries
 
     def _free(self, size: int) -> None:
@@ -140,10 +144,12 @@ class Worker:
             for name in group:
                 if name in jobs:
                     job = jobs[name]
+                    was_kept = name in self._knowledge
                     with questions.stand_in(name) if questions is not None else nullcontext(linked) as known:
                         result = self._check(job, known, rules, ignore_suppressions=ignore_suppressions)
                     results.append(result)
-                    self._free(job.size)
+                    if not was_kept:
+                        self._free(job.size)
         if unusable:
             problems = _unusable(unusable)
             results = [replace(result, problems=(*result.problems, *problems)) for result in results]
@@ -155,7 +161,7 @@ class Worker:
         text = kept.tree.text if kept is not None else _text(job)
         if isinstance(text, Problem):  # the file changed since it was summarised
             return Result(job.name, problems=(text,), checked=False)
-        comments = suppress.parse(text)
+        comments = suppress.parse(text, self._families)
         if comments.skip_file and not ignore_suppressions:
             return Result(job.name)
         wanted = [rule for rule in rules if rule.code in job.codes and _triggered(rule, text)]
@@ -168,8 +174,9 @@ class Worker:
             if isinstance(knowledge, Problem):
                 return Result(job.name, problems=(knowledge,), checked=False)
             site = Site(job.name, knowledge, linked)
+            visits = Visits(site)
             for rule in wanted:
-                seen = _run_rule(rule, site)
+                seen = _run_rule(rule, site, visits)
                 if isinstance(seen, Problem):
                     problems.append(seen)
                 else:
@@ -221,7 +228,12 @@ def _known(job: Job, text: str, index: Index | None = None) -> Knowledge | Probl
 
 
 def _triggered(rule: Rule, text: str) -> bool:
-    return not rule.triggers or any(word in text for word in rule.triggers)
+    """Can a rule find anything in a text? Where it looks for calls of some names alone, that is known sooner
+    from the calls that there are.
+    """
+    if not rule.triggers or (rule.callees and rule.visits == (ast.Call,)):
+        return True
+    return any(word in text for word in rule.triggers)
 
 
 def _unusable(broken: Sequence[tuple[RuleEntry, str]]) -> list[Problem]:
@@ -239,9 +251,9 @@ def _unusable(broken: Sequence[tuple[RuleEntry, str]]) -> list[Problem]:
     return list(problems.values())
 
 
-def _run_rule(rule: Rule, site: Site) -> list[Finding] | Problem:
+def _run_rule(rule: Rule, site: Site, visits: Visits) -> list[Finding] | Problem:
     try:
-        return _findings(rule, site)
+        return _findings(rule, site, visits)
     except RecursionError:
         return Problem(site.path, f"{rule.code}: expressions are nested too deeply to be checked")
     except Exception:  # noqa: BLE001 - one rule's bug must not silence the others
@@ -251,13 +263,9 @@ def _run_rule(rule: Rule, site: Site) -> list[Finding] | Problem:
         )
 
 
-def _findings(rule: Rule, site: Site) -> list[Finding]:
-    nodes_of = site.tree.of_type if rule.heat is Heat.COLD else site.warm_nodes
+def _findings(rule: Rule, site: Site, visits: Visits) -> list[Finding]:
     found: dict[tuple[object, ...], Finding] = {}
-    buried = site.tree.buried
-    for node in [node for kind in rule.visits for node in nodes_of(kind)]:
-        if node in buried:
-            continue
+    for node in visits.of(rule):
         for finding in rule.check(node, site):
             if finding.heat >= rule.heat:
                 found.setdefault((finding.start, finding.end, finding.message), finding)

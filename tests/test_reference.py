@@ -13,6 +13,7 @@ from rlint.cache import Cache
 from rlint.findings import Finding
 from rlint.project.site import Site
 from rlint.runs import Target
+from rlint.visits import Visits
 
 CODES = frozenset(entry.code for entry in RULES)
 
@@ -43,9 +44,14 @@ def reference(files: list[Target], monkeypatch: pytest.MonkeyPatch) -> tuple[Fin
         every[id(site)] = site
         return site.tree.of_type(kind)
 
+    def all_calls(visits: Visits, names: object, *, is_cold: bool) -> list[ast.AST]:
+        every[id(visits)] = visits
+        return list(visits._tree.of_type(ast.Call))
+
     with monkeypatch.context() as patched:
         patched.setattr(worker, "_triggered", always)
         patched.setattr(Site, "warm_nodes", all_nodes)
+        patched.setattr(Visits, "_calls_of", all_calls)
         findings = engine.check(files, jobs=1).findings
     assert every, "nothing of this was used: the reference is none"
     return findings

@@ -62,3 +62,15 @@ def test_what_is_no_call_or_has_the_keyword_is_left_alone(text: str) -> None:
 def test_parentheses_are_needed_where_lines_end_outside_of_brackets(text: str, needed: bool) -> None:
     """An expression that stood in parentheses may need them elsewhere."""
     assert rewrite.needs_parentheses(text) is needed
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n"])
+@settings(deadline=None)
+@given(call=calls(), comment=st.sampled_from(["", "  # why\n"]))
+def test_line_ends_are_kept(call: str, comment: str, end: str) -> None:
+    """Also those of old computers, which end a line for Python, and not for its tokenizer."""
+    call = call.replace("\r\n", "\n")
+    call = call.replace("\n", comment, 1) if comment else call
+    added = rewrite.with_keyword(call, "key", "True")
+    assert added is not None
+    assert rewrite.with_keyword(call.replace("\n", end), "key", "True") == added.replace("\n", end)

@@ -6,6 +6,7 @@ from textwrap import dedent
 import pytest
 
 from reports import at
+from rlint.directives import may_concern
 from rlint.findings import Finding
 from rlint.fixes import apply
 from rlint.suppress import add_noqa, parse
@@ -22,8 +23,11 @@ def on(line: int, code: str = "RL101", first: int | None = None, last: int | Non
 def hides(
     text: str, line: int, code: str = "RL101", first: int | None = None, last: int | None = None
 ) -> bool:
-    """Whether the comments of `text` hide a finding there."""
-    return parse(dedent(text)).hides(on(line, code, first, last))
+    """Whether the comments of `text` hide a finding there, those of other linters left out or not."""
+    text, finding = dedent(text), on(line, code, first, last)
+    hidden = parse(text).hides(finding)
+    assert parse(text, {"RL"}).hides(finding) is hidden
+    return hidden
 
 
 @pytest.mark.parametrize(
@@ -358,3 +362,22 @@ def test_comment_inside_a_nested_f_string_expression() -> None:
     """Quotes nest in newer f-strings; a `#` in them is text."""
     assert not hides('x = f"{f"# noqa"}"\n', 1)
     assert hides('x = f"{f"{1}"}"  # noqa\n', 1)
+
+
+@pytest.mark.parametrize(
+    ("comment", "is_read"),
+    [
+        ("# noqa: E501", False),
+        ("# noqa: F401, UP007", False),
+        ("# noqa: E501, RL101", True),
+        ("# noqa", True),
+        ("# noqa: because it is small", False),
+        ("# rlint: ignore[ACME1]", True),
+        ("'#'# noqa: rl1", True),
+        ("`# noqa: RL101`", True),
+        ("# the rlint of others, and their noqa", False),
+    ],
+)
+def test_a_text_is_tokenised_only_for_comments_that_may_matter(comment: str, is_read: bool) -> None:
+    """Most comments for linters are for other linters."""
+    assert may_concern(f"x = 1  {comment}\n", {"RL"}) is is_read

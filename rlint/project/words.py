@@ -34,7 +34,11 @@ class Words:
 
     def is_told(self, speedup: str) -> bool:
         """Does any file say so of how torch computes: a word of `rlint.project.speedups`?"""
-        return any(speedup in module.speedups for module in self.index.modules.values())
+        return speedup in self._told
+
+    @cached_property
+    def _told(self) -> frozenset[str]:
+        return frozenset[str]().union(*(module.speedups for module in self.index.modules.values()))
 
     def program_says(self, speedup: str, module: str) -> bool:
         """Does a file of the program of a module say so?"""

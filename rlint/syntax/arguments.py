@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import tokenize
 
+from rlint.regex import regex
 from rlint.syntax.positions import Positions
 
+_LONE_RETURN = regex(r"\r(?!\n)")
 _BLANK = (tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
 
 
@@ -15,6 +17,7 @@ def argument_spans(text: str) -> list[tuple[int, int]] | None:
 
     None where `text` is no such list: it begins otherwise, or has something behind its end.
     """
+    text = _LONE_RETURN.sub("\n", text)  # which ends a line for Python, and not for its tokenizer
     positions = Positions(text)
     found: list[tuple[int, int]] = []
     depth, first, behind = 0, -1, -1

@@ -7,11 +7,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from rlint.regex import regex
 from rlint.syntax.arguments import argument_spans
 from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
     import libcst as cst
+
+_LINE_END = regex(r"\r\n|\n|\r")
 
 
 def parse_expression(text: str) -> cst.BaseExpression | None:
@@ -129,15 +132,15 @@ def _with_keyword_among_blanks(text: str, name: str, value: str) -> str | None:
     if not comma:
         return f"{text[:end]}, {added}{text[end:]}"
     first = text[text.index("(", opened) + 1 : start]
-    if len(spans) == 1 and "\n" in first:
+    if len(spans) == 1 and _LINE_END.search(first):
         gap = first
-    if "\n" in gap:
-        gap = _newline(gap) + gap.rpartition("\n")[2]
+    if _LINE_END.search(gap):
+        gap = _newline(gap) + _LINE_END.split(gap)[-1]
     return f"{text[:end]}{before},{gap}{added},{after}{text[close:]}"
 
 
 def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
+    return next((end for end in ("\r\n", "\n", "\r") if end in text), "\n")
 
 
 def _space_after_comma(arguments: list[cst.Arg]) -> cst.BaseParenthesizableWhitespace:

@@ -66,6 +66,12 @@ def is_in_block(node: ast.AST, block: Sequence[ast.AST]) -> bool:
     return bool(block) and block[0].__dict__["_start"] <= own < block[-1].__dict__["_end"]
 
 
+def place_in_order(node: ast.AST) -> int:
+    """How many nodes of a file come before one in source order."""
+    place: int = node.__dict__["_start"]
+    return place
+
+
 def size_of(node: ast.AST) -> int:
     """How many nodes a part of a file consists of, itself included; 0 for what was made by hand."""
     known = node.__dict__

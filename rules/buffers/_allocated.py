@@ -18,7 +18,7 @@ from rlint.syntax.walk import below
 
 _NAMES = "empty zeros ones full empty_like zeros_like ones_like full_like".split()
 MAKERS = frozenset(f"{library}.{name}" for library in ("torch", "numpy") for name in _NAMES)
-_METHODS = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})
+METHODS = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})
 _NOT_WITH = frozenset({"requires_grad", "pin_memory", "out", None})
 _OF_ARRAYS = frozenset({"shape", "dtype", "device", "ndim"})
 """Attributes that tell that something is an array or a tensor, of which they do not change."""
@@ -76,12 +76,12 @@ def _is_maker(call: ast.Call, site: Site) -> bool:
     if qualified is not None:
         return qualified in MAKERS and site.kind_of(call).dtype != OBJECT
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    return method in _METHODS and site.kind_of(call).tag is Tag.TENSOR
+    return method in METHODS and site.kind_of(call).tag is Tag.TENSOR
 
 
 def _parts(call: ast.Call) -> Iterator[ast.expr]:
     """What an allocation is told, and what it is a method of."""
-    if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
+    if isinstance(call.func, ast.Attribute) and call.func.attr in METHODS:
         yield call.func.value
     yield from call.args
     yield from (keyword.value for keyword in call.keywords)

@@ -70,9 +70,8 @@ def _is_of_own_kind(parts: Iterable[ast.expr], site: Site) -> bool:
     """
     if any(site.kind_of(part).tag in (Tag.STR, Tag.BYTES) for part in parts):
         return True
-    imported = {target for module in site.index.modules.values() for target in module.imports.values()}
-    return "numpy.ma" in imported or any(
-        f"numpy.{name}" in imported or site.is_attribute_read(name) for name in _MAKES_OWN_KIND
+    return site.is_imported_anywhere("numpy.ma") or any(
+        site.is_imported_anywhere(f"numpy.{name}") or site.is_attribute_read(name) for name in _MAKES_OWN_KIND
     )
 
 

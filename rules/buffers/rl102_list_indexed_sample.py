@@ -100,6 +100,7 @@ class ListIndexedSample(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.ListComp, ast.Call)
+    callees = frozenset({"sample"})
     triggers = ("sample", "rand", "choice", "integers")
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:

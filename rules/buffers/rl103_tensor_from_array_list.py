@@ -62,7 +62,7 @@ from rlint.project.kind import Kind, Tag
 from rlint.project.legacy_tensors import CLASSES, beside, class_doubt, class_dtype
 from rlint.project.observations import are_observations, is_observation
 from rlint.project.site import Site
-from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety, last_names
 
 FUNCTIONS = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray"})
 EXACT = frozenset("bool uint8 int8 int16 int32 int64 float16 float32 float64".split())
@@ -82,7 +82,7 @@ class TensorFromArrayList(Rule):
     claims = ("time",)
     heat = Heat.WARM
     visits = (ast.Call,)
-    triggers = ("tensor(", "Tensor(", "asarray(")
+    callees = last_names(*FUNCTIONS, *CLASSES)
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

@@ -105,6 +105,7 @@ class ObjectReplayBuffer(Rule):
     claims = ("mem", "time")
     heat = Heat.HOT
     visits = (ast.Call, ast.Assign)
+    callees = frozenset({"append"})
     triggers = ("sample", "choice", "rand", "integers")
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:

@@ -70,8 +70,8 @@ from typing import ClassVar
 
 from rlint.project.kind import Tag
 from rlint.project.site import Site
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
-from rlint.rules.buffers._allocated import Allocation, allocation_at
+from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.rules.buffers._allocated import MAKERS, METHODS, Allocation, allocation_at
 
 
 class AllocInHotLoop(Rule):
@@ -84,7 +84,7 @@ class AllocInHotLoop(Rule):
     heat = Heat.HOT
     opt_in: ClassVar[bool] = True
     visits = (ast.Call,)
-    triggers = ("empty", "zeros", "ones", "full")
+    callees = last_names(*MAKERS) | METHODS
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for an allocation that the memory of the pass before could serve."""

@@ -78,7 +78,7 @@ class GatherThenReshape(Rule):
     heat = Heat.HOT
     opt_in = True
     visits = (ast.Call,)
-    triggers = ("reshape",)
+    callees = frozenset({"reshape"})
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

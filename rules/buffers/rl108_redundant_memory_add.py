@@ -81,7 +81,7 @@ class RedundantMemoryAdd(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.Call,)
-    triggers = tuple(sorted(f".{name}(" for name in ADDS))
+    callees = ADDS
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for what is added to a buffer that nobody reads, and to another one, too."""

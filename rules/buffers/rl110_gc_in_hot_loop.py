@@ -74,7 +74,7 @@ from rlint.project.lengths import over_settings
 from rlint.project.loops import GENERATION
 from rlint.project.site import Site
 from rlint.regex import regex
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
 from rlint.syntax.removal import removed
 from rlint.syntax.tree import FUNCTIONS
 from rlint.syntax.walk import below
@@ -105,7 +105,7 @@ class GcInHotLoop(Rule):
     claims = ("time",)
     heat = Heat.WARM
     visits = (ast.Call,)
-    triggers = ("collect", "empty_cache")
+    callees = last_names(*EMPTIES, COLLECTS)
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

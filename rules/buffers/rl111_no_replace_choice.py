@@ -78,7 +78,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.project.site import Site
-from rlint.rule import Finding, Fix, Heat, Rule
+from rlint.rule import Finding, Fix, Heat, Rule, last_names
 from rlint.rules.buffers._cdf import stays_the_same
 from rlint.rules.buffers._choice import Draw, Population, draw_of, is_constant, population_of, shown
 from rlint.rules.buffers._own_generator import draw_by_own_generator
@@ -102,7 +102,7 @@ class NoReplaceChoice(Rule):
     claims = ("time", "exp")
     heat = Heat.HOT
     visits = (ast.Call,)
-    triggers = ("choice", "permutation", "randperm")
+    callees = last_names(*PERMUTATIONS, "choice")
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a draw that takes as long as the buffer is."""

@@ -90,6 +90,7 @@ class ListAsQueue(Rule):
     claims = ("time", "exp")
     heat = Heat.HOT
     visits = (ast.Call, ast.Delete)
+    callees = frozenset({"pop", "insert"})
     triggers = ("pop", "del", "insert")
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:

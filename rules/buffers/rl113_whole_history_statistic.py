@@ -64,7 +64,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.project.site import Site
-from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety, last_names
 from rlint.rules.buffers._history import History, history_of, is_worth_it, sum_edits
 from rlint.syntax.tree import FUNCTIONS, LOOPS
 from rlint.syntax.walk import below
@@ -112,7 +112,7 @@ class WholeHistoryStatistic(Rule):
     claims = ("time", "exp")
     heat = Heat.WARM
     visits = (ast.Call,)
-    triggers = ("append", "extend", "+=")
+    callees = last_names(*STATISTICS) | METHODS
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a call that goes over a list that only grows."""

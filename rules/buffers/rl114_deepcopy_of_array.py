@@ -97,7 +97,7 @@ class DeepcopyOfArray(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.Call,)
-    triggers = ("deepcopy",)
+    callees = frozenset({"deepcopy"})
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a deep copy of what has a copy of its own."""

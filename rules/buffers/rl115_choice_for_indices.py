@@ -91,7 +91,7 @@ class ChoiceForIndices(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.Call,)
-    triggers = ("choice",)
+    callees = frozenset({"choice"})
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a draw of numbers by `choice`."""

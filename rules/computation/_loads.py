@@ -7,6 +7,7 @@ import ast
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.regex import regex
+from rlint.rule import last_names
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import Function
 from rlint.syntax.walk import below, children
@@ -25,6 +26,8 @@ _LOADERS = {
     "vllm.LLM": "model",
     "whisper.load_model": "model",
 }
+NAMES = last_names("from_pretrained", *_LOADERS)
+"""The last names of all calls that load."""
 _SAVES = frozenset({"save", "dump", "save_file"})
 _STATE = regex(r"checkpoint|ckpt|state|weights(?!_only)|snapshot|latest")
 _SAVERS = ("torch.save", "joblib.dump", "safetensors.torch.save_file")

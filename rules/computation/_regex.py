@@ -12,7 +12,7 @@ from rlint.project.site import Site
 from rlint.rule import Edit
 from rlint.syntax.scopes import Binding
 
-_PARAMETERS = {
+FUNCTIONS = {
     "compile": ("pattern", "flags"),
     "search": ("pattern", "string", "flags"),
     "match": ("pattern", "string", "flags"),
@@ -23,6 +23,7 @@ _PARAMETERS = {
     "sub": ("pattern", "repl", "string", "count", "flags"),
     "subn": ("pattern", "repl", "string", "count", "flags"),
 }
+"""The functions of `re` that take a pattern, and their parameters."""
 # LOCALE depends on the process at the time of the call, DEBUG prints
 _FLAG_NAMES = {
     "IGNORECASE": "I",
@@ -63,7 +64,7 @@ def use_of(node: ast.AST, site: Site) -> Use | None:
     if not isinstance(node, ast.Call):
         return None
     module, _, function = (site.qualified(node.func) or "").rpartition(".")
-    parameters = _PARAMETERS.get(function)
+    parameters = FUNCTIONS.get(function)
     if module != "re" or parameters is None or len(node.args) > len(parameters):
         return None
     if any(isinstance(argument, ast.Starred) for argument in node.args):

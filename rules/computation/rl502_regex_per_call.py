@@ -74,7 +74,7 @@ class RegexPerCall(Rule):
     claims = ("time",)
     heat = Heat.WARM
     visits = (ast.Call,)
-    triggers = ("re.", "from re import", "import re")
+    callees = frozenset(_regex.FUNCTIONS)
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a call of `re` whose pattern could have been compiled at import."""

@@ -75,7 +75,7 @@ class UncachedModelLoad(Rule):
     claims = ("time",)
     heat = Heat.WARM
     visits = (ast.Call,)
-    triggers = ("from_pretrained", "load", "pipeline", "SentenceTransformer", "CrossEncoder", "LLM")
+    callees = _loads.NAMES
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a call that loads again what the last run of its function loaded."""

@@ -64,7 +64,7 @@ from collections.abc import Iterator
 from rlint.project.lengths import over_components, passes
 from rlint.project.site import Site
 from rlint.regex import regex
-from rlint.rule import Finding, Heat, Rule
+from rlint.rule import Finding, Heat, Rule, last_names
 from rlint.rules.computation._elements import Elements, elements_of, gathered, held_by
 from rlint.rules.computation._whole_arrays import whole_fix
 
@@ -83,6 +83,7 @@ class ScalarLoopOverArray(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.Call, ast.For)
+    callees = last_names(*_ARRAYS_OF, *_SUMS)
     triggers = ("for ",)
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ import ast
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.site import Site
+from rlint.rule import last_names
 
 _METHODS = frozenset(
     """add_scalar add_scalars add_histogram add_image add_images add_figure add_text add_video add_audio
@@ -19,6 +20,8 @@ _TRACKERS = frozenset(
     """wandb.log wandb.run.log swanlab.log mlflow.log_metric mlflow.log_metrics mlflow.log_artifact
     tqdm.tqdm.write rich.print""".split()
 )
+NAMES = _METHODS | _LEVELS | {"log"} | last_names("builtins.print", *_TRACKERS)
+"""The last names of all calls that may write to a log."""
 
 
 def is_log_write(call: ast.Call, site: Site) -> bool:

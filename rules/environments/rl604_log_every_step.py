@@ -68,7 +68,7 @@ from collections.abc import Iterator
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Rule, Safety
 from rlint.rules.environments._every_nth import counter_at, every_nth
-from rlint.rules.environments._logs import log_write, writes_together
+from rlint.rules.environments._logs import NAMES, log_write, writes_together
 from rlint.rules.environments._steps import trains_large_models, unguarded_step
 
 PERIOD = 100
@@ -82,7 +82,7 @@ class LogEveryStep(Rule):
     seeds = ("S1.IO1",)
     claims = ("time",)
     visits = (ast.Call,)
-    triggers = ("print(", "add_", "log")
+    callees = NAMES
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Find the first of the writes that follow one another."""

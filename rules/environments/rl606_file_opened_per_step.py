@@ -59,7 +59,7 @@ from collections.abc import Iterator
 
 from rlint.project.kind import Tag
 from rlint.project.site import Site
-from rlint.rule import Finding, Rule
+from rlint.rule import Finding, Rule, last_names
 from rlint.rules.environments._steps import unguarded_step
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.walk import below
@@ -80,7 +80,7 @@ class FileOpenedPerStep(Rule):
     seeds = ("S1.IO1",)
     claims = ("time",)
     visits = (ast.Call,)
-    triggers = ("open(", "flush(", "write_text", "write_bytes", "to_csv")
+    callees = last_names(*_OPENS, *_WRITES_WHOLE, "flush", "fsync", "to_csv")
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Find a file that is opened for a few lines, or flushed."""

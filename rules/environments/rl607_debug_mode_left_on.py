@@ -60,7 +60,7 @@ from collections.abc import Iterator
 from rlint.project.loops import GRADIENT_STEP
 from rlint.project.site import Site
 from rlint.regex import regex
-from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety, last_names
 from rlint.rules.environments._steps import is_free
 from rlint.syntax.blocks import taken_out
 from rlint.syntax.removal import removed
@@ -88,6 +88,7 @@ class DebugModeLeftOn(Rule):
     claims = ("time",)
     heat = Heat.COLD
     visits = (ast.Call, ast.Assign)
+    callees = last_names(_SETS, _DETECTS, *_PROFILERS)
     triggers = ("detect_anomaly", "profile", "emit_", _BLOCKING)
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:

@@ -133,9 +133,9 @@ def only_leads_on(statement: ast.stmt, site: Site) -> bool:
 
 def _computes_weights(site: Site) -> bool:
     """Does the program know layers that compute their weights in each run, and keep them as attributes?"""
-    imported = {target for module in site.index.modules.values() for target in module.imports.values()}
     return any(
-        f"torch.nn.utils.{name}" in imported or site.is_attribute_read(name) for name in _COMPUTED_WEIGHTS
+        site.is_imported_anywhere(f"torch.nn.utils.{name}") or site.is_attribute_read(name)
+        for name in _COMPUTED_WEIGHTS
     )
 
 

@@ -62,6 +62,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from rlint.project.kind import Tag
 from rlint.project.loops import AnyLoop
@@ -156,7 +157,7 @@ def network_of(call: ast.Call, site: Site) -> ast.Name | ast.Attribute | None:
 def evaluates(call: ast.Call, loops: list[AnyLoop], site: Site) -> bool:
     """Does the code around a call evaluate, and not learn?"""
     function = site.function(call)
-    words = words_in(function.name) if function is not None else set()
+    words = words_in(function.name) if function is not None else frozenset()
     if words & MEANT or words & LEARNS:
         return False
     outer = loops[-1]
@@ -179,11 +180,12 @@ def iterated(loop: AnyLoop) -> Iterator[str]:
             yield node.attr
 
 
-def words_in(name: str) -> set[str]:
+@lru_cache(maxsize=4096)
+def words_in(name: str) -> frozenset[str]:
     """`evaluateAll_policy` is made of evaluate, all and policy."""
     spaced = "".join(f" {char}" if char.isupper() else char for char in name)
     words = {word.strip("0123456789").lower() for word in spaced.replace("_", " ").split()}
-    return words | {word.removesuffix(end) for word in words for end in ENDS}
+    return frozenset(words | {word.removesuffix(end) for word in words for end in ENDS})
 
 
 def build_fix(networks: list[ast.Name | ast.Attribute], outer: AnyLoop, site: Site) -> Fix | None:

@@ -98,6 +98,7 @@ class HardTargetCopy(Rule):
     claims = ("time", "alloc")
     heat = Heat.WARM
     visits = (ast.Call, ast.For)
+    callees = frozenset({"load_state_dict", "deepcopy"})
     triggers = ("load_state_dict", "deepcopy", "copy_")
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:

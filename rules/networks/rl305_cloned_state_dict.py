@@ -66,7 +66,7 @@ class ClonedStateDict(Rule):
     claims = ("time", "mem")
     heat = Heat.COLD
     visits = (ast.Call,)
-    triggers = ("load_state_dict",)
+    callees = frozenset({"load_state_dict"})
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

@@ -75,7 +75,7 @@ class CloneBeforeDetach(Rule):
     heat = Heat.HOT
     opt_in: ClassVar[bool] = True
     visits = (ast.Call,)
-    triggers = ("clone",)
+    callees = DETACHES
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

@@ -46,7 +46,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.project.site import Site
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
 
 ACTIVATIONS = {
     "torch.nn.ReLU": 0,
@@ -71,7 +71,7 @@ class OutOfPlaceActivation(Rule):
     heat = Heat.COLD
     opt_in = True
     visits = (ast.Call,)
-    triggers = ("LU",)
+    callees = last_names(*ACTIVATIONS)
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

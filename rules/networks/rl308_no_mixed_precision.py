@@ -86,7 +86,7 @@ class NoMixedPrecision(Rule):
     claims = ("time:cuda",)
     opt_in = True
     visits = (ast.Call,)
-    triggers = (".backward",)
+    callees = frozenset({"backward"})
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

@@ -102,10 +102,10 @@ class UncompiledPolicy(Rule):
         if not node.args or not site.may_be_warm(node) or site.module.is_test:
             return
         run = network_run_by(node, site) if not site.is_told(COMPILED) else None
-        if run is None or not may_run_on_cuda(site):
+        if run is None or not acts(node, site) or not may_run_on_cuda(site):
             return
         network, method = run
-        if is_part(network, site) or not acts(node, site) or not has_fixed_shape(network, method, site):
+        if is_part(network, site) or not has_fixed_shape(network, method, site):
             return
         if not steps_several(site) or is_told_before(node, network, site):
             return

@@ -64,7 +64,7 @@ class RetainedGraph(Rule):
     claims = ("mem",)
     heat = Heat.WARM
     visits = (ast.Call,)
-    triggers = ("retain_graph",)
+    callees = frozenset({"backward"})
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

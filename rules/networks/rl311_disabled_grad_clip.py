@@ -70,7 +70,7 @@ class DisabledGradClip(Rule):
     heat = Heat.WARM
     opt_in = True
     visits = (ast.Call,)
-    triggers = ("clip_grad",)
+    callees = frozenset({"step"})
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

@@ -85,10 +85,11 @@ from collections.abc import Iterator
 from rlint.project.fate import Fate
 from rlint.project.kind import Tag
 from rlint.project.site import Site
-from rlint.rule import Finding, Rule
+from rlint.rule import Finding, Rule, last_names
 from rlint.rules.networks._constant import Constant, constant_at, is_maker
 from rlint.rules.networks._constant_fix import build_fix
 from rlint.rules.networks._constant_home import Home, home_of
+from rlint.rules.networks._makers import MAKERS
 from rlint.syntax.walk import below
 
 _KEEPS_RESULTS = frozenset(
@@ -105,7 +106,7 @@ class RecomputedConstant(Rule):
     seeds = ("S3.3", "S1.E3")
     claims = ("time",)
     visits = (ast.Call,)
-    triggers = ("torch", "numpy")
+    callees = last_names(*MAKERS)
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for the first constructor in a constant expression."""

@@ -88,6 +88,7 @@ class MaskedTemporary(Rule):
     claims = ("alloc", "time")
     heat = Heat.HOT
     visits = (ast.BinOp, ast.Call)
+    callees = frozenset({"mul"})
     triggers = ("ones",)
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:

@@ -85,6 +85,7 @@ class GraphKeptByLog(Rule):
     claims = ("mem",)
     heat = Heat.WARM
     visits = (ast.AugAssign, ast.Assign, ast.Call)
+    callees = frozenset({"append"})
     triggers = ("+=", "append(", "+ ")
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:

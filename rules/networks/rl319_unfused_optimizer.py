@@ -61,7 +61,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.project.site import Site
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
 
 OPTIMIZERS = {f"torch.optim.{name}": name for name in ("Adam", "AdamW", "SGD")}
 DECIDES = frozenset({"fused", "foreach", "differentiable", "capturable", None})
@@ -76,7 +76,7 @@ class UnfusedOptimizer(Rule):
     heat = Heat.COLD
     opt_in = True
     visits = (ast.Call,)
-    triggers = ("optim",)
+    callees = last_names(*OPTIMIZERS)
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

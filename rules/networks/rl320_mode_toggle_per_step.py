@@ -82,7 +82,7 @@ class ModeTogglePerStep(Rule):
     name = "mode-toggle-per-step"
     claims = ("time",)
     visits = (ast.Call,)
-    triggers = ("eval(", "train(")
+    callees = frozenset({"eval", "train"})
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

@@ -96,7 +96,7 @@ class UnfrozenCritic(Rule):
     heat = Heat.WARM
     opt_in = True
     visits = (ast.Call,)
-    triggers = (".backward",)
+    callees = frozenset({"backward"})
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

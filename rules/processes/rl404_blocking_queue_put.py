@@ -82,7 +82,7 @@ class BlockingQueuePut(Rule):
     claims = ("time",)
     heat = Heat.COLD
     visits = (ast.Call,)
-    triggers = (".put(",)
+    callees = frozenset({"put"})
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Find a `put` that may wait."""

@@ -84,7 +84,7 @@ class SingleProcessCollection(Rule):
     claims = ("time",)
     opt_in = True
     visits = (ast.Call,)
-    triggers = (".step",)
+    callees = frozenset({"step"})
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

@@ -88,7 +88,7 @@ class BlockingTransfer(Rule):
     claims = ("sync:cuda", "time:cuda")
     heat = Heat.HOT
     visits = (ast.Call,)
-    triggers = (".to(", ".cuda(", ".to (", ".cuda (")
+    callees = frozenset({"to", "cuda"})
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         match node:

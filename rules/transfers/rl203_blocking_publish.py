@@ -78,7 +78,7 @@ class BlockingPublish(Rule):
     claims = ("time:cuda",)
     heat = Heat.WARM
     visits = (ast.Call,)
-    triggers = ("load_state_dict", "copy_")
+    callees = frozenset({"load_state_dict", "copy_"})
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

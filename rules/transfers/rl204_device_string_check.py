@@ -62,7 +62,7 @@ from typing import ClassVar
 
 from rlint.project.kind import Tag
 from rlint.project.site import Site
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
 from rlint.syntax.walk import below
 
 NAMES = ("cuda", "cpu", "mps", "xpu", "gpu")
@@ -78,6 +78,7 @@ class DeviceStringCheck(Rule):
     heat = Heat.WARM
     opt_in: ClassVar[bool] = True
     visits = (ast.Compare, ast.Call)
+    callees = last_names(*ASKS, "startswith")
     triggers = ("str", "is_available", "repr")
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:

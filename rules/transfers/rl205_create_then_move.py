@@ -80,7 +80,7 @@ class CreateThenMove(Rule):
     claims = ("time:cuda", "sync:cuda")
     heat = Heat.HOT
     visits = (ast.Call,)
-    triggers = (".to(", ".cuda(", ".to (", ".cuda (")
+    callees = frozenset({"to", "cuda"})
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

@@ -64,7 +64,7 @@ from collections.abc import Iterator
 
 from rlint.project.kind import Tag
 from rlint.project.site import Site
-from rlint.rule import Finding, Rule
+from rlint.rule import Finding, Rule, last_names
 from rlint.rules.transfers._formulas import Formula, formula_of
 from rlint.rules.transfers._vectors import build_fix
 
@@ -83,7 +83,7 @@ class PythonListTensor(Rule):
     claims = ("time",)
     opt_in = True
     visits = (ast.Call,)
-    triggers = ("range",)
+    callees = last_names(*_MAKERS)
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a constructor that is given a list of computed numbers."""

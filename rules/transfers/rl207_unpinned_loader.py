@@ -67,7 +67,7 @@ from collections.abc import Iterator
 
 from rlint.project.kind import Device
 from rlint.project.site import Site
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
 from rlint.rules.transfers._feeds import Feeds, lies_on_host
 
 LOADER = "torch.utils.data.DataLoader"
@@ -85,7 +85,7 @@ class UnpinnedLoader(Rule):
     claims = ("time:cuda",)
     heat = Heat.COLD
     visits = (ast.Call,)
-    triggers = ("DataLoader",)
+    callees = last_names(LOADER)
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

@@ -73,7 +73,7 @@ from rlint.project.kind import Device, Kind, Tag
 from rlint.project.legacy_tensors import CLASSES, beside, class_doubt, class_dtype
 from rlint.project.observations import is_observation
 from rlint.project.site import Site
-from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
 from rlint.rules.transfers._lent import is_left_alone, is_new
 from rlint.syntax import rewrite
 
@@ -87,7 +87,7 @@ class CopyIntoTensor(Rule):
     claims = ("time", "alloc")
     heat = Heat.HOT
     visits = (ast.Call,)
-    triggers = ("tensor(", "Tensor(", "tensor (", "Tensor (")
+    callees = last_names("tensor", *CLASSES)
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

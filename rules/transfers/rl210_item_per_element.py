@@ -73,7 +73,7 @@ class ItemPerElement(Rule):
     claims = ("time", "sync:cuda")
     heat = Heat.WARM
     visits = (ast.Call,)
-    triggers = (".item(", "float", "int", "bool")
+    callees = frozenset({"item", "float", "int", "bool", "map"})
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

@@ -66,7 +66,7 @@ from collections.abc import Iterator
 from rlint.project.dtypes import FLOATS
 from rlint.project.kind import Device, Kind, Tag
 from rlint.project.site import Site
-from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety, last_names
 from rlint.rules.transfers._made import made_by
 from rlint.rules.transfers._widened import CASTS, Move, Widening, factor, move_of, narrowness, widening_in
 
@@ -81,7 +81,7 @@ class WidenBeforeTransfer(Rule):
     claims = ("time:cuda",)
     heat = Heat.HOT
     visits = (ast.Call,)
-    triggers = (".to", ".cuda", "device=")
+    callees = last_names(*MAKERS, "to", "cuda")
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

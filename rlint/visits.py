@@ -1,0 +1,69 @@
+"""Which nodes of a file a rule looks at: most look at calls of few names, and most calls are of others."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable
+from functools import cached_property
+
+from rlint.findings import Heat
+from rlint.project.site import Site
+from rlint.rule import Rule
+from rlint.syntax.walk import place_in_order
+
+
+class Visits:
+    """The nodes of one file by what rules ask for."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._tree = site.tree
+        self._warm_calls: dict[str, list[ast.AST]] = {}
+
+    def of(self, rule: Rule) -> Iterable[ast.AST]:
+        """All nodes that a rule is to be asked about."""
+        found: list[ast.AST] = []
+        for kind in rule.visits:
+            if kind is ast.Call and rule.callees:
+                found += self._calls_of(rule.callees, is_cold=rule.heat is Heat.COLD)
+            elif rule.heat is Heat.COLD:
+                found += self._tree.of_type(kind)
+            else:
+                found += self._site.warm_nodes(kind)
+        buried = self._tree.buried
+        return [node for node in found if node not in buried] if buried else found
+
+    def _calls_of(self, names: Collection[str], *, is_cold: bool) -> list[ast.AST]:
+        """The calls of what bears one of several names, in source order: the first of equals counts."""
+        every = self._calls
+        calls: list[ast.AST] = []
+        for name in names:
+            if name in every:
+                calls += every[name] if is_cold else self._warm(name)
+        return sorted(set(calls), key=place_in_order) if len(names) > 1 else calls
+
+    def _warm(self, name: str) -> list[ast.AST]:
+        known = self._warm_calls.get(name)
+        if known is None:
+            may_be_warm = self._site.may_be_warm
+            known = self._warm_calls[name] = [call for call in self._calls[name] if may_be_warm(call)]
+        return known
+
+    @cached_property
+    def _calls(self) -> dict[str, list[ast.AST]]:
+        """The calls by the last name of what is called, as it is written and as it is known: `vstack` for
+        `numpy.row_stack`, `deepcopy` for `clone` below `from copy import deepcopy as clone`.
+        """
+        found: dict[str, list[ast.AST]] = {}
+        qualified = self._site.qualified
+        for call in self._tree.of_type(ast.Call):
+            called = call.func
+            if isinstance(called, ast.Attribute):
+                written = called.attr
+            else:
+                written = called.id if isinstance(called, ast.Name) else ""
+            known = (qualified(called) or "").rpartition(".")[2]
+            found.setdefault(written, []).append(call)
+            if known and known != written:
+                found.setdefault(known, []).append(call)
+        return found
