@@ -311,7 +311,7 @@ class HeatMap:
             for qualname, level, why in module.measured:
                 function = module.functions.get(qualname)
                 if function is not None and function.path not in self._in_tests:
-                    queue.append((function, HeatAt(level, (f"{qualname} ({why})",))))
+                    queue.append((function, HeatAt(level, (f"{function.shown} ({why})",))))
         self._drain(queue, Heat.WARM)
 
     def _drain(self, queue: deque[tuple[FunctionSummary, HeatAt]], lowest: Heat) -> None:
@@ -330,7 +330,7 @@ class HeatMap:
         for edge in self.graph.calls(function.path):
             heat = self.inside(function, _enclosing(function, edge.site.loop), edge.site.cap)
             if heat.level is wanted and edge.target.path != function.path:
-                chain = (*heat.chain, edge.target.qualname)
+                chain = (*heat.chain, edge.target.shown)
                 if len(chain) <= _CHAIN_LENGTH + 2:
                     found.append((edge.target, HeatAt(wanted, _shortened(chain))))
         return found
@@ -343,7 +343,7 @@ class HeatMap:
         cls = self.index.modules[function.module].classes.get(owner)
         tag = self.index.class_kind(cls).tag if cls is not None else Tag.UNKNOWN
         role = role_of(function, owner if cls is not None else "", tag, self._many[function.path])
-        return HeatAt(role.heat, (f"{function.qualname} ({role.what})",)) if role is not None else COLD
+        return HeatAt(role.heat, (f"{function.shown} ({role.what})",)) if role is not None else COLD
 
 
 def _enclosing(function: FunctionSummary, loop: int) -> list[int]:

@@ -14,6 +14,7 @@ from rlint.project.effect import PURE, Effect
 from rlint.project.kind import Kind
 from rlint.project.mention import Mention
 from rlint.project.parts import Part
+from rlint.syntax.redefined import shown
 
 
 @frozen
@@ -109,7 +110,12 @@ class FunctionSummary:
     @property
     def name(self) -> str:
         """The last part of the qualified name."""
-        return self.qualname.rpartition(".")[2]
+        return shown(self.qualname).rpartition(".")[2]
+
+    @property
+    def shown(self) -> str:
+        """The qualified name as a person would write it."""
+        return shown(self.qualname)
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from typing import TypeVar
 from rlint.syntax.depth import buried_parts
 from rlint.syntax.imports import absolute_module
 from rlint.syntax.positions import Positions
+from rlint.syntax.redefined import Definition, tell_apart
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.variables import Variables
 from rlint.syntax.walk import PARTS, number
@@ -22,6 +23,7 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_DEFINITIONS: tuple[type[Definition], ...] = (*FUNCTIONS, ast.ClassDef)
 
 _Node = TypeVar("_Node", bound=ast.AST)
 
@@ -183,6 +185,7 @@ class Tree:
             children.reverse()
             stack.extend(children)
         number(order, parents)
+        tell_apart((node, scopes[node]) for kind in _DEFINITIONS for node in self.of_type(kind))
 
     def open_scope(self, node: ast.AST, parent: Scope, name: str) -> Scope:
         """Open a scope for `node` (used by the walk)."""

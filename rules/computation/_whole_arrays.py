@@ -86,10 +86,10 @@ def _text(value: ast.expr, found: Elements, site: Site) -> str:
     start, end = site.span(value)
     text = site.tree.text
     inside = [element for element in found.arrays if start <= site.span(element)[0] < end]
-    edits = [Edit(site.span(held_by(element))[1], site.span(element)[1], "") for element in inside]
+    edits = [Edit(*site.span(element), site.operand(held_by(element))) for element in inside]
     for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
-        end -= edit.end - edit.start
+        end += len(edit.text) - (edit.end - edit.start)
     return text[start:end]
 
 

@@ -113,7 +113,7 @@ class WorkerOversubscription(Rule):
             is_beside(other, busy[0]) and computes(other, site) for other in site.starts()
         ):
             return
-        name = busy[0].target.qualname
+        name = busy[0].target.shown
         others = "each of the processes" if busy[0].many else "this process, like the one beside it,"
         yield self.finding(
             site,
