@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from rlint.project.site import Site
 
 _DEPTH = 5
+_ENDLESS = 10**300
+"""Whole numbers are as large as somebody writes them, floating ones are not."""
 _NUMBERS = frozenset({Tag.INT, Tag.FLOAT, Tag.BOOL})
 
 
@@ -33,7 +35,7 @@ def number_of(expression: ast.expr, site: Site, depth: int = _DEPTH) -> Number |
         return None
     match expression:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return Number(float(value))
+            return Number(float(value)) if abs(value) < _ENDLESS else None
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             found = number_of(operand, site, depth - 1)
             return Number(-found.value, found.fixed) if found is not None else None

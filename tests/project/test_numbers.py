@@ -26,8 +26,8 @@ class Actor:
         local = POLL / 5
         time = None
         print(0.001, 1 / 4 - 0.25, -POLL, local, wait, rest, other)
-        print(self.interval, self.gap, self.steps, RATE, 1 / 0)
-"""
+        print(self.interval, self.gap, self.steps, RATE, 1 / 0, HUGE)
+""".replace("HUGE", HUGE := "9" * 400)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,7 @@ class Actor:
         ("self.steps", None),
         ("RATE", None),
         ("1 / 0", None),
+        (HUGE, None),
     ],
 )
 def test_names_and_defaults_stand_for_numbers(source: str, number: Number | None) -> None:
