@@ -69,11 +69,11 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from rlint.project.autograd import Autograd
-from rlint.project.kind import Tag
 from rlint.project.outlets import ENDS, Outlet
 from rlint.project.site import Site
 from rlint.project.weights import is_network, words_of
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.networks._left_behind import leaves_something
 from rlint.rules.networks._no_grad import (
     calls_in,
     careless_calls,
@@ -147,17 +147,6 @@ def is_idle(call: ast.Call, site: Site) -> bool:
     if not outlets or not outlets <= ENDS or outlets == {Outlet.SHOWN}:
         return False
     return not leaves_something(call, site)
-
-
-def leaves_something(call: ast.Call, site: Site) -> bool:
-    """Does the network keep something of the run in an attribute that this file takes from it afterwards?"""
-    if site.kind_of(call.func).tag is not Tag.MODULE:
-        return False
-    return any(
-        isinstance(use.ctx, ast.Load) and not (isinstance(use.value, ast.Name) and use.value.id == "self")
-        for attribute in site.network(call.func).keeps
-        for use in site.attribute_uses(attribute)
-    )
 
 
 def idle_forwards(statement: ast.stmt, site: Site) -> list[ast.Call]:

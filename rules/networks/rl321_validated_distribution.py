@@ -77,6 +77,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint.project import facts
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.project.summary import ClassSummary
@@ -158,17 +159,23 @@ class ValidatedDistribution(Rule):
 
 def distribution(qualified: str, site: Site) -> str | None:
     """The class of torch that a call makes an instance of, be it by a subclass without a constructor."""
-    if qualified.startswith(PACKAGE):
+    if is_distribution(qualified):
         return qualified.removeprefix(PACKAGE)
     symbol = site.index.symbol(qualified, site.module.module)
     if not isinstance(symbol, ClassSummary):
         return None
     for base in site.index.ancestry(symbol):
         if isinstance(base, str):
-            return base.removeprefix(PACKAGE) if base.startswith(PACKAGE) else None
+            return base.removeprefix(PACKAGE) if is_distribution(base) else None
         if "__init__" in base.methods or "__new__" in base.methods:
             return None
     return None
+
+
+def is_distribution(qualified: str) -> bool:
+    """Is it a distribution of torch, and no transform or constraint?"""
+    fact = facts.callable_fact(qualified)
+    return qualified.startswith(PACKAGE) and fact is not None and fact.result.tag is Tag.DISTRIBUTION
 
 
 def is_validated(call: ast.Call, name: str, site: Site) -> bool:
@@ -179,8 +186,6 @@ def is_validated(call: ast.Call, name: str, site: Site) -> bool:
         return False
     if any(keyword.arg in (None, "validate_args") for keyword in call.keywords):
         return False
-    if site.qualified(call.func) == PACKAGE + name and site.kind_of(call).tag is not Tag.DISTRIBUTION:
-        return False  # a transform, a constraint
     return not site.is_set_up("set_default_validate_args") and not is_expected_to_fail(call, site)
 
 
