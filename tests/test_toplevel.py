@@ -76,6 +76,11 @@ def test_lines_of_a_string_are_not_indented() -> None:
             "from __future__ import annotations\nfrom os import path\nuse()\n",
             "from __future__ import annotations\nimport re\nfrom os import path\nuse()\n",
         ),
+        (
+            "from typing import Any\n\nimport gym\nfrom . import nets\nuse()\n",
+            "import re\nfrom typing import Any\n\nimport gym\nfrom . import nets\nuse()\n",
+        ),
+        ("import numpy\nimport sys\nuse()\n", "import numpy\nimport re\nimport sys\nuse()\n"),
     ],
 )
 def test_an_import_is_added_beside_the_others(before: str, after: str) -> None:

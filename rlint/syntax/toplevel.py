@@ -6,6 +6,7 @@ import ast
 import builtins
 import itertools
 import keyword
+import sys
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -108,9 +109,10 @@ class TopLevel(Edits):
         for block, index in self._blocks_around(user):
             imports = [statement for statement in _head(block[:index]) if isinstance(statement, _IMPORTS)]
             imports = [s for s in imports if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
-            smaller = [s for s in imports if isinstance(s, ast.Import) and s.names[0].name < module]
-            if imports:
-                place = max(smaller, key=lambda s: s.names[0].name) if smaller else imports[0]
+            beside = [s for s in imports if _is_of_python(_source(s)) is _is_of_python(module)] or imports
+            smaller = [s for s in beside if isinstance(s, ast.Import) and s.names[0].name < module]
+            if beside:
+                place = max(smaller, key=lambda s: s.names[0].name) if smaller else beside[0]
                 edit = (self.insert_after if smaller else self.insert_before)(place, f"import {module}")
                 return (place, replace(edit, shared=True)) if edit is not None else None
         return None
@@ -151,6 +153,18 @@ class TopLevel(Edits):
             return (constant,)
         # one blank line for all the constants that come here
         return Edit(edit.start, edit.end, self.tree.positions.newline, shared=True), constant
+
+
+def _source(statement: ast.stmt) -> str:
+    """The module that an import is from; "" for one of the same package."""
+    if isinstance(statement, ast.Import):
+        return statement.names[0].name
+    return (statement.module or "") if isinstance(statement, ast.ImportFrom) and not statement.level else ""
+
+
+def _is_of_python(module: str) -> bool:
+    """Does a module come with Python, so that its import stands in the first group?"""
+    return module.partition(".")[0] in sys.stdlib_module_names
 
 
 def _head(block: list[ast.stmt]) -> list[ast.stmt]:
