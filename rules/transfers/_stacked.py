@@ -21,6 +21,8 @@ _KEEPS_TYPE = frozenset(
 _REDUCES = frozenset({"torch.mean", "torch.sum", "torch.std", "torch.var", "torch.norm"})
 _REDUCTIONS = frozenset({"mean", "sum", "std", "var", "norm"})
 _ELEMENTWISE = frozenset({"abs", "clone", "detach", "exp", "log", "neg", "sigmoid", "sqrt", "square", "tanh"})
+_THE_SAME = frozenset({"clone", "cpu", "detach", "float", "squeeze"})
+"""Methods that leave a number what it is."""
 _DEPTH = 4
 
 
@@ -94,11 +96,22 @@ def _in_one(group: Sequence[Read], statements: list[ast.stmt], site: Site) -> tu
 
 
 def _called(read: Read) -> str:
-    """A name for a number: `loss_value` for that of `loss`."""
-    match read.tensor:
+    """A name for a number: `loss_value` for that of `loss`, `loss_mean` for that of `loss.mean()`."""
+    name = _named(read.tensor)
+    if isinstance(read.tensor, (ast.Name, ast.Attribute)):
+        return f"{name}_value"
+    return name or "value"
+
+
+def _named(tensor: ast.expr) -> str:
+    match tensor:
         case ast.Name(id=name) | ast.Attribute(attr=name):
-            return f"{name.strip('_')}_value"
-    return "value"
+            return name.strip("_")
+        case ast.Subscript(value=whole):
+            return _named(whole)
+        case ast.Call(func=ast.Attribute(value=of, attr=method)) if name := _named(of):
+            return name if method in _THE_SAME else f"{name}_{method}"
+    return ""
 
 
 def _stacked(group: Sequence[Read], names: list[str], site: Site) -> str | None:
