@@ -82,6 +82,7 @@ from rlint.project.site import Site
 from rlint.project.weights import called_follower, is_network
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.networks._no_grad import calls_in, joined, loses_gradient, under_no_grad, value_of
+from rlint.syntax.walk import below
 
 ADVICE = "Run the forward of the target under `torch.no_grad()`"
 
@@ -160,7 +161,32 @@ def may_learn(argument: ast.expr, site: Site) -> bool:
             network = network_of(call, site)
             if network is None or site.is_stepped(network) is not False:
                 return True
-    return any(site.kind_of(kept).tag in (Tag.TENSOR, Tag.PARAMETERS) for kept in sources.kept)
+    if any(site.kind_of(kept).tag in (Tag.TENSOR, Tag.PARAMETERS) for kept in sources.kept):
+        return True
+    return any(isinstance(part, ast.expr) and is_made_to_learn(part, site) for part in below(argument))
+
+
+def is_made_to_learn(part: ast.expr, site: Site) -> bool:
+    """Is a variable or attribute a tensor that a gradient is asked for: `states.requires_grad_()`?"""
+    if isinstance(part, ast.Name):
+        values = [binding.value for binding in site.definitions(part) if binding.value is not None]
+        if any(_asks_for_gradient(node) for value in values for node in below(value)):
+            return True
+    elif not isinstance(part, ast.Attribute):
+        return False
+    text, function = ast.dump(part), site.function(part)
+    uses = (use for name in ("requires_grad", "requires_grad_") for use in site.attribute_uses(name))
+    return any(
+        site.function(use) is function and ast.dump(use.value).replace("Store()", "Load()") == text
+        for use in uses
+        if isinstance(use.ctx, ast.Store) or isinstance(site.parent(use), ast.Call)
+    )
+
+
+def _asks_for_gradient(node: ast.AST) -> bool:
+    return (isinstance(node, ast.Attribute) and node.attr == "requires_grad_") or (
+        isinstance(node, ast.keyword) and node.arg == "requires_grad"
+    )
 
 
 def attached_forwards(statement: ast.stmt, site: Site) -> list[ast.Call]:
