@@ -133,9 +133,9 @@ def acts(call: ast.Call, site: Site) -> bool:
         return False
     if site.heat_of(call).level is not Heat.HOT or site.autograd_at(call) is not Autograd.OFF:
         return False
-    function = site.function(call)
-    summary = site.module.functions[site.tree.qualname(function) if function is not None else ""]
-    around = [summary.loops[site.knowledge.loops.index[loop]] for loop in site.loops(call)]
+    summary = site.summary_around(call)
+    loops = [site.knowledge.loops.index[loop] for loop in site.loops(call)]
+    around = [summary.loops[index] for index in loops] if summary is not None else []
     if around:
         return ENVIRONMENT_STEP in around[0].drivers
     drives = site.drives(call)

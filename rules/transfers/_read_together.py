@@ -223,8 +223,7 @@ def _is_bound_in(name: ast.Name, loop: AnyLoop, site: Site) -> bool:
 
 def _drives(loop: AnyLoop, site: Site) -> bool:
     """Does a loop step an environment or an optimizer, wait for messages or take batches?"""
-    function = site.function(loop)
-    summary = site.module.functions.get(site.tree.qualname(function) if function is not None else "")
+    summary = site.summary_around(loop)
     index = site.knowledge.loops.index.get(loop)
     if summary is None or index is None:
         return True

@@ -1,0 +1,168 @@
+"""How often things run, and what they wait for."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.findings import Heat
+from rlint.project.beats import Beat, Beats
+from rlint.project.conditions import Guard
+from rlint.project.devices import asks_for_device
+from rlint.project.handed import takes_loop_items
+from rlint.project.heat import COLD, HeatAt
+from rlint.project.knowledge import Knowledge
+from rlint.project.linked import Linked
+from rlint.project.loops import AnyLoop
+from rlint.project.site_effects import SiteEffects
+from rlint.syntax.scopes import How
+
+
+class SitePace(SiteEffects):
+    """How often things run, and what they wait for."""
+
+    def __init__(self, path: str, knowledge: Knowledge, linked: Linked) -> None:
+        super().__init__(path, knowledge, linked)
+        self._beats = Beats(linked.heat)
+        self._heats: dict[ast.AST, HeatAt] = {}
+        self._warm: dict[ast.AST | None, bool] = {}
+        self._warm_nodes: dict[type[ast.AST], list[ast.AST]] = {}
+
+    def heat_of(self, node: ast.AST) -> HeatAt:
+        """How often a node runs, and the chain that explains it."""
+        known = self._heats.get(node)
+        if known is None:
+            known = self._heats[node] = self._heat_of(node)
+        return known
+
+    def _heat_of(self, node: ast.AST) -> HeatAt:
+        summary = self.summary_around(node)
+        if summary is None:
+            return COLD
+        loops = self.knowledge.loops
+        return self._heat.inside(
+            summary, [loops.index[loop] for loop in loops.around(node)], loops.coldest(node)
+        )
+
+    def runs_each_pass(self, node: ast.AST) -> bool:
+        """Does a node run each time that the code which makes it this hot runs: each environment step of
+        the loop, each gradient step of the update? False behind an interval (`if step % n == 0`), at the
+        node or at all calls that lead to it, and in all cases of doubt.
+        """
+        summary = self.summary_around(node)
+        level = self.heat_of(node).level
+        if summary is None or level is Heat.COLD:
+            return False
+        loops = self.knowledge.loops
+        around = [loops.index[loop] for loop in loops.around(node)]
+        return self._heat.each_pass(summary, around, level, own=loops.pacing.each_pass(node))
+
+    def runs_by_role(self, node: ast.AST) -> bool:
+        """Does a node run in each call of a function that is only known to be called often by its name
+        (`act`, `store_transition`), as no code of the project calls it? `runs_each_pass` is False there.
+        """
+        summary = self.summary_around(node)
+        if summary is None or not self._heat.by_role(summary) or self.loops(node):
+            return False
+        return self.knowledge.loops.pacing.each_pass(node) is not False
+
+    def guards(self, node: ast.AST) -> tuple[Guard, ...]:
+        """The conditions that a node stands behind, up to the training loop that runs it: around it, or in
+        an early `continue` or `return`, here and at the calls that lead to it (on the way with the fewest).
+        Those that hold in nearly every pass are left out.
+        """
+        beat = self.beat(node)
+        return beat.guards if beat is not None else self.knowledge.loops.conditions.of(node)
+
+    def conditions(self, node: ast.AST) -> tuple[Guard, ...]:
+        """The conditions that a node stands behind in its own function, those around all loops included."""
+        return self.knowledge.loops.conditions.of(node)
+
+    def beat(self, node: ast.AST) -> Beat | None:
+        """What the training loop that runs a node does in each pass, and the conditions between the two;
+        None where no such loop is known.
+        """
+        summary = self.summary_around(node)
+        if summary is None or self._heat.is_test(summary):
+            return None
+        loops = self.knowledge.loops
+        around = [loops.index[loop] for loop in loops.around(node)]
+        return self._beats.of(summary, around, loops.conditions.of(node))
+
+    def driving_loop(self, node: ast.AST) -> AnyLoop | None:
+        """The loop of a node's own function that gives its beat."""
+        beat = self.beat(node)
+        if beat is None or beat.calls:
+            return None
+        index = self.knowledge.loops.index
+        return next((loop for loop in self.loops(node) if index[loop] == beat.loop), None)
+
+    def drives(self, node: ast.AST) -> frozenset[str]:
+        """What the function around a node, and those that call it while they are warm, do again and again:
+        the drivers of `rlint.project.loops`.
+        """
+        function = self.tree.function(node)
+        if function is None and self.module.cells and self.loops(node):
+            return frozenset()  # what one cell of a notebook trains, another one only shows
+        summary = self.summary_around(node)
+        return self._heat.drives(summary) if summary is not None else frozenset()
+
+    def ways_from_training(self, node: ast.AST) -> list[tuple[str, ...]]:
+        """The ways to a node from the loops that take gradient steps: the paths of the functions entered on
+        each, that of the loop first and that of the node last.
+        """
+        summary = self.summary_around(node)
+        if summary is None:
+            return []
+        loops = self.knowledge.loops
+        around = [loops.index[loop] for loop in loops.around(node)]
+        return self._heat.ways_from_training(summary, around)
+
+    def asks_for_device(self, test: ast.expr) -> bool:
+        """Does a condition ask for nothing but whether the program runs on an accelerator, or on which?"""
+        return asks_for_device(test, self.qualified)
+
+    def passed_names(self, name: ast.Name) -> list[str]:
+        """What the arguments are called that calls in hot and warm code hand to the parameter `name`, one
+        for each such call ("" for what has no name); empty for what is no parameter.
+        """
+        bindings = self.definitions(name)
+        function = self.tree.function(name)
+        if function is None or [binding.how for binding in bindings] != [How.PARAMETER]:
+            return []
+        summary = self.summary_around(name)
+        return self._heat.passed_names(summary, name.id) if summary is not None else []
+
+    def is_called(self, node: ast.AST) -> bool:
+        """Does code of the project, tests left out, call the function around a node?"""
+        summary = self.summary_around(node)
+        return summary is not None and bool(self._heat.callers(summary))
+
+    def takes_loop_items(self, name: ast.Name) -> bool:
+        """Is the parameter `name` handed the variable of a loop, another thing in each pass, by a call in
+        warm or hot code, directly or through parameters of callers?
+        """
+        summary = self.summary_around(name)
+        return summary is not None and takes_loop_items(self._heat, summary, name.id)
+
+    def may_be_warm(self, node: ast.AST) -> bool:
+        """Can any line of the function that runs a node be warmer than cold? Cheaper than `heat_of`."""
+        function = self.tree.function(node)
+        known = self._warm.get(function)
+        if known is None:
+            summary = self.summary_around(node)
+            known = self._warm[function] = summary is not None and self._heat.may_be_warm(summary)
+        return known
+
+    def warm_nodes(self, kind: type[ast.AST]) -> list[ast.AST]:
+        """All nodes of exactly this type that may be warm, in source order."""
+        known = self._warm_nodes.get(kind)
+        if known is None:
+            every: list[ast.AST] = self.tree.of_type(kind)
+            known = self._warm_nodes[kind] = [node for node in every if self.may_be_warm(node)]
+        return known
+
+    def loops(self, node: ast.AST) -> list[AnyLoop]:
+        """The loops and comprehensions of the same function that repeat a node, innermost first. A loop
+        that the node's block leaves by `break`, `return` or `raise` is not among them.
+        """
+        return self.knowledge.loops.around(node)

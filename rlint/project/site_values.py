@@ -1,0 +1,150 @@
+"""What things are: kinds, devices, constants, the functions and networks behind calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+
+from rlint.project.constants import Constants, Written
+from rlint.project.devices import is_device
+from rlint.project.items import Place, maker_of, place_of
+from rlint.project.kind import Device, Kind, Tag
+from rlint.project.knowledge import Knowledge
+from rlint.project.linked import Linked
+from rlint.project.modes import sets_mode_around
+from rlint.project.modules import Anatomy, Modules
+from rlint.project.parts import Parts
+from rlint.project.settled import Settled
+from rlint.project.site_base import SiteBase
+from rlint.project.summary import ClassSummary, FunctionSummary
+from rlint.project.sure_devices import SureDevices
+from rlint.syntax.tree import Function
+
+
+class SiteValues(SiteBase):
+    """What things are: kinds, devices, constants, the functions and networks behind calls."""
+
+    def __init__(self, path: str, knowledge: Knowledge, linked: Linked) -> None:
+        super().__init__(path, knowledge, linked)
+        self._sure_devices = SureDevices(knowledge)
+        self._constants = Constants(knowledge.tree, knowledge.names, knowledge.flow)
+        self._modules = Modules(linked.index)
+        self._parts = Parts(knowledge)
+        self._settled = Settled(linked.index, linked.heat)
+        self._callables: dict[ast.Call, list[FunctionSummary]] = {}
+
+    def qualified(self, expression: ast.expr) -> str | None:
+        """The canonical dotted name of what an expression refers to, through imports and aliases:
+        `numpy.concatenate`, `torch.nn.functional.relu`, `builtins.len`; None for the value of a variable.
+        """
+        return self.knowledge.names.qualified(expression)
+
+    def spelled(self, qualified: str, at: ast.AST) -> str | None:
+        """How a thing of a library is written at a place, by what is imported there; None without import."""
+        return self.knowledge.names.spelled(qualified, at)
+
+    def kind_of(self, expression: ast.expr) -> Kind:
+        """What is known of an expression's value: tensor (and where), ndarray, module, lock, str …"""
+        return self.knowledge.kinds.kind_of(expression)
+
+    def device_of(self, expression: ast.expr) -> Device:
+        """The device that an expression names where a device is expected (`"cuda"`, `self.device`, `0`)."""
+        return self.knowledge.kinds.device_of(expression)
+
+    def constant(
+        self, expression: ast.expr, known: Mapping[str, int] = MappingProxyType({})
+    ) -> Written | None:
+        """The constant that an expression is (a literal, joined literals, a name bound to such), with a
+        spelling for module level. `known` adds library constants by their qualified names.
+        """
+        return self._constants.written(expression, known)
+
+    def is_device(self, expression: ast.expr) -> bool:
+        """Does an expression name a device rather than a dtype or a tensor, where any of them may stand?"""
+        return is_device(expression, self.kind_of(expression))
+
+    def is_surely_device(self, expression: ast.expr) -> bool:
+        """Is an expression a device for certain, so that it may be written where only a device is taken?"""
+        return self._sure_devices.surely(expression)
+
+    def class_of_value(self, expression: ast.expr) -> ClassSummary | None:
+        """The class of the project that an expression's value is an instance of."""
+        return self.index.class_of(self.kind_of(expression))
+
+    def callables(self, call: ast.Call) -> list[FunctionSummary]:
+        """The functions of the project that a call may run (several where a method is overridden)."""
+        known = self._callables.get(call)
+        if known is None:
+            known = self._callables[call] = self._find_callables(call)
+        return known
+
+    def _find_callables(self, call: ast.Call) -> list[FunctionSummary]:
+        qualified = self.qualified(call.func)
+        path = qualified or ""
+        if not path and isinstance(call.func, ast.Attribute):
+            owner = self.kind_of(call.func.value)
+            path = (
+                (f"{owner.of}().{call.func.attr}" if owner else f"{owner.of}.{call.func.attr}")
+                if owner.of
+                else ""
+            )
+        elif not path:
+            called = self.kind_of(call.func)
+            path = f"{called.of}()" if called.tag is Tag.INSTANCE and called.of else called.of
+        return self.index.callables(path, self.knowledge.name) if path else []
+
+    def calls_named(self, name: str, function: Function | None) -> list[ast.Call]:
+        """The calls in a function (or at module level) of what bears this name or is a method of it."""
+        return self._calls.get((name, function), [])
+
+    def place_of(self, expression: ast.expr) -> Place | None:
+        """What a variable stands for: itself, or an item of a list that a loop runs over."""
+        return place_of(expression, self.knowledge)
+
+    def maker_of(self, expression: ast.expr, *, items: bool) -> ast.expr | None:
+        """The call that a value (or each of its items) was got from, or the function that was mapped."""
+        return maker_of(expression, int(items), self.knowledge)
+
+    def network(self, expression: ast.expr, method: str | None = "forward") -> Anatomy:
+        """What a network consists of (dropout, recurrent layers, what nobody knows …) and does, as far as
+        `method` runs it; all of it for None. Ask where `kind_of` says MODULE, or may not know.
+        """
+        return self._modules.built_of(
+            self._parts.of(expression), self.module.module, self._class_around(expression), method
+        )
+
+    def _class_around(self, node: ast.AST) -> ClassSummary | None:
+        owner = self.tree.class_of(node)
+        return self.module.classes.get(self.tree.qualname(owner)) if owner is not None else None
+
+    def sets_mode(self, node: ast.AST) -> bool:
+        """May a network be in evaluation mode at a node: does the function around it, one that it calls, or
+        one that leads to it, call `eval()` or `train(mode)` on anything?
+        """
+        summary = self.summary_around(node)
+        return summary is None or sets_mode_around(summary, self._heat.graph)
+
+    def is_self(self, expression: ast.expr) -> bool:
+        """Is this the first parameter of the method around it?"""
+        return self._parts.is_self(expression)
+
+    def is_setting(self, attribute: ast.Attribute) -> bool:
+        """Does `self.x` (or `self.config.x`) keep the value that it got while its object was made, for all
+        that the project does? Not so for objects that hot code makes.
+        """
+        if self._parts.is_self(attribute.value):
+            return self._settled.is_settled(self._class_around(attribute), attribute.attr)
+        if isinstance(attribute.value, ast.Attribute) and self.is_setting(attribute.value):
+            return self._settled.is_settled(self.class_of_value(attribute.value), attribute.attr)
+        return False
+
+    @cached_property
+    def _calls(self) -> dict[tuple[str, Function | None], list[ast.Call]]:
+        found: dict[tuple[str, Function | None], list[ast.Call]] = {}
+        for node in self.tree.of_type(ast.Call):
+            match node.func:
+                case ast.Name(id=name) | ast.Attribute(attr=name):
+                    found.setdefault((name, self.tree.function(node)), []).append(node)
+        return found
