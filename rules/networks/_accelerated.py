@@ -16,7 +16,11 @@ _MAKES = frozenset({"torch.device", "torch.set_default_device"})
 
 def may_run_on_cuda(site: Site) -> bool:
     """Does the project ask for CUDA devices, and does this file put something on a device that may be one?"""
-    return site.is_told(CUDA) and any(_puts_on_device(call, site) for call in site.tree.of_type(ast.Call))
+    return site.is_told(CUDA) and site.once(_puts_something_on_device, site.tree.module)
+
+
+def _puts_something_on_device(module: ast.Module, site: Site) -> bool:
+    return any(_puts_on_device(call, site) for call in below(module) if isinstance(call, ast.Call))
 
 
 def _puts_on_device(call: ast.Call, site: Site) -> bool:
