@@ -62,8 +62,11 @@ class Trace:
         if self.site.captured(binding.name, scope):
             return False
         for use in self.site.uses(binding.name, scope):
-            if isinstance(use.ctx, ast.Load) and binding in self.site.definitions(use):
-                if not self._read(use):
+            if isinstance(use.ctx, ast.Load):
+                reaching = self.site.definitions(use)
+                if not reaching:
+                    return False  # read where it is not set yet: an error of its own
+                if binding in reaching and not self._read(use):
                     return False
             elif isinstance(use.ctx, ast.Del) and not self._take(self.site.tree.statement(use)):
                 return False
