@@ -63,13 +63,18 @@ def events(near: ast.AST, site: Site) -> list[Event]:
     """The gradient steps of optimizers, and what zeroes gradients, in the class around a node (or outside of
     all classes), in the order of the file.
     """
+    return site.once(_events_in, site.class_of(near) or site.tree.module)
+
+
+def _events_in(around: ast.ClassDef | ast.Module, site: Site) -> list[Event]:
+    cls = around if isinstance(around, ast.ClassDef) else None
     found = []
     for method in ("step", "zero_grad"):
         for use in site.attribute_uses(method):
             call = site.parent(use)
             if not isinstance(call, ast.Call) or call.func is not use:
                 continue
-            if site.class_of(call) is not site.class_of(near):
+            if site.class_of(call) is not cls:
                 continue
             owner: ast.expr = use.value
             if method == "step":

@@ -159,14 +159,19 @@ _NOT = (ast.NotIn, ast.NotEq)
 
 def alike(node: ast.expr, around: ast.AST, site: Site) -> list[ast.expr]:
     """The same check wherever it stands in a loop or a class; nothing where `node` is not the first."""
-    wanted = ast.dump(node)
-    same = [
-        other
-        for other in below(around)
-        if isinstance(other, ast.expr) and ast.dump(other) == wanted and site.can_be_moved(other)
-    ]
-    same.sort(key=site.span)
+    same = site.once(_by_form, around).get(ast.dump(node), [])
     return same if same[:1] == [node] else []
+
+
+def _by_form(around: ast.AST, site: Site) -> dict[str, list[ast.expr]]:
+    """The comparisons and calls in a part of the file, those together that say the same."""
+    found: dict[str, list[ast.expr]] = {}
+    for other in below(around):
+        if isinstance(other, (ast.Compare, ast.Call)) and site.can_be_moved(other):
+            found.setdefault(ast.dump(other), []).append(other)
+    for same in found.values():
+        same.sort(key=site.span)
+    return found
 
 
 def before_loop(node: ast.Compare | ast.Call, device: ast.expr | None, site: Site) -> Fix | None:
