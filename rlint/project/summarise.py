@@ -77,7 +77,7 @@ def summarise(knowledge: Knowledge, path: str, alike: Alike | None = None) -> Mo
                 summary.constants[name] = kind
     summary.star_imports = tuple(root.star_imports)
     gradients = GradientSummaries(knowledge)
-    calls = _calls_by_function(knowledge, gradients, alike)
+    calls = _calls_by_function(knowledge, gradients, alike, is_test=summary.is_test)
     applied = applications(knowledge)
     walks = Walks(tree)
     for node in (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef)):
@@ -242,12 +242,12 @@ def _iterator(yields: list[ast.Yield | ast.YieldFrom], kinds: Kinds) -> Kind:
 
 
 def _calls_by_function(
-    knowledge: Knowledge, gradients: GradientSummaries, alike: Alike
+    knowledge: Knowledge, gradients: GradientSummaries, alike: Alike, *, is_test: bool
 ) -> dict[ast.AST | None, list[CallSite]]:
     tree = knowledge.tree
     calls: dict[ast.AST | None, list[CallSite]] = {}
     for call in tree.of_type(ast.Call):
-        site = _call_site(call, knowledge, gradients, alike)
+        site = _call_site(call, knowledge, gradients, alike, is_test=is_test)
         if site is not None:
             calls.setdefault(tree.function(call), []).append(site)
         for later in handed_over(call, knowledge):
@@ -256,7 +256,7 @@ def _calls_by_function(
 
 
 def _call_site(
-    call: ast.Call, knowledge: Knowledge, gradients: GradientSummaries, alike: Alike
+    call: ast.Call, knowledge: Knowledge, gradients: GradientSummaries, alike: Alike, *, is_test: bool
 ) -> CallSite | None:
     path = method = receiver = ""
     qualified = knowledge.names.qualified(call.func)
@@ -284,9 +284,11 @@ def _call_site(
     loop = knowledge.loops.innermost(call)
     values = [(str(position), value) for position, value in enumerate(call.args)]
     values += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
-    # where nobody knows who is called, nobody gets them
+    # where nobody knows who is called, nobody gets them; and what tests hand over says nothing
+    are_told = bool(path) and not is_test
     arguments = tuple(
-        alike((name, knowledge.kinds.kind_of(value).aged() if path else UNKNOWN)) for name, value in values
+        alike((name, knowledge.kinds.kind_of(value).aged() if are_told else UNKNOWN))
+        for name, value in values
     )
     return CallSite(
         alike(path),
