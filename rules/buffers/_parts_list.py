@@ -24,6 +24,11 @@ NO_PARTS = "where the passes bring no parts at all, `{name}` is the very array t
 OF_OWN_KIND = "the rows must be plain arrays of numbers: no text, no `np.matrix`, no masked arrays"
 _MAKES_OWN_KIND = ("asmatrix", "bmat", "ma", "mat", "matrix", "todense")
 
+_OF_ALL = frozenset(
+    """bool contiguous cpu cuda detach double flatten float half int long permute ravel reshape squeeze t to
+    transpose unsqueeze view""".split()
+)
+"""Methods that give what they are called on in another form: all of it, and nothing else."""
 NUMBERS = frozenset({Tag.FLOAT, Tag.INT, Tag.BOOL, Tag.NUMPY_SCALAR})
 
 
@@ -120,8 +125,7 @@ def copied(part: ast.expr, growth: Growth, site: Site) -> str | None:
     if function.startswith("torch."):
         if starred:
             return f"*(part.clone() for part in {site.operand(value)})"
-        fresh = kind.fresh and kind.tag is Tag.TENSOR
-        return site.text(value) if fresh else f"{site.operand(value)}.clone()"
+        return site.text(value) if _is_new(value, Tag.TENSOR, site) else f"{site.operand(value)}.clone()"
     module = _numpy_name.numpy_name(growth, site)
     if starred:
         return f"*({module}.array(part) for part in {site.operand(value)})" if module else None
@@ -129,12 +133,25 @@ def copied(part: ast.expr, growth: Growth, site: Site) -> str | None:
         return site.text(value) if growth.join.axis is None else None
     if function == "numpy.r_" and kind.tag is not Tag.NDARRAY and not isinstance(value, ast.List):
         return None  # numbers promote in another way than arrays of one
-    fresh = kind.fresh and kind.tag is Tag.NDARRAY
+    fresh = _is_new(value, Tag.NDARRAY, site)
     if not fresh and module is None:
         return None
     if function == "numpy.append" and growth.join.axis is None:
         return f"{site.operand(value) if fresh else f'{module}.array({site.text(value)})'}.ravel()"
     return site.text(value) if fresh else f"{module}.array({site.text(value)})"
+
+
+def _is_new(value: ast.expr, tag: Tag, site: Site) -> bool:
+    """Was a tensor or an array made by this very expression, so that nobody else writes to it: by the last
+    call in it, or by one before, of which it is all (`torch.stack(rows).unsqueeze(0)`)?
+    """
+    kind = site.kind_of(value)
+    if kind.tag is not tag:
+        return False
+    match value:
+        case ast.Call(func=ast.Attribute(value=ast.Call() as made, attr=method)) if method in _OF_ALL:
+            return kind.fresh or _is_new(made, tag, site)
+    return kind.fresh
 
 
 def put(name: str, rows: list[str]) -> str:
