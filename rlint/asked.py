@@ -11,31 +11,41 @@ from rlint.project.plain_questions import Teller, to_text
 
 @dataclass(slots=True)
 class Asked:
-    """Questions as text, each with what its answer is told by, and which of them each file asks."""
+    """Questions as text, which of them each file asks, and what the answers are told by. Two groups of files
+    may ask the same, and be answered differently: the answers of a file are those of its group.
+    """
 
-    answers: dict[str, str] = field(default_factory=dict)
     files: dict[str, list[str]] = field(default_factory=dict)
+    told: dict[str, dict[str, str]] = field(default_factory=dict)
+    """For each file, what all answers in its group are told by."""
+
+    @property
+    def answers(self) -> dict[str, str]:
+        """What the answers to all questions are told by, for the files of one group."""
+        return {text: self.told[file][text] for file, texts in self.files.items() for text in texts}
 
     def add(self, questions: Questions) -> None:
-        """Add what was asked. A file that asks what cannot be written down is left out."""
+        """Add what was asked in a group. A file that asks what cannot be written down is left out."""
         teller = Teller()
         texts: dict[Question, str] = {}
+        answers: dict[str, str] = {}
         for file, asked in questions.asked.items():
             try:
                 for question in asked:
                     if question not in texts:
                         text = texts[question] = to_text(question)
-                        self.answers[text] = teller.tell(questions.answers[question]).digest
+                        answers[text] = teller.tell(questions.answers[question]).digest
             except TypeError:
                 continue
             self.files[file] = [texts[question] for question in asked]
+            self.told[file] = answers
 
     def update(self, other: Asked) -> None:
-        """Add what was asked elsewhere about the same files."""
-        self.answers.update(other.answers)
+        """Add what other files asked."""
         self.files.update(other.files)
+        self.told.update(other.told)
 
     def of(self, names: Iterable[str]) -> Asked:
         """What these files asked, as far as it is known."""
-        files = {name: self.files[name] for name in names if name in self.files}
-        return Asked({text: self.answers[text] for texts in files.values() for text in texts}, files)
+        known = [name for name in names if name in self.files]
+        return Asked({name: self.files[name] for name in known}, {name: self.told[name] for name in known})

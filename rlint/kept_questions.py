@@ -52,18 +52,20 @@ class KeptQuestions:
             texts: list[str] = [text for text, _ in said["answers"]]
             files = {name: (summary, own) for name, summary, own, _ in said["files"]}
             asked = {name: [texts[each] for each in of] for name, *_, of in said["files"] if of is not None}
-            return Before(said["key"], files, Asked(dict(said["answers"]), asked))
+            answers = dict(said["answers"])
+            return Before(said["key"], files, Asked(asked, dict.fromkeys(asked, answers)))
         except (zlib.error, LookupError, TypeError, ValueError, RecursionError):
             return None
 
     def store(self, group: Sequence[Job], now: Before) -> None:
         """Keep what was asked in a group, under the first of the runs."""
-        numbers = {text: number for number, text in enumerate(now.asked.answers)}
+        answers = now.asked.answers
+        numbers = {text: number for number, text in enumerate(answers)}
         files = [
             [name, summary, own, _numbered(name, now.asked, numbers)]
             for name, (summary, own) in now.files.items()
         ]
-        said = {"key": now.key, "answers": list(now.asked.answers.items()), "files": files}
+        said = {"key": now.key, "answers": list(answers.items()), "files": files}
         text = json.dumps(said, separators=(",", ":"))
         self._cache.store_bytes(_name(group, self._runs[0]), zlib.compress(text.encode("ascii"), _FAST))
 

@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from project_builder import build
 from rlint import engine
+from rlint.asked import Asked
 from rlint.cache import ASKED, Cache
 from rlint.findings import Finding
+from rlint.project.asking import Questions
+from rlint.project.linked import Linked
 from rlint.recheck import Recheck
 from rlint.registry import catalogue
 from rlint.runs import Report, Target
@@ -152,3 +156,17 @@ def test_the_selected_rules_count(project: Project) -> None:
     found = engine.check(targets, jobs=1, cache=Cache(project.folder / ".rlint_cache"))
     assert {finding.code for finding in found.findings} == {"RL502"}
     assert project.checked is None or set(project.checked) == {target.name for target in targets}
+
+
+def test_the_answers_of_a_file_are_those_of_its_group() -> None:
+    """Two groups that are checked in one run ask the same, and are answered differently."""
+    asked = Asked()
+    for name, text in (("first.py", "from numpy import ma\n"), ("second.py", "import numpy\n")):
+        [site] = build({name: text}).values()
+        questions = Questions(Linked([site.module]))
+        with questions.stand_in(name) as known:
+            known.words.is_imported("numpy.ma")
+        asked.add(questions)
+    first, second = asked.of(["first.py"]).answers, asked.of(["second.py"]).answers
+    assert first.keys() == second.keys()
+    assert first != second

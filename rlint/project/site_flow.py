@@ -136,6 +136,20 @@ class SiteFlow(SiteValues):
         """Does another file of the project import a name of this module, or all of its names?"""
         return self._linked.words.imports(name, self.module.module)
 
+    def is_starred(self) -> bool:
+        """Does another file of the project import all names of this module?"""
+        return self._linked.words.is_starred(self.module.module)
+
+    def is_read_elsewhere(self, attribute: str) -> bool:
+        """Does another file of the project read an attribute of this name, on any object?"""
+        return self._linked.words.is_read_elsewhere(attribute, self.module.module)
+
+    def function_names(self, known_bases: tuple[str, ...]) -> frozenset[str]:
+        """The names of the functions of the project, tests left out, and of the methods of classes that have
+        no bases of libraries but those that are known.
+        """
+        return self._linked.words.function_names(known_bases)
+
     def between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
         """The statements and expressions that may run after `first` and before `second`; None where
         `first` does not always run before `second`.

@@ -52,6 +52,28 @@ class Words:
         """Does any file import a name of a module, or all of its names?"""
         return f"{module}.{name}" in self._imported or module in self._starred
 
+    def is_starred(self, module: str) -> bool:
+        """Does any file import all names of a module?"""
+        return module in self._starred
+
+    def is_read_elsewhere(self, attribute: str, module: str) -> bool:
+        """Does a file besides a module read an attribute of this name, on any object?"""
+        every = self.index.modules.values()
+        return any(attribute in each.attributes_read for each in every if each.module != module)
+
+    def function_names(self, known_bases: tuple[str, ...]) -> frozenset[str]:
+        """The names of the functions of the project, tests left out, and of the methods of classes that have
+        no bases of libraries but those that are known.
+        """
+        found = set()
+        for module in self.index.modules.values():
+            for function in () if module.is_test else module.functions.values():
+                owner = module.classes.get(function.qualname.rpartition(".")[0])
+                bases = self.index.ancestry(owner) if owner is not None else ()
+                if all(not isinstance(base, str) or base in known_bases for base in bases):
+                    found.add(function.name)
+        return frozenset(found)
+
     def program_names(self, names: tuple[str, ...], module: str, *, tests: bool) -> bool:
         """Does the program of a module read one of these names of an object, or import it? What only tests
         name counts for tests.

@@ -77,8 +77,7 @@ def _uses_of_name(name: ast.Name, site: Site) -> list[ast.Name] | None:
 def _uses_of_attribute(attribute: ast.Attribute, site: Site) -> list[ast.Attribute] | None:
     cls = site.class_of(attribute)
     name = attribute.attr
-    others = (module for module in site.index.modules.values() if module is not site.module)
-    if cls is None or any(name in module.attributes_read for module in others):
+    if cls is None or site.is_read_elsewhere(name):
         return None
     uses = site.attribute_uses(name)
     own = all(same_place(use.value, attribute.value) and site.class_of(use) is cls for use in uses)

@@ -44,9 +44,7 @@ def define(wanted: str, pattern: Compiled, use: Use, site: Site, comment: str) -
 
 def exported(wanted: str, site: Site) -> str:
     """A name for a new constant: a private one where other files import all public names of this one."""
-    here = site.module.module
-    starred = any(here in module.star_imports for module in site.index.modules.values())
-    return f"_{wanted}" if starred else wanted
+    return f"_{wanted}" if site.is_starred() else wanted
 
 
 def compiler_for(use: Use, site: Site) -> tuple[str, Sequence[ast.stmt], Edits] | None:

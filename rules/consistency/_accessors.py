@@ -5,9 +5,10 @@ from __future__ import annotations
 from rlint.frozen import frozen
 from rlint.project.index import Index
 from rlint.project.mention import ACCESSOR, ACCESSOR_WORDS
+from rlint.project.site import Site
 from rlint.project.summary import ClassSummary
 
-_KNOWN_BASES = frozenset({"builtins.object", "abc.ABC", "torch.nn.Module"})
+_KNOWN_BASES = ("abc.ABC", "builtins.object", "torch.nn.Module")
 _GROUP = {word: group for group in ACCESSOR_WORDS for word in group}
 
 
@@ -40,20 +41,15 @@ def has_unknown_base(owner: ClassSummary, index: Index) -> bool:
     return any(isinstance(base, str) and base not in _KNOWN_BASES for base in index.ancestry(owner))
 
 
-def usual_word(found: Accessor, index: Index) -> tuple[str, list[str]]:
+def usual_word(found: Accessor, site: Site) -> tuple[str, list[str]]:
     """The word that most such accessors of the project have, and the names that have it; of two words as
     frequent, the one that is spelled out.
     """
     names: dict[str, set[str]] = {}
-    for module in index.modules.values():
-        if module.is_test:
-            continue
-        for function in module.functions.values():
-            other = accessor(function.name)
-            owner = module.classes.get(function.qualname.rpartition(".")[0])
-            given = owner is not None and has_unknown_base(owner, index)
-            if other is not None and other.sort == found.sort and not given:
-                names.setdefault(other.word, set()).add(other.name)
+    for name in site.function_names(_KNOWN_BASES):
+        other = accessor(name)
+        if other is not None and other.sort == found.sort:
+            names.setdefault(other.word, set()).add(name)
     order = _GROUP[found.word]
     word = max(names, key=lambda each: (len(names[each]), -order.index(each)), default=found.word)
     return word, sorted(names.get(word, ()))

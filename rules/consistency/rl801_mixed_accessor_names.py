@@ -84,7 +84,7 @@ class MixedAccessorNames(Rule):
         found = _accessors.accessor(node.name)
         if found is None or site.module.is_test or _rename.is_given_by_others(node, site):
             return
-        word, names = _accessors.usual_word(found, site.index)
+        word, names = _accessors.usual_word(found, site)
         if word == found.word or not names:
             return
         new = found.by(word)
