@@ -50,7 +50,7 @@ class Words:
 
     def imports(self, name: str, module: str) -> bool:
         """Does any file import a name of a module, or all of its names?"""
-        return f"{module}.{name}" in self._imported or module in self._starred
+        return f"{module}.{name}" in self._imported or self.is_starred(module)
 
     def is_starred(self, module: str) -> bool:
         """Does any file import all names of a module?"""

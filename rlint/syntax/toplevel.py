@@ -14,12 +14,11 @@ from functools import cached_property
 from rlint.findings import Edit
 from rlint.regex import regex
 from rlint.syntax.edits import Edits
-from rlint.syntax.tree import FUNCTIONS, Tree
+from rlint.syntax.tree import DEFINITIONS, Tree
 
 _WORD = regex(r"[A-Za-z_]\w*")
 _NOT_FREE = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
 _IMPORTS = (ast.Import, ast.ImportFrom)
-_DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 
 
 class TopLevel(Edits):
@@ -125,7 +124,7 @@ class TopLevel(Edits):
             if not isinstance(child, ast.stmt):
                 break
             found.append(self.tree.block(child))
-            if isinstance(child, _DEFINITIONS):
+            if isinstance(child, DEFINITIONS):
                 break
         return found
 
@@ -170,7 +169,7 @@ def _is_of_python(module: str) -> bool:
 def _head(block: list[ast.stmt]) -> list[ast.stmt]:
     """The statements before the first definition of a function or class."""
     for index, statement in enumerate(block):
-        if isinstance(statement, _DEFINITIONS):
+        if isinstance(statement, DEFINITIONS):
             return block[:index]
     return block
 

@@ -23,7 +23,7 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_DEFINITIONS: tuple[type[Definition], ...] = (*FUNCTIONS, ast.ClassDef)
+DEFINITIONS: tuple[type[Definition], ...] = (*FUNCTIONS, ast.ClassDef)
 
 _Node = TypeVar("_Node", bound=ast.AST)
 
@@ -185,7 +185,7 @@ class Tree:
             children.reverse()
             stack.extend(children)
         number(order, parents)
-        tell_apart((node, scopes[node]) for kind in _DEFINITIONS for node in self.of_type(kind))
+        tell_apart((node, scopes[node]) for kind in DEFINITIONS for node in self.of_type(kind))
 
     def open_scope(self, node: ast.AST, parent: Scope, name: str) -> Scope:
         """Open a scope for `node` (used by the walk)."""
