@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import re
+import time
 
 import pytest
 
 from rlint import registry
+from rlint.notebook import logical, words
 from rlint.regex import regex
 
 
@@ -39,3 +41,16 @@ def test_all_patterns_of_rlint_can_be_compiled() -> None:
     assert len(waiting) > 50
     for pattern in waiting:
         assert isinstance(pattern.pattern, (str, bytes))
+
+
+def test_long_gaps_in_cells_are_read_once() -> None:
+    """A name with a gap behind it may be the beginning of an assignment, or not."""
+    started = time.process_time()
+    for line in ("a" + " " * 50_000, "a" + " " * 50_000 + ":" + "b" * 50_000):
+        assert words.bound(f"{line}!") == []
+        assert logical.assigned(f"{line}!") is None
+    assert words.bound(f"a, b.c, *d{' ' * 50_000}: int @= 3") == ["a", "d"]
+    found = logical.assigned(f"a{' ' * 50_000}= %time f()")
+    assert found is not None
+    assert found["target"].strip() == "a"
+    assert time.process_time() - started < 5

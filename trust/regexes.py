@@ -114,7 +114,7 @@ def is_anchored(pattern: re.Pattern[Any], place: str) -> bool:
 def attacked(pattern: re.Pattern[Any], *, anchored: bool) -> str | None:
     """The text that the pattern is slow on, described; None where there is none."""
     pieces = sorted(_pieces(pattern))
-    for beginning, piece, end in itertools.product(["", *pieces[:2]], pieces, ("\n!", "")):
+    for beginning, piece, end in itertools.product(["", "a", *pieces[:2]], pieces, ("\n!", "")):
         long = _seconds(pattern, beginning + piece * (LONG // len(piece)) + end, anchored=anchored)
         if long < LEAST_SECONDS:
             continue

@@ -10,7 +10,7 @@ from rlint.regex import regex
 
 _PIECE = regex(r"\"{3}|'{3}|[\"'#()\[\]{}\\]|[^\"'#()\[\]{}\\]+")
 _ESCAPES = tuple("%!?/,;")
-_ASSIGNED = regex(r"[ \t]*(?P<target>[^\W\d][\w.,* \t\[\]()'\"]*?)[ \t]*=[ \t]*(?P<escape>[%!])(?!=)")
+_ASSIGNED = regex(r"[ \t]*(?P<target>[^\W\d][\w.,* \t\[\]()'\"]*)=[ \t]*(?P<escape>[%!])(?!=)")
 
 
 @frozen

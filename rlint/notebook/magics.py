@@ -17,7 +17,7 @@ from rlint.notebook.masks import Masks
 from rlint.regex import regex
 from rlint.syntax.parse import parse
 
-_CELL = regex(r"%%(?P<name>\S+)(?P<rest>.*)")
+_CELL = regex(r"%%(?P<name>\S+)(?P<rest>(?:\s.*)?)")
 _LANGUAGE = regex(r"%(?:sql|md|sh|scala|r|fs|html|mermaid)(?:\s|$)")
 _LINE = regex(r"[ \t]*%{1,2}(?P<name>\w*)(?P<rest>.*)")
 _TIMED = regex(r"[ \t]*(?P<magic>%time[ \t]+)(?P<code>[^-\s].*)")

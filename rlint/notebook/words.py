@@ -9,7 +9,7 @@ from rlint.regex import regex
 
 _WORD = regex(r"(?<![\w.])[^\W\d]\w*")
 _INTERPOLATED = regex(r"(?<!\{)\{([^{}]*)\}|\$\{?([^\W\d]\w*)")
-_TARGETS = regex(r"[ \t]*([^\W\d][\w., \t*]*?)[ \t]*(?::[^=]*)?(?:[-+*/%@&|^]|//|\*\*|<<|>>)?=(?!=)")
+_TARGETS = regex(r"[ \t]*([^\W\d][\w., \t*]*)(?::[^=]*)?(?:[-+*/%@&|^]|//|\*\*|<<|>>)?=(?!=)")
 _DEFINED = regex(r"[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+([^\W\d]\w*)")
 _BOUND = regex(r"\b(?:as|for)[ \t]+([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)|\b([^\W\d]\w*)[ \t]*:=")
 
