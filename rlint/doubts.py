@@ -3,39 +3,57 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rlint.findings import Edit, Finding, Fix, Safety
 from rlint.project.lookups import OF_THE_FUNCTION, lookups
 from rlint.project.site import Site
 
+_DISPATCHED = frozenset("__torch_function__ __torch_dispatch__ __array_function__ __array_ufunc__".split())
+"""Methods that are told of each function of a library that is called with an object of their class."""
+
 
 def doubted(findings: Sequence[Finding], site: Site) -> list[Finding]:
     """The findings of one rule, with those fixes made unsafe that somebody may notice."""
-    replaced = sorted(site.knowledge.names.replaced_methods)
+    names = site.knowledge.names
+    replaced = names.replaced_methods | names.replaced_functions
     looking = list(lookups(site.tree, {**OF_THE_FUNCTION, "dir": 1}))
-    if not (replaced or looking):
+    dispatching = _dispatching(site)
+    if not (replaced or looking or dispatching):
         return list(findings)
-    return [_with_doubt(finding, replaced, looking, site) for finding in findings]
+    return [_with_doubt(finding, dispatching, looking, site) for finding in findings]
 
 
 def _with_doubt(
-    finding: Finding, replaced: Sequence[str], looking: Sequence[ast.Call], site: Site
+    finding: Finding, dispatching: str | None, looking: Sequence[ast.Call], site: Site
 ) -> Finding:
     fix = finding.fix
     if fix is None or fix.safety is not Safety.SAFE:
         return finding
-    reason = _replaced_reason(fix, replaced, site) or _looking_reason(fix, looking, site)
+    reason = dispatching or _replaced_reason(fix, site) or _looking_reason(fix, looking, site)
     return replace(finding, fix=replace(fix, safety=Safety.UNSAFE, reason=reason)) if reason else finding
 
 
-def _replaced_reason(fix: Fix, replaced: Sequence[str], site: Site) -> str | None:
-    """Nobody knows what a method does that the file replaces, and so what a fix of its calls changes."""
-    changed = [site.tree.text[edit.start : edit.end] for edit in fix.edits]
-    for name in replaced:
-        if any(f".{name}" in text for text in changed):
-            return f"`{name}` is replaced in this file, and may do something else"
+def _dispatching(site: Site) -> str | None:
+    """What a fix calls in place of something else shows in a class that is told of each call."""
+    for function in site.tree.of_type(ast.FunctionDef):
+        if function.name in _DISPATCHED:
+            return f"`{function.name}` in this file is told of the functions that are called"
+    return None
+
+
+def _replaced_reason(fix: Fix, site: Site) -> str | None:
+    """Nobody knows what a method or function does that the file replaces, and so what a fix changes that
+    takes its calls for the usual ones or calls it anew.
+    """
+    before = _words(site.tree.text[edit.start : edit.end] for edit in fix.edits)
+    after = _words(edit.text for edit in fix.edits)
+    names = site.knowledge.names
+    noticed = (names.replaced_methods & (before | after)) | (names.replaced_functions & (after - before))
+    for name in sorted(noticed):
+        return f"`{name}` is replaced in this file, and may do something else"
     return None
 
 
@@ -56,3 +74,7 @@ def _is_outside_functions(edit: Edit, site: Site) -> bool:
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
     spans = [site.span(function) for kind in kinds for function in site.tree.of_type(kind)]
     return not any(start <= edit.start and edit.end <= end for start, end in spans)
+
+
+def _words(texts: Iterable[str]) -> set[str]:
+    return {word for text in texts for word in re.findall(r"\w+", text)}

@@ -68,11 +68,17 @@ class Names:
         derived from one whose instances are taken for what they are called: `class Answer(str)`.
         """
         owned = (path.rpartition(".") for path in self._replaced)
-        found = {name for owner, _, name in owned if owner.rpartition(".")[2][:1].isupper()}
+        found = {name for owner, _, name in owned if _is_class(owner)}
         for derived in self.tree.of_type(ast.ClassDef):
             if any(self.qualified(base) in _TAKEN_FOR_GRANTED for base in derived.bases):
                 found |= {part.name for part in derived.body if isinstance(part, ast.FunctionDef)}
         return frozenset(name for name in found if not name.startswith("__"))
+
+    @functools.cached_property
+    def replaced_functions(self) -> frozenset[str]:
+        """The names of functions that the file replaces in modules: `torch.as_tensor = traced`."""
+        owned = (path.rpartition(".") for path in self._replaced)
+        return frozenset(name for owner, _, name in owned if not _is_class(owner))
 
     def bindings(self, name: ast.Name) -> tuple[Scope | None, list[Binding]]:
         """The scope that binds a name and everything that binds it there; no scope for a builtin."""
@@ -150,6 +156,11 @@ class Names:
         ):
             return self._resolve(binding.value, depth - 1)
         return None
+
+
+def _is_class(path: str) -> bool:
+    """Does a dotted name look like that of a class?"""
+    return path.rpartition(".")[2][:1].isupper()
 
 
 def _is_one_library(imports: list[Binding]) -> bool:
