@@ -103,7 +103,7 @@ class TopLevel(Edits):
         """Import a module by its plain name for the code around `user`: the import beside which it goes,
         and the edit. None where there are no other imports, or the name is taken.
         """
-        if module in self.tree.scopes[self.tree.module].bindings:
+        if module in self.tree.scopes[self.tree.module].bindings or self._is_read_unbound(module):
             return None
         for block, index in self._blocks_around(user):
             imports = [statement for statement in _head(block[:index]) if isinstance(statement, _IMPORTS)]
@@ -115,6 +115,11 @@ class TopLevel(Edits):
                 edit = (self.insert_after if smaller else self.insert_before)(place, f"import {module}")
                 return (place, replace(edit, shared=True)) if edit is not None else None
         return None
+
+    def _is_read_unbound(self, name: str) -> bool:
+        """Is a name read that only a star import binds, or nothing does, so that reading it is an error?"""
+        reads = (node for node in self.tree.of_type(ast.Name) if node.id == name)
+        return any(self.tree.scope(read).lookup(name) is None for read in reads)
 
     def _blocks_around(self, user: ast.AST) -> list[tuple[list[ast.stmt], int]]:
         """The blocks at module level that hold `user`, outermost first, each with the place in it."""

@@ -74,11 +74,17 @@ def _used_outside(counter: str, found: Elements, site: Site) -> bool:
     deleted = (name for name in site.tree.of_type(ast.Name) if isinstance(name.ctx, ast.Del))
     if any(name.id == counter and site.scope(name).lookup(counter) is scope for name in deleted):
         return True
-    return any(
-        any(binding.statement is found.loop for binding in site.definitions(use))
-        for use in site.reads(counter, scope)
-        if not any(above is found.loop for above in site.ancestors(use))
-    )
+    uses = site.reads(counter, scope)
+    outside = (use for use in uses if not any(above is found.loop for above in site.ancestors(use)))
+    return any(_may_read(use, found, site) for use in outside)
+
+
+def _may_read(use: ast.Name, found: Elements, site: Site) -> bool:
+    """Does the loop bind what a name reads? One that nothing binds would be a variable of the module, if any,
+    without the loop.
+    """
+    definitions = site.definitions(use)
+    return not definitions or any(binding.statement is found.loop for binding in definitions)
 
 
 def _text(value: ast.expr, found: Elements, site: Site) -> str:
