@@ -6,7 +6,8 @@ optimizers (`torch.optim.Adam(net.parameters())`), loss modules (`nn.MSELoss()`)
 threads (`Pool(n)`, `ProcessPoolExecutor()`), `DataLoader`s and datasets.
 
 What is made of anything that the loop binds or changes is left alone (a network that is new in each pass,
-the data of the last rollout), and so is what stands behind a condition.
+the data of the last rollout), and so is what stands behind a condition, and the optimizer of a function that
+takes all steps of a training with it.
 
 ## Why is it slow
 An optimizer goes through all parameters when it is made, and forgets what it had gathered: Adam begins each
@@ -167,6 +168,8 @@ def is_often(again: Again, what: str, site: Site) -> bool:
         return False  # told of with the loader
     if what == "optimizer" and starts_afresh(again.loop or site.function(call)):
         return False
+    if what == "optimizer" and again.loop is None and steps_in_loop(call, site):
+        return False  # each call is a training of its own
     if again.loop is None:
         if site.heat_of(call).level is not Heat.HOT and what not in ("pool", "optimizer"):
             return False
@@ -181,6 +184,14 @@ def starts_afresh(part: ast.AST | None) -> bool:
     return part is not None and any(
         isinstance(node, ast.Attribute) and node.attr in _RESETS for node in below(part)
     )
+
+
+def steps_in_loop(call: ast.Call, site: Site) -> bool:
+    """Does the function that makes an optimizer use it in a loop?"""
+    match site.parent(call):
+        case ast.Assign(targets=[ast.Name(id=name) as target]):
+            return any(site.loops(read) for read in site.reads(name, site.scope(target)))
+    return False
 
 
 def stored(call: ast.Call, site: Site) -> bool:
