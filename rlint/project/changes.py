@@ -183,7 +183,9 @@ class _Watched:
             return bool(self.mutable or self.attributes or self.reads_state)
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                return name in self.names and not tree.scope(node).is_comprehension
+                if name not in self.names or tree.scope(node).is_comprehension:
+                    return False
+                return not _is_bound_to_itself(name, tree.parents.get(node))
             case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
                 return name in self.attributes or _root(node.value) in self.mutable
             case ast.Subscript(ctx=ast.Store() | ast.Del()):
@@ -325,6 +327,14 @@ def _does_something(node: ast.AST) -> bool:
     if kind in _PLACES:
         return node.ctx.__class__ is not ast.Load  # type: ignore[attr-defined]
     return kind in _DOING
+
+
+def _is_bound_to_itself(name: str, statement: ast.AST | None) -> bool:
+    """`x = x`: the same value afterwards as before."""
+    match statement:
+        case ast.Assign(value=ast.Name(id=other)) | ast.AnnAssign(value=ast.Name(id=other)):
+            return other == name
+    return False
 
 
 def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
