@@ -80,6 +80,7 @@ from rlint.rules.processes._updates import (
     update_of,
     written_in,
 )
+from rlint.syntax.walk import below
 
 _SHOWN = (ast.Expr, ast.Raise, ast.Assert)
 
@@ -126,19 +127,17 @@ class RacySizeRead(Rule):
         name = last_name(node.value)
         if not site.lock_sections() or site.kind_of(node.value).tag is not Tag.SHARED_VALUE:
             return
+        before = reads_before(node, site)
+        if not before or site.is_locked(node) or is_shown(node, site):
+            return
         for section in site.lock_sections():
-            written = {last_name(owner) for statement in section.body for owner in written_in(statement)}
-            if name not in written or len(written) < 2 or site.function(node) is site.function(section.node):
+            if site.function(node) is site.function(section.node):
                 continue
-            first = next(
-                (
-                    other
-                    for other in site.attribute_uses("value")
-                    if is_read_before(other, node, site) and last_name(other.value) in written - {name}
-                ),
-                None,
-            )
-            if first is None or site.is_locked(node) or site.is_locked(first) or is_shown(node, site):
+            written = {last_name(owner) for statement in section.body for owner in written_in(statement)}
+            if name not in written:
+                continue
+            first = next((other for other in before if last_name(other.value) in written - {name}), None)
+            if first is None or site.is_locked(first):
                 continue
             pair = f"`{site.text(first)}` and `{site.text(node)}`"
             yield self.finding(
@@ -150,13 +149,23 @@ class RacySizeRead(Rule):
             return
 
 
-def is_read_before(other: ast.Attribute, node: ast.Attribute, site: Site) -> bool:
-    """Does the same block read another value first, for something else than to show it?"""
-    if not isinstance(other.ctx, ast.Load) or site.function(other) is not site.function(node):
-        return False
-    if site.span(other) >= site.span(node) or site.function(node) is None or is_shown(other, site):
-        return False
-    return site.tree.block(site.tree.statement(other))[0] is site.tree.block(site.tree.statement(node))[0]
+def reads_before(node: ast.Attribute, site: Site) -> list[ast.Attribute]:
+    """The values that the same block reads first, for something else than to show them."""
+    if site.function(node) is None:
+        return []
+    block, index = site.tree.block(site.tree.statement(node))
+    return [
+        other
+        for earlier in block[: index + 1]
+        for other in below(earlier)
+        if isinstance(other, ast.Attribute)
+        and other.attr == "value"
+        and isinstance(other.ctx, ast.Load)
+        and site.span(other) < site.span(node)
+        and site.tree.statement(other) is earlier
+        and site.function(other) is site.function(node)
+        and not is_shown(other, site)
+    ]
 
 
 def is_shown(node: ast.Attribute, site: Site) -> bool:
