@@ -12,6 +12,7 @@ from rlint.project.context import module_names, project_files
 from rlint.project.glance import Glance, glance_at_file, glance_at_text
 from rlint.project.groups import grouped
 from rlint.project.subject import is_judged
+from rlint.project.test_files import is_test_file
 from rlint.runs import Job, Target
 
 if TYPE_CHECKING:
@@ -58,7 +59,10 @@ class Plan:
         names = {name: job.module for name, job in self._jobs.items()}
         groups = [[self._jobs[name] for name in group] for group in grouped(names, imports)]
         self.groups = [
-            group if is_judged([(job.size, job.name in speaks) for job in group]) else _unjudged(group)
+            group
+            if is_judged([(job.size, job.name in speaks) for job in group])
+            and not _asks_for_tests_alone(group)
+            else _unjudged(group)
             for group in groups
             if any(job.codes is not None for job in group)
         ]
@@ -113,6 +117,11 @@ class _Look:
         return self._at_file(path) if text is None else glance_at_text(path, text)
 
 
+def _asks_for_tests_alone(group: Iterable[Job]) -> bool:
+    """Are all files of a group that are to be checked tests, at which no rule looks?"""
+    return all(is_test_file(job.name, job.module) for job in group if job.codes is not None)
+
+
 def _unjudged(group: list[Job]) -> list[Job]:
-    """What is left to do for a program that is no learning code: its files are read, and no others."""
+    """What is left to do for a program that no rule looks at: its files are read, and no others."""
     return [replace(job, judged=False) for job in group if job.codes is not None]

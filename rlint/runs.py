@@ -33,7 +33,7 @@ class Target:
 class Job:
     """A file to read. `codes` is None for a file that is read for knowledge only; `text` replaces the
     file's content. `size` is about how much there is to read; 0 for a file that cannot be read. `judged` is
-    False in a program that is no learning code (see rlint/project/subject.py): no rule looks at it.
+    False in a program that no rule looks at: one that is no learning code, or tests alone (see plan.py).
     """
 
     path: Path

@@ -21,6 +21,7 @@ from rlint.project.linked import Linked
 from rlint.project.site import Site
 from rlint.project.summarise import summarise
 from rlint.project.summary import ModuleSummary
+from rlint.project.test_files import is_test_file
 from rlint.runs import Job, Result
 from rlint.syntax.parse import parse
 from rlint.visits import Visits
@@ -164,7 +165,8 @@ class Worker:
         comments = suppress.parse(text, self._families)
         if comments.skip_file and not ignore_suppressions:
             return Result(job.name)
-        wanted = [rule for rule in rules if rule.code in job.codes and _triggered(rule, text)]
+        is_test = is_test_file(job.name, job.module)
+        wanted = [rule for rule in rules if rule.code in job.codes and not is_test and _triggered(rule, text)]
         found: list[Finding] = []
         problems: list[Problem] = []
         hidden: tuple[Finding, ...] = ()

@@ -114,7 +114,7 @@ class SiteFlow(SiteValues):
         """Does the program that this file belongs to read or import one of these names: functions that set
         something for the whole process, as `set_default_device`? What only tests set counts for tests.
         """
-        return self._linked.words.program_names(settings, self.module.module, tests=self.module.is_test)
+        return self._linked.words.program_names(settings, self.module.module)
 
     def is_only_fed(self, attribute: str) -> bool:
         """Are all things of this name only added to, and maybe emptied, in all files of the project?"""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
 
 from rlint.files import NOTEBOOK
-from rlint.findings import Heat, digest_of
+from rlint.findings import digest_of
 from rlint.notebook.layout import cell_lines
-from rlint.project import facts
+from rlint.project import effect
 from rlint.project.alike import Alike
 from rlint.project.annotations import annotation_kind
+from rlint.project.call_sites import calls_by_function
 from rlint.project.channels import carried_in, made_in, signals_in
 from rlint.project.checkpoints import functions_that_save
 from rlint.project.counters import follows_from_itself
@@ -25,7 +25,6 @@ from rlint.project.kind import UNKNOWN, Device, Kind, Tag
 from rlint.project.kind_algebra import each_of, refines
 from rlint.project.kinds import Kinds
 from rlint.project.knowledge import Knowledge
-from rlint.project.launches import handed_over
 from rlint.project.mentions import looks_up_names, mentions_of
 from rlint.project.other_stores import doubt_attributes
 from rlint.project.parts import Parts
@@ -33,25 +32,13 @@ from rlint.project.parts_of_file import parts_of_file
 from rlint.project.settled import sets
 from rlint.project.speedups import speedups_of
 from rlint.project.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
+from rlint.project.test_files import is_for_a_runner, is_test_file
 from rlint.project.work import does_work, remembers, watches_others
-from rlint.regex import regex
 from rlint.syntax.forms import is_property, is_staticmethod
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
 from rlint.syntax.walk import children
 
-_TEST_FILE = regex(r"(^|/)(tests?|testing|unit_tests?|test_[^/]*|[^/]*_test|conftest|docs?)(/|\.py$)")
-_NOT_PROJECT = frozenset(
-    Tag[name]
-    for name in """TENSOR NDARRAY STR LIST DICT TUPLE SET INT FLOAT BOOL BYTES PATTERN MATCH PATH FILE DTYPE
-    DEVICE STATE_DICT PARAMETERS DEQUE LOCK LOGGER""".split()
-)
-"""Values whose methods are a library's."""
-_RARELY_CALLED = regex(
-    r"(.*\.)?_*(save|load|checkpoint|evaluat|eval_|plot|dump|restore|export|close|setup|build|make_|create_|seed)"
-)
-"""Functions that a loop calls every so often, as a rule behind a condition that is not understood."""
-_OBSERVED = regex(r"(^|_)(obs|observations?|states?|actions?)(_|$|\d)")
 _CONTAINERS = frozenset({Tag.TUPLE, Tag.LIST, Tag.DICT, Tag.ITERATOR})
 
 
@@ -61,9 +48,7 @@ def summarise(knowledge: Knowledge, path: str, alike: Alike | None = None) -> Mo
     """
     tree = knowledge.tree
     alike = alike or Alike()
-    summary = ModuleSummary(
-        knowledge.name, path, tree.package, is_test_path(_inside_project(path, knowledge.name))
-    )
+    summary = ModuleSummary(knowledge.name, path, tree.package, is_test_file(path, knowledge.name))
     if path.endswith(NOTEBOOK):
         summary.cells = cell_lines(tree.text)
     root = tree.scopes[tree.module]
@@ -77,26 +62,7 @@ def summarise(knowledge: Knowledge, path: str, alike: Alike | None = None) -> Mo
                 summary.constants[name] = kind
     summary.star_imports = tuple(root.star_imports)
     gradients = GradientSummaries(knowledge)
-    calls = _calls_by_function(knowledge, gradients, alike, is_test=summary.is_test)
-    applied = applications(knowledge)
-    walks = Walks(tree)
-    for node in (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef)):
-        assert isinstance(node, FUNCTIONS)
-        function = _function(node, knowledge, calls.get(node, []), alike)
-        function.applications = applied.get(node, ())
-        gradients.describe(node, function)
-        below = walks.of(node)
-        function.walks_down = storage_of(below, knowledge) if below is not None else None
-        summary.functions[function.qualname] = function
-    summary.functions[""] = FunctionSummary(
-        knowledge.name,
-        "",
-        1,
-        calls=tuple(calls.get(None, ())),
-        loops=knowledge.loops.summaries(None),
-        drivers=alike(knowledge.loops.function_drivers(None)),
-        turns_autograd=gradients.turned_in_module(),
-    )
+    _add_functions(summary, knowledge, gradients, alike)
     for node in tree.of_type(ast.ClassDef):
         described = _class(node, knowledge)
         summary.classes[described.qualname] = described
@@ -122,14 +88,48 @@ def summarise(knowledge: Knowledge, path: str, alike: Alike | None = None) -> Mo
     return summary
 
 
-def _inside_project(path: str, module: str) -> str:
-    """The part of a path that the project chose itself: what lies above it may be called anything."""
-    return f"{module.replace('.', '/')}.py" if path.startswith("/") or path[1:3] == ":/" else path
+def _add_functions(
+    summary: ModuleSummary, knowledge: Knowledge, gradients: GradientSummaries, alike: Alike
+) -> None:
+    """Describe the functions of a file, and the code at its top as one without a name."""
+    tree = knowledge.tree
+    is_run = is_for_a_runner(summary.path, knowledge.name)
+    # what tests call says nothing of how often it runs, and what they hand over nothing of what it is
+    calls = {} if is_run else calls_by_function(knowledge, gradients, alike)
+    applied = applications(knowledge)
+    walks = Walks(tree)
+    for node in (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef)):
+        assert isinstance(node, FUNCTIONS)
+        if is_run and node.name.startswith("test"):
+            function = _test(node, knowledge)
+        else:
+            function = _function(node, knowledge, calls.get(node, []), alike)
+            function.applications = applied.get(node, ())
+            gradients.describe(node, function)
+            below = walks.of(node)
+            function.walks_down = storage_of(below, knowledge) if below is not None else None
+        summary.functions[function.qualname] = function
+    summary.functions[""] = FunctionSummary(
+        knowledge.name,
+        "",
+        1,
+        calls=tuple(calls.get(None, ())),
+        loops=knowledge.loops.summaries(None),
+        drivers=alike(knowledge.loops.function_drivers(None)),
+        turns_autograd=gradients.turned_in_module(),
+    )
 
 
-def is_test_path(path: str) -> bool:
-    """Is this a file of tests or documentation, whose loops say nothing about training?"""
-    return bool(_TEST_FILE.search(path.replace("\\", "/")))
+def _test(node: Function, knowledge: Knowledge) -> FunctionSummary:
+    """A test: that it is there. Its runner calls it, and who else may is told the worst."""
+    return FunctionSummary(
+        knowledge.name,
+        knowledge.tree.qualname(node),
+        node.lineno,
+        effect=effect.UNKNOWN,
+        gradient_from=("",),
+        keeps_gradient=True,
+    )
 
 
 def _function(node: Function, knowledge: Knowledge, calls: list[CallSite], alike: Alike) -> FunctionSummary:
@@ -239,103 +239,6 @@ def _iterator(yields: list[ast.Yield | ast.YieldFrom], kinds: Kinds) -> Kind:
     for kind in given[1:]:
         item = item.joined(kind)
     return Kind(Tag.ITERATOR, item=item if item or item.of else None, fresh=True)
-
-
-def _calls_by_function(
-    knowledge: Knowledge, gradients: GradientSummaries, alike: Alike, *, is_test: bool
-) -> dict[ast.AST | None, list[CallSite]]:
-    tree = knowledge.tree
-    calls: dict[ast.AST | None, list[CallSite]] = {}
-    for call in tree.of_type(ast.Call):
-        site = _call_site(call, knowledge, gradients, alike, is_test=is_test)
-        if site is not None:
-            calls.setdefault(tree.function(call), []).append(site)
-        for later in handed_over(call, knowledge):
-            calls.setdefault(tree.function(call), []).append(later)
-    return calls
-
-
-def _call_site(
-    call: ast.Call, knowledge: Knowledge, gradients: GradientSummaries, alike: Alike, *, is_test: bool
-) -> CallSite | None:
-    path = method = receiver = ""
-    qualified = knowledge.names.qualified(call.func)
-    if qualified is not None:
-        if facts.callable_fact(qualified) is not None or qualified.startswith("builtins."):
-            return None
-        path = qualified
-    elif isinstance(call.func, ast.Attribute):
-        method = call.func.attr
-        receiver = last_name(call.func.value) or ""
-        if isinstance(call.func.value, ast.Call) and receiver == "super":
-            path = _super_path(call, method, knowledge)
-        else:
-            owner = knowledge.kinds.kind_of(call.func.value)
-            if owner.tag in _NOT_PROJECT:
-                return None
-            if owner.of:
-                path = f"{owner.of}().{method}" if owner else f"{owner.of}.{method}"
-    else:
-        kind = knowledge.kinds.kind_of(call.func)
-        if kind.of:
-            path = f"{kind.of}()" if kind.tag in (Tag.MODULE, Tag.INSTANCE) else kind.of
-    if not path and not method:
-        return None
-    loop = knowledge.loops.innermost(call)
-    values = [(str(position), value) for position, value in enumerate(call.args)]
-    values += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
-    # where nobody knows who is called, nobody gets them; and what tests hand over says nothing
-    are_told = bool(path) and not is_test
-    arguments = tuple(
-        alike((name, knowledge.kinds.kind_of(value).aged() if are_told else UNKNOWN))
-        for name, value in values
-    )
-    return CallSite(
-        alike(path),
-        method,
-        call.lineno,
-        knowledge.loops.index[loop] if loop is not None else -1,
-        alike(arguments),
-        min(
-            knowledge.loops.coldest(call), Heat.WARM if _is_rarely_called(method or path, call) else Heat.HOT
-        ),
-        receiver,
-        knowledge.loops.pacing.each_pass(call),
-        alike(tuple(_named(values))),
-        gradients.here.at(call) if gradients.concerned else None,
-        knowledge.loops.conditions.of(call),
-        bool(knowledge.locks.held(call)),
-    )
-
-
-def _named(values: Iterable[tuple[str, ast.expr]]) -> Iterator[tuple[str, str]]:
-    """The last names in the arguments of a call; for an item of something, also the name that picks it."""
-    for place, value in values:
-        if name := last_name(value):
-            yield place, name
-        if isinstance(value, ast.Subscript) and (index := last_name(value.slice)):
-            yield f"{place}[]", index
-
-
-def _is_rarely_called(name: str, call: ast.Call) -> bool:
-    """Is a function called less often than the loop around the call runs, by its name? One that evaluates
-    what it is told about states and actions is not: that is a policy, evaluated for a loss.
-    """
-    if _RARELY_CALLED.match(name) is None:
-        return False
-    given = (*call.args, *(keyword.value for keyword in call.keywords))
-    on_policy = name.rpartition(".")[2].startswith("evaluat") and any(
-        _OBSERVED.search(last_name(value) or "") for value in given
-    )
-    return not on_policy
-
-
-def _super_path(call: ast.Call, method: str, knowledge: Knowledge) -> str:
-    owner = knowledge.tree.class_of(call)
-    if owner is None or not owner.bases:
-        return ""
-    base = knowledge.names.qualified(owner.bases[0])
-    return f"{base}.{method}" if base else ""
 
 
 def _class(node: ast.ClassDef, knowledge: Knowledge) -> ClassSummary:

@@ -18,7 +18,7 @@ class Words:
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
         self.index = graph.index
-        self._of_programs: dict[tuple[str, bool], frozenset[str]] = {}
+        self._of_programs: dict[str, frozenset[str]] = {}
 
     def is_attribute_read(self, attribute: str) -> bool:
         """Does any file read an attribute of this name, on any object?"""
@@ -74,14 +74,12 @@ class Words:
                     found.add(function.name)
         return frozenset(found)
 
-    def program_names(self, names: tuple[str, ...], module: str, *, tests: bool) -> bool:
-        """Does the program of a module read one of these names of an object, or import it? What only tests
-        name counts for tests.
-        """
-        key = (self.graph.program(module), tests)
-        known = self._of_programs.get(key)
+    def program_names(self, names: tuple[str, ...], module: str) -> bool:
+        """Does the program of a module, without its tests, read one of these names of objects, or import it?"""
+        program = self.graph.program(module)
+        known = self._of_programs.get(program)
         if known is None:
-            known = self._of_programs[key] = frozenset(self._names(self._program(module), tests=tests))
+            known = self._of_programs[program] = frozenset(self._names(self._program(module)))
         return not known.isdisjoint(names)
 
     def attribute_tags(self, attribute: str) -> frozenset[Tag]:
@@ -98,9 +96,9 @@ class Words:
         return (each for each in self.index.modules.values() if self.graph.program(each.module) == here)
 
     @staticmethod
-    def _names(modules: Iterable[ModuleSummary], *, tests: bool) -> Iterable[str]:
+    def _names(modules: Iterable[ModuleSummary]) -> Iterable[str]:
         for module in modules:
-            if tests or not module.is_test:
+            if not module.is_test:
                 yield from module.attributes_read
                 yield from (target.rpartition(".")[2] for target in module.imports.values())
 

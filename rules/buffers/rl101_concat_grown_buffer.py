@@ -116,7 +116,7 @@ class ConcatGrownBuffer(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for an assignment that makes an array grow."""
         growth = growth_of(node, site)
-        if growth is None or site.module.is_test or _growth_cost.is_short_window(growth, site):
+        if growth is None or _growth_cost.is_short_window(growth, site):
             return
         carried = carried_by_loops(growth, site)
         if carried.loops and _growth_cost.grows_long(growth, carried, site):

@@ -105,7 +105,7 @@ class ListIndexedSample(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a batch that is picked one by one."""
-        if not site.may_be_warm(node) or site.module.is_test:
+        if not site.may_be_warm(node):
             return
         if isinstance(node, ast.ListComp):
             found = self.comprehension(node, site)

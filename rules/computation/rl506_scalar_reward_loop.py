@@ -118,7 +118,7 @@ class ScalarRewardLoop(Rule):
         if front is not None:
             yield from self._front(front, site)
             return
-        if isinstance(node, ast.Assign) or not site.may_be_warm(node) or site.module.is_test:
+        if isinstance(node, ast.Assign) or not site.may_be_warm(node):
             return
         later = summed_later(node, site)
         if later is not None:
@@ -145,7 +145,7 @@ class ScalarRewardLoop(Rule):
 
     def _front(self, front: Front, site: Site) -> Iterator[Finding]:
         loop = loop_of(front, site)
-        if loop is None or not site.may_be_warm(front.statement) or site.module.is_test:
+        if loop is None or not site.may_be_warm(front.statement):
             return
         parts = [site.text(front.held), *_names(front.value), *_names(getattr(loop, "iter", None))]
         if not any(_WORDS.search(part.rpartition(".")[2]) for part in parts):

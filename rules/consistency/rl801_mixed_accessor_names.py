@@ -82,7 +82,7 @@ class MixedAccessorNames(Rule):
         """Yield a finding for an accessor with another word than most accessors of its sort."""
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         found = _accessors.accessor(node.name)
-        if found is None or site.module.is_test or _rename.is_given_by_others(node, site):
+        if found is None or _rename.is_given_by_others(node, site):
             return
         word, names = _accessors.usual_word(found, site)
         if word == found.word or not names:

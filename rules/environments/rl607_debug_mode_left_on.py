@@ -93,8 +93,6 @@ class DebugModeLeftOn(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Find what switches the debugging on."""
-        if site.module.is_test:
-            return
         if isinstance(node, ast.Assign):
             found = blocking_launches(node, site)
         else:

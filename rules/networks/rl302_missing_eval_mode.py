@@ -95,7 +95,7 @@ class MissingEvalMode(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         loops = site.loops(node)
-        if not loops or site.module.is_test or not evaluates(node, loops, site):
+        if not loops or not evaluates(node, loops, site):
             return
         network = network_of(node, site)
         if network is None or by_mode(node, network, site) is None or site.sets_mode(node):

@@ -99,7 +99,7 @@ class UncompiledPolicy(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not node.args or not site.may_be_warm(node) or site.module.is_test:
+        if not node.args or not site.may_be_warm(node):
             return
         run = network_run_by(node, site) if not site.is_told(COMPILED) else None
         if run is None or not acts(node, site) or not may_run_on_cuda(site):

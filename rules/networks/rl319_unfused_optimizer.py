@@ -87,7 +87,7 @@ class UnfusedOptimizer(Rule):
         if DECIDES & set(given) or (name == "SGD" and not has_momentum(node, given)):
             return
         holder = held_by(node, site) if is_of_a_network(node, given) else None
-        if holder is None or site.module.is_test or has_sparse_gradients(site):
+        if holder is None or has_sparse_gradients(site):
             return
         stepped = steps(holder, node, site)
         if stepped is None:

@@ -118,7 +118,7 @@ class BusyWaitSleep(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Find the waits of one loop."""
-        if not isinstance(node, (ast.While, ast.For)) or site.module.is_test:
+        if not isinstance(node, (ast.While, ast.For)):
             return
         for wait in waits_in(node, site):
             fixes = (make(wait, site) for make in (direct_fix, queue_fix, timeout_fix, backoff_fix))

@@ -98,7 +98,7 @@ class UnpinnedLoader(Rule):
             return
         feeds = Feeds(node, site)
         moved = feeds.hot
-        if not moved or feeds.taken_over or site.module.is_test or any(map(waits_on_purpose, feeds.moved)):
+        if not moved or feeds.taken_over or any(map(waits_on_purpose, feeds.moved)):
             return
         line = site.span_of(moved[0])[0].line
         workers = node.args[5] if len(node.args) > 5 else given.get("num_workers")

@@ -1,0 +1,130 @@
+"""Files of tests: they tell of the code that they use, and no rule looks at them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from project_builder import build, expression
+from rlint import engine
+from rlint.project.test_files import is_for_a_runner, is_test_file
+from rlint.runs import Target
+
+CLONED = """
+def sync(target, source):
+    target.load_state_dict({k: v.clone() for k, v in source.state_dict().items()})
+"""
+
+
+def found(folder: Path, files: dict[str, str], codes: set[str]) -> list[tuple[str, str]]:
+    """The code and file of each finding in a project of these files."""
+    targets = []
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        targets.append(Target(None, path, name, frozenset(codes)))
+    report = engine.check(targets)
+    assert not report.problems
+    return [(finding.code, finding.path) for finding in report.findings]
+
+
+@pytest.mark.parametrize(
+    ("path", "is_test", "for_runner"),
+    [
+        ("agents/dqn.py", False, False),
+        ("tests/test_dqn.py", True, True),
+        ("tests/helpers.py", True, True),
+        ("agents/dqn_test.py", True, True),
+        ("conftest.py", True, True),
+        ("test.py", True, False),  # many projects evaluate their agent by it
+        ("docs/example.py", True, False),
+        ("agents/testing/fakes.py", True, False),
+        ("agents/latest.py", False, False),
+        ("contest.py", False, False),
+    ],
+)
+def test_which_files_are_tests(path: str, is_test: bool, for_runner: bool) -> None:
+    """By the names of files and folders."""
+    module = path.removesuffix(".py").replace("/", ".")
+    assert is_test_file(path, module) is is_test
+    assert is_for_a_runner(path, module) is for_runner
+
+
+def test_what_lies_above_a_project_may_be_called_anything() -> None:
+    """Of an absolute path only the part counts that the project chose."""
+    assert not is_test_file("/home/me/tests/agents/dqn.py", "agents.dqn")
+    assert is_test_file("/home/me/agents/tests/dqn.py", "tests.dqn")
+
+
+def test_no_rule_looks_at_tests(tmp_path: Path) -> None:
+    """Neither among other files nor alone."""
+    library = {"dqn.py": CLONED}
+    tests = {"tests/test_dqn.py": f"import dqn\n{CLONED}", "test.py": f"import dqn\n{CLONED}"}
+    assert found(tmp_path / "a", {**library, **tests}, {"RL305"}) == [("RL305", "dqn.py")]
+    assert found(tmp_path / "b", tests, {"RL305"}) == []
+
+
+def test_a_test_that_cannot_be_parsed_is_told_of(tmp_path: Path) -> None:
+    """Also where there is nothing but tests."""
+    path = tmp_path / "test_dqn.py"
+    path.write_text("def broken(:\n")
+    report = engine.check([Target(None, path, path.name, frozenset({"RL305"}))])
+    assert [problem.path for problem in report.problems] == ["test_dqn.py"]
+
+
+def test_comments_in_tests_are_checked(tmp_path: Path) -> None:
+    """A comment with a code that does not exist is reported wherever it stands."""
+    text = "import dqn\nsteps = 3  # rlint: ignore[RL999]\n"
+    files = {"dqn.py": CLONED, "tests/test_dqn.py": text}
+    assert ("RL901", "tests/test_dqn.py") in found(tmp_path, files, {"RL305", "RL901"})
+
+
+def test_calls_of_tests_heat_nothing() -> None:
+    """A test may step through ten thousand losses: that says nothing of the training."""
+    test = """
+        from losses import huber, mse
+        from agent import optimizer
+
+        def test_losses():
+            for _ in range(10_000):
+                huber(1.0)
+                optimizer.step()
+    """
+    train = """
+        from losses import mse
+        from agent import optimizer
+
+        for _ in range(10_000):
+            mse(1.0)
+            optimizer.step()
+    """
+    losses = "def huber(x):\n    return x * 2\n\ndef mse(x):\n    return x * x\n"
+    agent = "import torch\noptimizer = torch.optim.Adam(net.parameters())\n"
+    sites = build({"losses.py": losses, "agent.py": agent, "train.py": train, "tests/test_losses.py": test})
+    site = sites["losses.py"]
+    assert site.may_be_warm(expression(site, "x * x"))
+    assert not site.may_be_warm(expression(site, "x * 2"))
+
+
+def test_nobody_knows_what_a_test_does_that_is_called() -> None:
+    """A script that calls a test, whatever for, is not told that it does nothing."""
+    script = (
+        "from test_policy import test_policy, score\n\nfor _ in range(9):\n    test_policy(1)\n    score(2)\n"
+    )
+    policy = "def test_policy(x):\n    return x\n\ndef score(x):\n    return x * 2\n"
+    site = build({"train.py": script, "test_policy.py": policy})["train.py"]
+    assert not site.effect_of(expression(site, "test_policy(1)")).quiet
+    assert site.effect_of(expression(site, "score(2)")).quiet
+
+
+def test_what_tests_read_of_an_object_is_known() -> None:
+    """An attribute that only a test reads is read all the same: it cannot be done without."""
+    sites = build(
+        {
+            "agent.py": "class Agent:\n    def act(self):\n        self.copied = 1\n",
+            "tests/test_agent.py": "from agent import Agent\n\ndef test_act():\n    assert Agent().copied\n",
+        }
+    )
+    assert sites["agent.py"].is_read_elsewhere("copied")
