@@ -75,7 +75,7 @@ class Words:
         return frozenset(found)
 
     def program_names(self, names: tuple[str, ...], module: str) -> bool:
-        """Does the program of a module, without its tests, read one of these names of objects, or import it?"""
+        """Does the program of a module, without its tests, read such a name of an object, or import it?"""
         program = self.graph.program(module)
         known = self._of_programs.get(program)
         if known is None:
