@@ -95,7 +95,7 @@ class Worker:
             if kept is not None and job.text is None and _is_of(job, knowledge.tree.text):
                 kept.store(job, summaries[job.name])
             size = len(knowledge.tree.text)
-            if job.codes is not None and self._kept + size <= most:
+            if job.codes is not None and not summaries[job.name].is_test and self._kept + size <= most:
                 self._kept += size
                 self._knowledge[job.name] = knowledge
             else:
