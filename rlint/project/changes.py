@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rlint.project import facts
 from rlint.project.effect import Level
@@ -14,7 +14,7 @@ from rlint.project.loops import ENVIRONMENT_STEP, MESSAGE
 from rlint.project.training import Training
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS
-from rlint.syntax.walk import below, children
+from rlint.syntax.walk import below, children, is_in
 
 _FIXED = frozenset({Tag.FUNCTION, Tag.CLASS, Tag.PYTHON_MODULE})
 # what library calls do to the world, but not to their arguments
@@ -34,6 +34,7 @@ _PLACES = frozenset({ast.Name, ast.Attribute, ast.Subscript})
 _DOING = frozenset(
     {ast.Call, ast.AugAssign, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal}
     | {ast.Import, ast.ImportFrom, ast.ExceptHandler, ast.ClassDef, *FUNCTIONS}
+    | {ast.MatchAs, ast.MatchStar, ast.MatchMapping}
 )
 _MOST_COMPARED = 50_000
 """A file that repeats itself so often that more nodes than this lie between its repetitions was generated,
@@ -113,7 +114,7 @@ class Changes:
             # what is made of the second, and where it is stored, comes after it; in a loop that passes it
             # several times, it comes before, too
             skipped.update(self._around(first, second, second_statement))
-            skipped.update(_targets(second_statement))
+            skipped.update(_targets(second_statement, second))
         hidden = self.knowledge.effects.hidden
         return [
             node
@@ -183,9 +184,9 @@ class _Watched:
             return bool(self.mutable or self.attributes or self.reads_state)
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                if name not in self.names or tree.scope(node).is_comprehension:
-                    return False
-                return not _is_bound_to_itself(name, tree.parents.get(node))
+                parent = tree.parents.get(node)
+                own = tree.scope(node).is_comprehension and not isinstance(parent, ast.NamedExpr)
+                return name in self.names and not own and not _is_bound_to_itself(name, parent)
             case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
                 return name in self.attributes or _root(node.value) in self.mutable
             case ast.Subscript(ctx=ast.Store() | ast.Del()):
@@ -199,7 +200,12 @@ class _Watched:
                 return bool(self.mutable or self.attributes or self.reads_state)
             case ast.Import() | ast.ImportFrom():
                 return any((alias.asname or alias.name.split(".")[0]) in self.names for alias in node.names)
-            case ast.ExceptHandler(name=str(name)):
+            case (
+                ast.ExceptHandler(name=str(name))
+                | ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+                | ast.MatchMapping(rest=str(name))
+            ):
                 return name in self.names
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 return name in self.names
@@ -346,16 +352,18 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
             yield node
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             continue
-        blocks = (ast.stmt, ast.ExceptHandler, ast.match_case)
-        stack += [child for child in children(node) if not isinstance(child, blocks)]
+        stack += [child for child in children(node) if not isinstance(child, (ast.stmt, ast.ExceptHandler))]
 
 
-def _targets(statement: ast.stmt) -> Iterator[ast.AST]:
-    targets: list[ast.expr] = []
+def _targets(statement: ast.stmt, value: ast.AST) -> Iterator[ast.AST]:
+    """What a statement binds and tries with a value."""
+    targets: Sequence[ast.AST] = ()
     if isinstance(statement, ast.Assign):
         targets = statement.targets
     elif isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
         targets = [statement.target]
+    elif isinstance(statement, ast.Match) and is_in(value, statement.subject):
+        targets = statement.cases
     for target in targets:
         yield from below(target)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from bisect import bisect_left
 from collections.abc import Iterator
 
 from rlint.syntax.scopes import Binding, How, Scope
-from rlint.syntax.tree import LOOPS, Tree
+from rlint.syntax.tree import LOOPS, TRIES, Tree
 from rlint.syntax.walk import is_in
 
 MOST_VALUES = 100
@@ -17,6 +18,7 @@ name with more than this has values that nobody tells apart.
 """
 
 _HIDDEN = (How.ANNOTATE,)
+_COMPOUND = (*LOOPS, *TRIES, ast.If, ast.With, ast.AsyncWith, ast.Match)
 
 
 class Flow:
@@ -101,12 +103,16 @@ class Flow:
                 if entered:
                     found.update(dict.fromkeys(entered))
                     return list(found)
-            elif isinstance(parent, ast.Try) and block is not parent.body:
+            elif isinstance(parent, LOOPS) and block is parent.orelse:
+                found.update(dict.fromkeys(variable.inside(parent)))
+            elif isinstance(parent, TRIES) and block is not parent.body:
                 for part in (*parent.body, *parent.handlers, *parent.orelse):
                     if part is not current:
                         found.update(dict.fromkeys(variable.inside(part)))
             elif isinstance(parent, ast.ExceptHandler):
                 found.update(dict.fromkeys(b for b in variable.inside(parent) if b.node is parent))
+            if isinstance(parent, (ast.If, ast.With, ast.AsyncWith, ast.Match, ast.match_case)):
+                found.update(dict.fromkeys(b for b in variable.inside(parent) if b.how in _IN_HEADERS))
             if len(found) > MOST_VALUES:
                 return variable.bindings
             if parent is scope.node:
@@ -135,13 +141,11 @@ class Flow:
         below = chain[chain.index(home) - 1]
         if block is None or below not in block or _index(block, below) < _index(block, first_statement):
             return None
-        if isinstance(first_statement, (*LOOPS, ast.If, ast.With, ast.Try)) and not _in_header(
-            first, first_statement, tree
-        ):
+        if isinstance(first_statement, _COMPOUND) and not _in_header(first, first_statement, tree):
             return None
         between: list[ast.AST] = []
         in_its_block = below is first_statement and not isinstance(first_statement, (ast.For, ast.AsyncFor))
-        if isinstance(first_statement, (*LOOPS, ast.If, ast.With, ast.Try)) and not in_its_block:
+        if isinstance(first_statement, _COMPOUND) and not in_its_block:
             between.append(first_statement)
         between += block[_index(block, first_statement) + 1 : _index(block, below)]
         for step in range(chain.index(home) - 1, 0, -1):
@@ -155,8 +159,7 @@ class Flow:
                     between.append(outer)
                 continue
             between += _header(outer)
-            if isinstance(outer, ast.Try) and inner_block is not outer.body:
-                between += outer.body
+            between += _passed_in(outer, inner, inner_block)
             if inner_block is not None:
                 between += inner_block[: _index(inner_block, inner)]
         if isinstance(second_statement, LOOPS) and not _in_header(second, second_statement, tree):
@@ -247,6 +250,8 @@ class _Variable:
         return any(self.inside(child) and self.always_bound_by(child) for child in block)
 
 
+_IN_HEADERS = (How.MATCH, How.WALRUS)
+"""What patterns bind, even of cases that are not taken, and what conditions do."""
 _ASSIGNING = (How.ASSIGN, How.AUGMENT, How.FOR, How.WITH)
 _SIMPLE = (
     ast.Assign,
@@ -285,6 +290,27 @@ def _header(statement: ast.AST) -> Iterator[ast.AST]:
         if isinstance(part, ast.AST):
             yield part
     yield from getattr(statement, "items", ())
+    if isinstance(statement, ast.ClassDef):
+        yield from (*statement.bases, *statement.keywords, *statement.decorator_list)
+
+
+def _passed_in(outer: ast.AST, inner: ast.AST, block: list[ast.stmt] | None) -> Iterator[ast.AST]:
+    """What a statement runs before one of its parts, besides its header and the rest of the block of that."""
+    if isinstance(outer, TRIES) and block is not outer.body:
+        yield from outer.body
+        if block is outer.finalbody:
+            yield from (*outer.handlers, *outer.orelse)
+        elif block is None and outer.__class__ is not ast.Try:  # several handlers of `except*` may run
+            yield from itertools.takewhile(lambda handler: handler is not inner, outer.handlers)
+    elif isinstance(outer, ast.ExceptHandler) and outer.name:
+        yield outer
+    elif isinstance(outer, ast.Match):
+        for case in outer.cases:
+            yield case.pattern
+            if case.guard is not None:
+                yield case.guard
+            if case is inner:
+                return
 
 
 def _in_header(node: ast.AST, statement: ast.AST, tree: Tree) -> bool:

@@ -10,6 +10,12 @@ from rlint.syntax.walk import children
 
 _Child = tuple[ast.AST, bool]  # a part, and whether evaluating the whole always evaluates it
 
+_GO_THROUGH = frozenset(
+    """all any Counter deque dict extend fromiter frozenset fsum join list max min prod set sorted sum
+    tuple update""".split()
+)
+"""Functions and methods that use up an iterator when they are called."""
+
 
 class Order:
     """The order of evaluation in one file."""
@@ -55,6 +61,13 @@ class Order:
         elif isinstance(to_first, ast.comprehension):
             to_first, outcome = self._below(first, to_first), True
         return self.always_within(first, to_first, outcome=outcome) and not self._deferred(second, meeting)
+
+    def is_put_off(self, node: ast.AST, since: ast.AST) -> bool:
+        """May a node be evaluated later than where it stands: in a lambda or a generator expression, which
+        `since`, evaluated before, is no part of?
+        """
+        here, there = self.tree.statement(since), self.tree.statement(node)
+        return self._deferred(node, there if here is not there else self._meeting(since, node)[0])
 
     def always_within(self, node: ast.AST, whole: ast.AST, *, outcome: bool | None = None) -> bool:
         """Does evaluating `whole` (of a compound statement: its header) always evaluate `node` once? It
@@ -144,18 +157,19 @@ class Order:
 
     def _deferred(self, node: ast.AST, whole: ast.AST) -> bool:
         """Does something between the two put the evaluation off: a lambda, or a generator expression that
-        is not handed straight to a call?
+        is not handed straight to what goes through it?
         """
-        child = node
+        child = inner = node
         while child is not whole:
             parent = self.tree.parents[child]
             if isinstance(parent, ast.Lambda):
                 return True
-            if isinstance(parent, ast.GeneratorExp) and child is not parent.generators[0]:
-                holder = self.tree.parents[parent]
-                if not (isinstance(holder, ast.Call) and parent in holder.args):
+            if isinstance(parent, ast.GeneratorExp):
+                first = parent.generators[0]
+                at_once = child is first and inner is first.iter
+                if not (at_once or _is_used_up(parent, self.tree.parents[parent])):
                     return True
-            child = parent
+            child, inner = parent, child
         return False
 
     def _index(self, parent: ast.AST, child: ast.AST) -> int:
@@ -170,6 +184,14 @@ class Order:
         if known is None:
             known = self._children[node] = list(_ordered(node))
         return known
+
+
+def _is_used_up(made: ast.GeneratorExp, holder: ast.AST) -> bool:
+    """Does a call that is given a generator expression go through it, before anything else happens?"""
+    match holder:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return made in holder.args and name in _GO_THROUGH
+    return False
 
 
 def _ordered(node: ast.AST) -> Iterator[_Child]:

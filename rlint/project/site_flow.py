@@ -158,7 +158,8 @@ class SiteFlow(SiteValues):
 
     def unchanged_between(self, expression: ast.expr, first: ast.AST, second: ast.AST) -> bool:
         """Has `expression` surely the same value at `second` as at `first`? False where in doubt."""
-        return self._changes.unchanged_between(expression, first, second)
+        put_off = self.order.is_put_off(second, first)
+        return not put_off and self._changes.unchanged_between(expression, first, second)
 
     def doubts_between(
         self, expression: ast.expr, first: ast.AST, second: ast.AST
@@ -166,6 +167,8 @@ class SiteFlow(SiteValues):
         """What could change the value of `expression` between the two places only behind its back: by
         another name, or in a function that is not handed it. None where it is not surely unchanged else.
         """
+        if self.order.is_put_off(second, first):
+            return None
         return self._changes.doubts_between(expression, first, second)
 
     def equal_to(self, call: ast.expr) -> list[ast.expr]:

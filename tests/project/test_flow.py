@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 
 import pytest
 
@@ -22,6 +23,12 @@ from rlint.project.site import Site
         ("x = 1\nfor _ in y:\n    x = 2\n    use(x)", [2]),
         ("x = 1\ntry:\n    x = 2\nexcept E:\n    use(x)", [1, 2]),
         ("x = 1\nwith c:\n    x = 2\nuse(x)", [2]),
+        ("x = 1\nfor _ in y:\n    x = 2\nelse:\n    use(x)", [1, 2]),
+        ("x = 1\ntry:\n    c()\nexcept E:\n    x = 2\nfinally:\n    use(x)", [1, 2]),
+        ("x = 1\nif (x := 2) and c:\n    use(x)", [1, 2]),
+        ("x = 1\nif c:\n    pass\nelif x := 2:\n    pass\nelse:\n    use(x)", [1, 2]),
+        ("x = 1\nwith c(x := 2):\n    use(x)", [1, 2]),
+        ("x = 1\nmatch c:\n    case 1 if (x := 2):\n        pass\n    case _:\n        use(x)", [1, 2]),
     ],
 )
 def test_definitions_that_reach_a_use(body: str, expected: list[int]) -> None:
@@ -30,6 +37,17 @@ def test_definitions_that_reach_a_use(body: str, expected: list[int]) -> None:
     site = site_of(f"def f(c, y):\n{lines}")
     name = expression(site, "use(x)").args[0]  # type: ignore[attr-defined]
     assert sorted(binding.value.value for binding in site.definitions(name)) == expected  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["{'a': x}", "[*x]", "{'a': 1, **x}", "1 | 2 as x", "[x] if c:\n            pass\n        case _"],
+)
+def test_patterns_bind(pattern: str) -> None:
+    """What a pattern binds is one of the values in its case, and in those behind it."""
+    site = site_of(f"def f(c):\n    x = 1\n    match c:\n        case {pattern}:\n            use(x)\n")
+    name = expression(site, "use(x)").args[0]  # type: ignore[attr-defined]
+    assert sorted(binding.how.value for binding in site.definitions(name)) == ["assign", "match"]
 
 
 UNCHANGED = [
@@ -44,6 +62,13 @@ UNCHANGED = [
     "x = f(x) + f(x)",
     "while f(x):\n    a = f(x)\n    x = 1",
     "mystery(f(x) or f(x))",
+    "match f(x):\n    case [z]:\n        b = f(x)",
+    "a = f(x)\nmatch c:\n    case [z] if z:\n        b = f(x)",
+    "a = f(x)\nmatch f(x):\n    case [x]:\n        pass",
+    "a = f(x)\ntry:\n    c = 1\nexcept E as z:\n    b = f(x)\nfinally:\n    c = 2",
+    "a = f(x)\nb = any(f(x) == z for z in y)",
+    "a = f(x)\nb = (z for z in f(x))",
+    "a = f(x)\nx = x\nb = f(x)",
 ]
 CHANGED = [
     "a = f(x)\nx = 2\nb = f(x)",
@@ -64,7 +89,30 @@ CHANGED = [
     "while f(x):\n    x = 1\na = f(x)",
     "a = f(x)\nb = [mystery(f(x)) for i in y]",
     "a = f(x)\nwhile c:\n    mystery(f(x))",
+    "a = f(x)\nmatch c:\n    case {'a': x}:\n        b = f(x)",
+    "a = f(x)\nmatch c:\n    case [1, *x]:\n        b = f(x)",
+    "a = f(x)\nmatch c:\n    case {'a': 1, **x}:\n        b = f(x)",
+    "a = f(x)\nmatch c:\n    case [x] if y:\n        pass\n    case _:\n        b = f(x)",
+    "a = f(x)\nmatch c:\n    case [x] if f(x):\n        pass",
+    "match f(x):\n    case [x] if f(x):\n        pass",
+    "match f(x):\n    case 1:\n        x = 2\nb = f(x)",
+    "match c:\n    case 1 if f(x):\n        pass\nb = f(x)",
+    "a = f(x)\ntry:\n    c()\nexcept E:\n    x = 2\nfinally:\n    b = f(x)",
+    "a = f(x)\ntry:\n    c = 1\nexcept E:\n    c = 2\nelse:\n    x = 2\nfinally:\n    b = f(x)",
+    "a = f(x)\ntry:\n    c = 1\nexcept E as x:\n    b = f(x)",
+    "a = f(x)\nz = [x for z in y if (x := z)]\nb = f(x)",
+    "a = f(x)\nclass A(mystery(x)):\n    pass\nb = f(x)",
+    "a = f(x)\nb = (z for z in y if f(x))",
+    "a = f(x)\nb = enumerate(f(x) for z in y)",
+    "a = f(x)\nb = (f(x) for z in y)",
 ]
+
+
+if sys.version_info >= (3, 11):
+    CHANGED += [
+        "a = f(x)\ntry:\n    x = 1\nexcept* E:\n    b = f(x)",
+        "a = f(x)\ntry:\n    c = 1\nexcept* E:\n    x = 1\nexcept* F:\n    b = f(x)",
+    ]
 
 
 @pytest.mark.parametrize("body", [*UNCHANGED, *CHANGED])
