@@ -33,6 +33,7 @@ _JOINS = frozenset(
     }.items()
     for name in names.split()
 )
+_SLEEPS = frozenset({"time.sleep", "asyncio.sleep"})
 _LEARNS = frozenset({"backward"})
 
 
@@ -82,7 +83,9 @@ def _sort_of(call: ast.Call, guarded: frozenset[str], section: Section, site: Si
     if site.kind_of(call.func).tag is Tag.MODULE:
         return Sort.FORWARD
     reason = site.call_effect(call).reason
-    return Sort.WAIT if reason.endswith(_WAITS) and (qualified is not None or owner is None) else None
+    if not reason.endswith(_WAITS) or (qualified is None and owner is not None):
+        return None
+    return None if qualified in _SLEEPS and _keeps_pace(call, guarded, site) else Sort.WAIT
 
 
 def _names_in(call: ast.Call, site: Site) -> Iterator[str]:
@@ -92,6 +95,18 @@ def _names_in(call: ast.Call, site: Site) -> Iterator[str]:
             yield node.attr
         elif isinstance(node, ast.Name) and not all(b.how is How.ASSIGN for b in site.definitions(node)):
             yield node.id
+
+
+def _keeps_pace(call: ast.Call, guarded: frozenset[str], site: Site) -> bool:
+    """A rate limiter: is how long this sleeps worked out from what the lock guards?"""
+    names = (node for node in below(call) if isinstance(node, ast.Name))
+    values = (binding.value for name in names for binding in site.definitions(name))
+    return any(
+        isinstance(node, ast.Attribute) and node.attr in guarded
+        for value in values
+        if value is not None
+        for node in below(value)
+    )
 
 
 def _lends_name(call: ast.Call, section: Section) -> bool:

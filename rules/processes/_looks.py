@@ -14,9 +14,10 @@ from rlint.rules.processes._polls import SORT_OF_TAG, Poll, asks_at_once, poll_o
 from rlint.rules.processes._words import BLOCKING, FETCHES, FOREIGN, LOOKS, NETWORK, OWN, words_of
 from rlint.syntax.walk import below, is_in
 
-_NEUTRAL = frozenset(
+NEUTRAL = frozenset(
     f"builtins.{name}" for name in "any all bool int float getattr hasattr min max sum abs isinstance".split()
 )
+"""Functions that look at nothing but what they are given."""
 _CLOCK = "reads the clock"
 
 
@@ -115,7 +116,7 @@ class Looks:
             return (
                 _Verdict.STATE if isinstance(call.args[0], (ast.Name, ast.Attribute, ast.Subscript)) else None
             )
-        if callee in _NEUTRAL:
+        if callee in NEUTRAL:
             return _Verdict.NOTHING
         effect = self.site.call_effect(call)
         if effect.reason.endswith(_CLOCK):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rlint.rules.processes._pauses import Pause
 from rlint.rules.processes._polls import Poll, Sort
+from rlint.rules.processes._words import FETCHES, words_of
 from rlint.syntax.walk import below
 
 Loop = ast.While | ast.For
@@ -55,4 +56,21 @@ def asked_by(loop: Loop, poll: Poll) -> bool:
             for node in below(loop.test)
             if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
         }
+    )
+
+
+def drains(loop: Loop, asked: list[Poll]) -> bool:
+    """`while not queue.empty(): rest = queue.get_nowait()`: does each pass take from what the loop asks?"""
+    owners = {
+        ast.unparse(poll.node.func.value)
+        for poll in asked
+        if isinstance(poll.node, ast.Call) and isinstance(poll.node.func, ast.Attribute)
+    }
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and bool(FETCHES & words_of(node.func.attr))
+        and ast.unparse(node.func.value) in owners
+        for statement in loop.body
+        for node in below(statement)
     )

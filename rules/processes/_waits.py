@@ -11,7 +11,7 @@ from rlint.rules.processes._idle import Idle, leaves, means_not_there
 from rlint.rules.processes._looks import Looks
 from rlint.rules.processes._pauses import own_pauses
 from rlint.rules.processes._polls import Poll, Sort
-from rlint.rules.processes._wait import Loop, Wait, asked_by
+from rlint.rules.processes._wait import Loop, Wait, asked_by, drains
 from rlint.rules.processes._words import PLACES, calls_off, words_of
 
 
@@ -38,8 +38,9 @@ def waits_in(loop: Loop, site: Site) -> Iterator[Wait]:
 
 def _keeps_a_limit(loop: Loop, site: Site) -> bool:
     """Does the loop stand in a rate limiter or the like?"""
-    around = (site.function(loop), site.class_of(loop))
-    return any(PLACES & words_of(place.name) for place in around if place is not None)
+    around = [place.name for place in (site.function(loop), site.class_of(loop)) if place is not None]
+    around.append(site.module.module.rpartition(".")[2])
+    return any(PLACES & words_of(name) for name in around)
 
 
 def _whole(loop: Loop, site: Site, *, strict: bool) -> Wait | None:
@@ -56,7 +57,7 @@ def _whole(loop: Loop, site: Site, *, strict: bool) -> Wait | None:
         idle.counted = True
     else:
         return None
-    if not idle.block(loop.body):
+    if not idle.block(loop.body) or drains(loop, found):
         return None
     always = isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant)
     polls = [*found, *idle.polls]

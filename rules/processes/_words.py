@@ -30,8 +30,8 @@ BLOCKING = frozenset({"get", "recv", "recv_pyobj", "recv_bytes", "take", "join",
 FOREIGN = frozenset(
     """http https url session client server api endpoint health healthy robot arm
     gripper motor joint servo serial camera cam ros rospy viewer window plt pygame glfw render renderer
-    keyboard joystick gamepad gpio hardware teleop limiter throttle throttled quota cooldown bucket limit viz
-    gui figure display browser driver page selenium websocket vehicle drone carla airsim unity
+    keyboard joystick gamepad button gpio hardware teleop limiter throttle throttled quota cooldown bucket
+    limit viz gui figure display browser driver page selenium websocket vehicle drone carla airsim unity
     simulator""".split()
 )
 """Words for what lies outside of the program, or has a pace of its own."""
@@ -39,8 +39,10 @@ FOREIGN = frozenset(
 NETWORK = frozenset("requests urllib urllib3 httpx aiohttp http socket grpc redis ray boto3 paramiko".split())
 """Packages whose functions go out of the machine."""
 
-PLACES = frozenset("limiter limit limited throttle throttled bucket teleop ratelimiter".split())
-"""Words in the names of classes and functions that lose time on purpose."""
+PLACES = frozenset(
+    "limiter limit limited throttle throttled bucket teleop ratelimiter connect calibrate calibration".split()
+)
+"""Words in the names of classes, functions and files that lose time on purpose, or wait for a device."""
 
 OWN = frozenset("param params parameter inference policy replay weight weights learner actor".split())
 """Words that make a server one of the program itself."""

@@ -70,6 +70,7 @@ from rlint.rule import Finding, Heat, Rule
 from rlint.rules.processes._backoff import backoff_fix
 from rlint.rules.processes._direct import direct_fix
 from rlint.rules.processes._fixes import shown
+from rlint.rules.processes._looks import NEUTRAL
 from rlint.rules.processes._polls import Poll, Sort
 from rlint.rules.processes._queues import queue_fix, timeout_fix
 from rlint.rules.processes._wait import Wait
@@ -142,7 +143,10 @@ def message(wait: Wait, site: Site) -> str:
 
 def polled(poll: Poll, site: Site) -> str:
     """The expression that is looked at, without the arguments of the call that fetches data."""
-    node = poll.node.func if poll.sort is Sort.DATA and isinstance(poll.node, ast.Call) else poll.node
+    node = poll.node
+    while isinstance(node, ast.Call) and node.args and site.qualified(node.func) in NEUTRAL:
+        node = node.args[0]  # `bool(self.inbox.get(1))`
+    node = node.func if poll.sort is Sort.DATA and isinstance(node, ast.Call) else node
     text: str = shown(node, site)
     return text
 
