@@ -55,8 +55,7 @@ def bind_once(
         return None
     holder = _holder(first, again, site)
     if holder is not None:
-        edits = tuple(site.replace(node, holder) for node in again)
-        return Bound(edits, holder, reused=True)
+        return Bound(tuple(_read_instead(node, holder, site) for node in again), holder, reused=True)
     if site.scope(first).function.is_class or not site.can_be_moved(first):
         return None
     name = site.free_local(wanted, first, f"bind {site.span(first)[0]}")
@@ -94,6 +93,32 @@ def _holder(first: ast.expr, again: list[ast.expr], site: Site) -> str | None:
         if isinstance(target, ast.Name) and _holds(target, again, site):
             return target.id
     return None
+
+
+def _read_instead(node: ast.expr, holder: str, site: Site) -> Edit:
+    """The variable in place of the expression; nothing is left of `total = sum(parts)` if `total` has it."""
+    statement = site.parent(node)
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]) if name == holder:
+            beside = [other for other in site.tree.block(statement)[0] if not _sets(other, holder)]
+            deleted = (
+                site.delete(statement) if beside and not site.has_comment(*_line(statement, site)) else None
+            )
+            return deleted or site.replace(node, holder)
+    return site.replace(node, holder)
+
+
+def _sets(statement: ast.stmt, name: str) -> bool:
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=target)]):
+            return target == name
+    return False
+
+
+def _line(statement: ast.stmt, site: Site) -> tuple[int, int]:
+    """The span of a statement, and of what stands behind it on its last line."""
+    end = site.tree.positions.line_end(statement.end_lineno or statement.lineno)
+    return site.span(statement)[0], end
 
 
 def _holds(target: ast.Name, again: list[ast.expr], site: Site) -> bool:

@@ -14,7 +14,10 @@ _VERBS = frozenset(
 )
 _DONE = {
     "casefold": "folded",
+    "cat": "joined",
     "clean": "cleaned",
+    "concat": "joined",
+    "concatenate": "joined",
     "decode": "decoded",
     "discount": "discounted",
     "encode": "encoded",
@@ -74,7 +77,8 @@ def of_result(expression: ast.expr) -> list[str]:
         if subject:
             found += [f"{done}_{subject}" if done.endswith("ed") else f"{subject}_{done}"]
     elif subject:
-        found = [f"{subject}_{called.strip('_').lower()}"]
+        what = "count" if called == "sum" and _is_of_truths(expression) else called.strip("_").lower()
+        found = [f"{subject}_{what}"]
     return [*found, f"{noun or called.strip('_')}_result"]
 
 
@@ -100,6 +104,17 @@ def _told(expression: ast.expr) -> str | None:
             return name.strip("_")
         case ast.Call():
             return _subject(expression)
-        case ast.Subscript(value=inner) | ast.UnaryOp(operand=inner) | ast.BinOp(left=inner):
+        case (
+            ast.Subscript(value=inner)
+            | ast.UnaryOp(operand=inner)
+            | ast.BinOp(left=inner)
+            | ast.Compare(left=inner)
+        ):
             return _told(inner)
     return None
+
+
+def _is_of_truths(call: ast.Call) -> bool:
+    """`(dones == True).sum()`, `np.sum(losses < limit)`: is it counted how often something holds?"""
+    summed = [*call.args[:1], getattr(call.func, "value", None)]
+    return any(isinstance(each, ast.Compare) for each in summed)

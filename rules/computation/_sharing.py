@@ -67,7 +67,8 @@ def is_value(expression: ast.expr, site: Site) -> bool:
     qualified = site.qualified(expression.func)
     if qualified in _MAKERS or (qualified in _CONVERSIONS and _is_written_out(expression)):
         return False
-    return not (isinstance(expression.func, ast.Attribute) and expression.func.attr in _MAKER_METHODS)
+    method = expression.func.attr if isinstance(expression.func, ast.Attribute) else ""
+    return method not in _MAKER_METHODS and not (method == "new_tensor" and _is_written_out(expression))
 
 
 def _is_written_out(call: ast.Call) -> bool:
