@@ -144,9 +144,9 @@ class SiteFlow(SiteValues):
         """Does another file of the project read an attribute of this name, on any object?"""
         return self._linked.words.is_read_elsewhere(attribute, self.module.module)
 
-    def function_names(self, known_bases: tuple[str, ...]) -> frozenset[str]:
+    def function_names(self, known_bases: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
         """The names of the functions of the project, tests left out, and of the methods of classes that have
-        no bases of libraries but those that are known.
+        no bases of libraries but those that are known, each with how often it is defined.
         """
         return self._linked.words.function_names(known_bases)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -61,18 +62,18 @@ class Words:
         every = self.index.modules.values()
         return any(attribute in each.attributes_read for each in every if each.module != module)
 
-    def function_names(self, known_bases: tuple[str, ...]) -> frozenset[str]:
+    def function_names(self, known_bases: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
         """The names of the functions of the project, tests left out, and of the methods of classes that have
-        no bases of libraries but those that are known.
+        no bases of libraries but those that are known, each with how often it is defined.
         """
-        found = set()
+        found = Counter[str]()
         for module in self.index.modules.values():
             for function in () if module.is_test else module.functions.values():
                 owner = module.classes.get(function.qualname.rpartition(".")[0])
                 bases = self.index.ancestry(owner) if owner is not None else ()
                 if all(not isinstance(base, str) or base in known_bases for base in bases):
-                    found.add(function.name)
-        return frozenset(found)
+                    found[function.name] += 1
+        return tuple(sorted(found.items()))
 
     def program_names(self, names: tuple[str, ...], module: str) -> bool:
         """Does the program of a module, without its tests, read such a name of an object, or import it?"""

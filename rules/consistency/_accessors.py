@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from rlint.frozen import frozen
 from rlint.project.index import Index
 from rlint.project.mention import ACCESSOR, ACCESSOR_WORDS
@@ -43,13 +45,20 @@ def has_unknown_base(owner: ClassSummary, index: Index) -> bool:
 
 def usual_word(found: Accessor, site: Site) -> tuple[str, list[str]]:
     """The word that most such accessors of the project have, and the names that have it; of two words as
-    frequent, the one that is spelled out.
+    frequent, the one that is defined twice as often or more, and else the one that is spelled out.
     """
-    names: dict[str, set[str]] = {}
-    for name in site.function_names(_KNOWN_BASES):
+    names: dict[str, list[str]] = {}
+    defined = Counter[str]()
+    for name, count in site.function_names(_KNOWN_BASES):
         other = accessor(name)
         if other is not None and other.sort == found.sort:
-            names.setdefault(other.word, set()).add(name)
+            names.setdefault(other.word, []).append(name)
+            defined[other.word] += count
+    most = max(map(len, names.values()), default=0)
     order = _GROUP[found.word]
-    word = max(names, key=lambda each: (len(names[each]), -order.index(each)), default=found.word)
-    return word, sorted(names.get(word, ()))
+    equal = sorted((word for word in names if len(names[word]) == most), key=order.index)
+    often = [
+        word for word in equal if all(defined[word] >= 2 * defined[each] for each in equal if each != word)
+    ]
+    word = next(iter([*often, *equal]), found.word)
+    return word, names.get(word, [])

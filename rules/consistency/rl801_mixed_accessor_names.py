@@ -4,8 +4,8 @@
 Flags functions and methods that name what they get, make or load by a word (`get_observation_cfg`) for
 which most accessors of the project, over all files that imports connect, say another one
 (`get_environment_config`): `cfg`, `conf` and `configuration` beside `config`, `env` beside `environment`,
-`obs` beside `observation`, `stats` beside `statistics`, after the same verb. Where both are as frequent,
-the word that is spelled out counts.
+`obs` beside `observation`, `stats` beside `statistics`, after the same verb. Where as many names have
+the one as the other, the word that is defined twice as often or more counts, and else the one spelled out.
 
 The rule is opt-in: names are a matter of taste, and nothing runs faster. Methods of classes that derive from
 those of a library are left alone, since the library may ask for the name.
