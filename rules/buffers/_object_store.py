@@ -29,6 +29,9 @@ _ONE = regex(
 _MANY = regex(
     r"episode|trajector|traj|rollout|seq|path|batch|game|task|text|prompt|chunk|segment|score|reward|loss|s$"
 )
+_VAGUE = regex(r"(^|_)(e|sample|data|item|element|record|x|args|obj)_?$")
+"""What may be a transition, or a whole episode: the name of the list tells."""
+_EPISODES = regex(r"episode|trajector|(^|_)traj|segment|(^|_)games?(_|$)|(^|_)paths?(_|$)|sequences?(_|$)")
 _DRAWS = frozenset({"random.sample", "random.choices", "numpy.random.choice"})
 _DRAWN_BY = frozenset(
     {"choice", "choices", "integers", "permutation", "randint", "random_integers", "sample"}
@@ -91,6 +94,16 @@ def is_transition(value: ast.expr, site: Site, depth: int = 3) -> bool:
             values = [b.value for b in bindings if b.how is How.ASSIGN and not b.path and b.value is not None]
             return bool(values) and depth > 0 and all(is_transition(v, site, depth - 1) for v in values)
     return False
+
+
+def is_of_episodes(written: Written, site: Site) -> bool:
+    """`self.segments.append(data)`: does the list, by its name, hold whole episodes, and is nothing that
+    looks like a transition put into it?
+    """
+    name = written.value.id if isinstance(written.value, ast.Name) else ""
+    if not _VAGUE.search(name.lower()) or not _EPISODES.search((last_name(written.holder) or "").lower()):
+        return False
+    return all(binding.how is How.PARAMETER for binding in site.definitions(written.value))
 
 
 def uses_of(holder: ast.Name | ast.Attribute, site: Site) -> Sequence[ast.Name | ast.Attribute]:

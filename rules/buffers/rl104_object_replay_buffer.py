@@ -85,7 +85,7 @@ from collections.abc import Iterator, Sequence
 
 from rlint.project.site import Site
 from rlint.rule import Finding, Heat, Rule
-from rlint.rules.buffers._object_store import is_replay, is_transition, uses_of, written_by
+from rlint.rules.buffers._object_store import is_of_episodes, is_replay, is_transition, uses_of, written_by
 
 ADVICE = (
     "Keep each field in one preallocated array (`np.zeros((capacity, *shape), dtype)`), write transitions "
@@ -113,7 +113,7 @@ class ObjectReplayBuffer(Rule):
         written = written_by(node)
         if written is None or not site.may_be_warm(node):
             return
-        if not is_transition(written.value, site) or shares_frames(site):
+        if not is_transition(written.value, site) or is_of_episodes(written, site) or shares_frames(site):
             return
         uses = uses_of(written.holder, site)
         draw = is_replay(uses, site)
