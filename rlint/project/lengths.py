@@ -126,6 +126,13 @@ def _components(iterable: ast.expr, site: Site) -> bool:
     return name is not None and not isinstance(iterable, ast.Call) and bool(_PARTS.search(name.lower()))
 
 
+def _is_space(expression: ast.expr) -> bool:
+    """`env.action_space`, `self.envs.action_space[agent]`"""
+    if isinstance(expression, ast.Subscript):
+        expression = expression.value
+    return (last_name(expression) or "").endswith(("action_space", "observation_space"))
+
+
 def _is_count(end: ast.expr, site: Site) -> bool:
     """`n_layers`, `self.num_agents`, `len(self.layers)`, `num_frames - 1`."""
     match end:
@@ -135,6 +142,8 @@ def _is_count(end: ast.expr, site: Site) -> bool:
             return _components(argument, site)
         case ast.Subscript(value=ast.Attribute(attr="shape"), slice=ast.UnaryOp() | ast.Constant(value=1)):
             return True  # the features of a batch
+        case ast.Attribute(attr="shape" | "n" | "nvec", value=space) if _is_space(space):
+            return True  # the parts of an action
     name = (last_name(end) or "").lower()
     bare = _COUNTS.sub("", name)
     return bool(bare != name and _PARTS.search(bare)) or bool(_DEPTHS.search(name))

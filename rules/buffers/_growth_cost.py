@@ -7,6 +7,7 @@ import ast
 from rlint.project import lengths
 from rlint.project.accumulation import Carried, carried_by_calls, reads_in
 from rlint.project.growth import Growth, same_place
+from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.rule import Heat
 from rlint.syntax.walk import below
@@ -33,11 +34,34 @@ def grows_long(growth: Growth, carried: Carried, site: Site) -> bool:
         elif not lengths.over_components(loop, site):
             total = few
             break
+        if any(_in_first_pass(binding.statement, loop, site) for binding in carried.restarts):
+            break
     if total < few or reads_in(growth, carried.loops[-1], site).whole or is_drained_early(carried, site):
         return False
     if site.heat_of(growth.statement).level > Heat.COLD:
         return True
     return isinstance(growth.target, ast.Name) and not is_set_up(growth, carried, site)
+
+
+def _in_first_pass(statement: ast.AST, loop: AnyLoop, site: Site) -> bool:
+    """`for i in range(n): if i == 0: rows = row`: is this meant for the first pass of a loop?"""
+    match site.parent(statement), loop:
+        case (
+            ast.If(
+                test=ast.Compare(
+                    left=ast.Name(id=number), ops=[ast.Eq()], comparators=[ast.Constant(value=0)]
+                ),
+                body=body,
+            ),
+            ast.For(target=target, iter=ast.Call(func=func, args=[first, *rest])),
+        ) if statement in body:
+            counted = site.qualified(func)
+            if counted == "builtins.enumerate" and isinstance(target, ast.Tuple) and not rest:
+                target = target.elts[0]
+            elif counted != "builtins.range" or (rest and lengths.whole_number(first, site) != 0):
+                return False
+            return isinstance(target, ast.Name) and target.id == number
+    return False
 
 
 def grows_by_call(growth: Growth, site: Site) -> bool:
@@ -99,16 +123,24 @@ def trims(growth: Growth, site: Site) -> list[ast.Slice]:
     region = site.class_of(growth.statement) if isinstance(target, ast.Attribute) else None
     if region is None or not isinstance(target, ast.Attribute):
         return []
-    found = []
+    found: list[ast.Slice] = []
     for node in site.attribute_uses(target.attr):
-        match site.parent(node):
-            case ast.Subscript(slice=ast.Slice() as cut) as part if same_place(node, target):
-                statement = site.parent(part)
-                if isinstance(statement, ast.Assign) and any(
-                    same_place(t, target) for t in statement.targets
-                ):
-                    found.append(cut)
+        part = site.parent(node)
+        if isinstance(part, ast.Subscript) and same_place(node, target) and _is_kept(part, target, site):
+            cuts = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
+            found += [cut for cut in cuts if isinstance(cut, ast.Slice) and (cut.lower or cut.upper)]
     return found
+
+
+def _is_kept(part: ast.Subscript, target: ast.expr, site: Site) -> bool:
+    """`self.rows = self.rows[1:]`, `first, self.rows = self.rows[0], self.rows[1:]`"""
+    match site.tree.statement(part):
+        case ast.Assign(targets=targets, value=value) if value is part:
+            return any(same_place(each, target) for each in targets)
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if part in values:
+            index = values.index(part)
+            return index < len(targets) and same_place(targets[index], target)
+    return False
 
 
 def is_trimmed(growth: Growth, site: Site) -> bool:

@@ -100,10 +100,11 @@ def is_of_episodes(written: Written, site: Site) -> bool:
     """`self.segments.append(data)`: does the list, by its name, hold whole episodes, and is nothing that
     looks like a transition put into it?
     """
-    name = written.value.id if isinstance(written.value, ast.Name) else ""
-    if not _VAGUE.search(name.lower()) or not _EPISODES.search((last_name(written.holder) or "").lower()):
+    value, holder = written.value, last_name(written.holder) or ""
+    if not isinstance(value, ast.Name) or not _VAGUE.search(value.id.lower()):
         return False
-    return all(binding.how is How.PARAMETER for binding in site.definitions(written.value))
+    given = all(binding.how is How.PARAMETER for binding in site.definitions(value))
+    return given and bool(_EPISODES.search(holder.lower()))
 
 
 def uses_of(holder: ast.Name | ast.Attribute, site: Site) -> Sequence[ast.Name | ast.Attribute]:
