@@ -5,7 +5,8 @@ Flags loops and comprehensions that step one environment of several in each pass
 env.step(...)`, `envs[i].step(actions[i])`, `[env.step(a) for env, a in zip(envs, actions)]`.
 
 Not flagged are the `step` of a class that stands for all of them (a vectorised environment, whose caller
-asks the policy once), environments that run one after the other to the end, and a few that are written out.
+asks the policy once), environments that run one after the other to the end, a few that are written out, and
+what runs in one of several workers already: it is told its rank or number, or several processes start it.
 
 The rule is opt-in: how much there is to gain hangs on what a step costs, and the change reaches from the
 environments to the buffer.
@@ -68,6 +69,7 @@ from collections.abc import Iterator
 
 from rlint.project.environments import stepped_in_turn
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rule import Finding, Rule
 from rlint.syntax.walk import below
 
@@ -75,6 +77,9 @@ ADVICE = (
     "Batch the policy first: `gymnasium.make_vec(id, num_envs=n)` or a `SyncVectorEnv`, and one forward for "
     "all observations; processes (`AsyncVectorEnv`) only where a step takes much longer than 0.1 ms"
 )
+
+_NUMBERS = regex(r"(^|_)(rank|(worker|process|proc|actor)_?(id|idx|index|rank|num|number))$")
+"""Which of several workers one is."""
 
 
 class SingleProcessCollection(Rule):
@@ -91,7 +96,9 @@ class SingleProcessCollection(Rule):
         if not isinstance(node.func, ast.Attribute) or node.func.attr != "step" or not site.may_be_warm(node):
             return
         held = stepped_in_turn(node, site)
-        if held is None or stands_for_all(node, site) or again_in_loop(node, site):
+        if held is None or stands_for_all(node, site) or is_one_of_several(node, site):
+            return
+        if again_in_loop(node, site):
             return
         text = " ".join(site.text(held).split())
         batched = (
@@ -113,6 +120,18 @@ def stands_for_all(call: ast.Call, site: Site) -> bool:
     function = site.function(call)
     steps = function is not None and "step" in function.name
     return steps and any(site.method(cls, name) is not None for name in ("reset", "reset_all", "reset_wait"))
+
+
+def is_one_of_several(call: ast.Call, site: Site) -> bool:
+    """Does this run in one of several workers, each of which has its part of the environments?"""
+    if any(start.many for start in site.runners(call).starts):
+        return True
+    function = site.summary_around(call)
+    told = function.parameters if function is not None else ()
+    cls = site.class_of(call)
+    owner = site.module.classes.get(site.tree.qualname(cls)) if cls is not None else None
+    made = site.index.method(owner, "__init__") if owner is not None else None
+    return any(_NUMBERS.search(name) for name in (*told, *(made.parameters if made is not None else ())))
 
 
 def again_in_loop(call: ast.Call, site: Site) -> bool:
