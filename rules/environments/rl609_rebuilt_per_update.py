@@ -65,6 +65,7 @@ from collections.abc import Iterator
 
 from rlint.project.kind import Tag
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.environments._each_pass import Again, is_guarded, made_again
 from rlint.rules.environments._moved import moved_before
@@ -86,6 +87,7 @@ _COSTS = {
 }
 
 
+_TRIES = regex(r"(^|_)(retry|retries|attempts?|tries)(_|$)")
 _SIZES = frozenset({"processes", "max_workers", "maxtasksperchild"})
 _RESETS = frozenset({"load_state_dict", "apply", "reset_parameters", "init_weights", "reset_weights", "load"})
 
@@ -154,6 +156,17 @@ def is_made(call: ast.Call, site: Site) -> bool:
     return site.class_of_value(call) is not None and site.kind_of(call.func).tag is Tag.CLASS
 
 
+def tries_again(loop: ast.AST) -> bool:
+    """`while failed and retries < 3`: is a pass of the loop one more try at what has failed?"""
+    parts = (getattr(loop, part, None) for part in ("test", "target", "iter"))
+    names = (node for part in parts if part is not None for node in below(part))
+    return any(
+        _TRIES.search((node.id if isinstance(node, ast.Name) else node.attr).lower())
+        for node in names
+        if isinstance(node, (ast.Name, ast.Attribute))
+    )
+
+
 def is_often(again: Again, what: str, site: Site) -> bool:
     """Is it made in training, rather than where something is set up, and handed to nobody who keeps it?"""
     call = again.call
@@ -166,6 +179,8 @@ def is_often(again: Again, what: str, site: Site) -> bool:
     outer = site.parent(outer) if isinstance(outer, ast.keyword) else outer
     if what == "dataset" and isinstance(outer, ast.Call) and sort_of(outer, site) == "loader":
         return False  # told of with the loader
+    if what == "pool" and again.loop is not None and tries_again(again.loop):
+        return False
     if what == "optimizer" and starts_afresh(again.loop or site.function(call)):
         return False
     if what == "optimizer" and again.loop is None and steps_in_loop(call, site):
