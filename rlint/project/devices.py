@@ -59,6 +59,24 @@ def asks_for_device(test: ast.expr, qualified: Callable[[ast.expr], str | None])
     return bool(_USED.search((last_name(test) or "").lower()))
 
 
+def means_accelerator(test: ast.expr, qualified: Callable[[ast.expr], str | None]) -> bool | None:
+    """Is the program on an accelerator where this condition holds (True), or on the CPU (False)? None where
+    that is not all that it asks for.
+    """
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            found = means_accelerator(inner, qualified)
+            return None if found is None else not found
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as op], comparators=[right]):
+            words = [part.value for part in (left, right) if isinstance(part, ast.Constant)]
+            if len(words) != 1 or not isinstance(words[0], str) or not asks_for_device(test, qualified):
+                return None
+            return (words[0] != "cpu") is isinstance(op, ast.Eq)
+        case ast.Call() | ast.Name() | ast.Attribute():
+            return asks_for_device(test, qualified) or None
+    return None
+
+
 def _is_made_device(expression: ast.expr, qualified: Callable[[ast.expr], str | None]) -> bool:
     return isinstance(expression, ast.Call) and qualified(expression.func) == "torch.device"
 

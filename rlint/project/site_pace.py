@@ -7,7 +7,7 @@ import ast
 from rlint.findings import Heat
 from rlint.project.beats import Beat, Beats
 from rlint.project.conditions import Guard
-from rlint.project.devices import asks_for_device
+from rlint.project.devices import asks_for_device, means_accelerator
 from rlint.project.handed import takes_loop_items
 from rlint.project.heat import COLD, HeatAt
 from rlint.project.knowledge import Knowledge
@@ -15,6 +15,7 @@ from rlint.project.linked import Linked
 from rlint.project.loops import AnyLoop
 from rlint.project.site_effects import SiteEffects
 from rlint.syntax.scopes import How
+from rlint.syntax.tree import FUNCTIONS
 
 
 class SitePace(SiteEffects):
@@ -116,6 +117,22 @@ class SitePace(SiteEffects):
         loops = self.knowledge.loops
         around = [loops.index[loop] for loop in loops.around(node)]
         return self._heat.ways_from_training(summary, around)
+
+    def is_on_cpu(self, node: ast.AST) -> bool:
+        """Does a node run only where a condition has found that the program is not on a CUDA device, or on
+        none at all: `if device.type == "cuda": … else:`?
+        """
+        child: ast.AST = node
+        for parent in self.ancestors(node):
+            if isinstance(parent, FUNCTIONS):
+                return False
+            if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
+                body = parent.body if isinstance(parent.body, list) else [parent.body]
+                means = means_accelerator(parent.test, self.qualified)
+                if means is not None and means is not any(part is child for part in body):
+                    return True
+            child = parent
+        return False
 
     def asks_for_device(self, test: ast.expr) -> bool:
         """Does a condition ask for nothing but whether the program runs on an accelerator, or on which?"""

@@ -56,8 +56,9 @@ read while the program goes on, so a write to it may reach the device, and so ma
 devices other than CUDA. On the CPU the argument neither changes nor gains anything.
 
 Left alone are copies to the host (`.cpu()`, `.to("cpu")`), where `non_blocking=True` would let the program
-read before the data has arrived; modules; changes of the data type; `non_blocking=False`; and tensors that
-may lie on the device already.
+read before the data has arrived; modules; changes of the data type; `non_blocking=False`; tensors that may
+lie on the device already; and branches of conditions (`if device_type == "cuda": … else:`) that say there is
+none.
 
 ## References
 - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
@@ -106,8 +107,8 @@ class BlockingTransfer(Rule):
             return
         if not lies_on_host(source, site) or site.heat_of(node).level < self.heat:
             return
-        if is_made_here(source, site):
-            return  # create-then-move
+        if is_made_here(source, site) or site.is_on_cpu(node):
+            return  # create-then-move; or no copy at all
         kind = site.kind_of(source)
         yield self.finding(
             site,
