@@ -28,8 +28,9 @@ class Number:
 
 
 def number_of(expression: ast.expr, site: Site, depth: int = _DEPTH) -> Number | None:
-    """The number that an expression is: a literal, arithmetic on numbers, a name bound once to one, the
-    default of a parameter, an attribute of `self` that this file sets to constants only (the largest counts).
+    """The number that an expression is: a literal, arithmetic on numbers, a name bound once to one, or in a
+    loop over some (the largest counts), the default of a parameter, an attribute of `self` that this file
+    sets to constants only (the largest counts).
     """
     if depth <= 0:
         return None
@@ -75,9 +76,41 @@ def _named(name: ast.Name, site: Site, depth: int) -> Number | None:
         default = _default(binding.statement, name.id)
         found = number_of(default, site, depth - 1) if default is not None else None
         return Number(found.value, fixed=False) if found is not None else None
-    if binding.how is not How.ASSIGN or binding.value is None or binding.path:
+    if binding.value is None:
         return None
-    return number_of(binding.value, site, depth - 1)
+    if binding.how is How.FOR:
+        return _largest(binding.value, binding.path, site, depth)
+    if binding.how is not How.ASSIGN:
+        return None
+    value = _at(binding.value, binding.path)
+    return number_of(value, site, depth - 1) if value is not None else None
+
+
+def _at(value: ast.expr, path: tuple[int, ...]) -> ast.expr | None:
+    """`5` of `(5, 10)` at the path (0,); None where the display does not show it."""
+    for index in path:
+        if not isinstance(value, (ast.Tuple, ast.List)) or index >= len(value.elts):
+            return None
+        if any(isinstance(element, ast.Starred) for element in value.elts):
+            return None
+        value = value.elts[index]
+    return value
+
+
+def _largest(items: ast.expr, path: tuple[int, ...], site: Site, depth: int) -> Number | None:
+    """The largest of the numbers that a loop goes over, where they are written out: `for n in (10, 20)`."""
+    if isinstance(items, ast.Call) and items.args and site.qualified(items.func) == "builtins.enumerate":
+        if path[:1] != (1,):
+            return None
+        items, path = items.args[0], path[1:]
+    if not isinstance(items, (ast.Tuple, ast.List)):
+        return None
+    values = [_at(element, path) for element in items.elts]
+    numbers = [number_of(value, site, depth - 1) if value is not None else None for value in values]
+    known = [number for number in numbers if number is not None]
+    if not known or len(known) != len(values):
+        return None
+    return Number(max(number.value for number in known), fixed=False)
 
 
 def _default(function: ast.AST, parameter: str) -> ast.expr | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rule import last_names
+from rlint.syntax.walk import below
 
 _METHODS = frozenset(
     """add_scalar add_scalars add_histogram add_image add_images add_figure add_text add_video add_audio
@@ -71,3 +73,48 @@ def writes_together(statement: ast.stmt, site: Site) -> list[ast.stmt]:
     while last + 1 < len(block) and log_write(block[last + 1], site) is not None:
         last += 1
     return block[first : last + 1]
+
+
+def writes_rare_values(run: Sequence[ast.stmt], site: Site) -> bool:
+    """Does one of the statements write a dict that a condition in the loop puts more into now and then, as
+    the return of an episode when it is over?
+    """
+    loop = site.driving_loop(run[0])
+    if loop is None:
+        return False
+    names = {node.id for statement in run for node in below(statement) if isinstance(node, ast.Name)}
+    for _ in range(2):  # `log.update(episode_log)`: what goes into it counts as well
+        names |= {
+            given.id
+            for owner, call in _updates(loop)
+            if owner in names
+            for given in call.args
+            if isinstance(given, ast.Name)
+        }
+    placed = [*_updates(loop), *_entries(loop)]
+    return any(name in names and _is_conditional(node, loop, run, site) for name, node in placed)
+
+
+def _updates(loop: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    for node in below(loop):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="update")):
+                yield owner, node
+
+
+def _entries(loop: ast.AST) -> Iterator[tuple[str, ast.Subscript]]:
+    for node in below(loop):
+        match node:
+            case ast.Subscript(value=ast.Name(id=owner), ctx=ast.Store()):
+                yield owner, node
+
+
+def _is_conditional(node: ast.AST, loop: ast.AST, run: Sequence[ast.stmt], site: Site) -> bool:
+    """Does a node stand behind a condition in the loop that the statements do not stand behind?"""
+    around = set(site.ancestors(run[0]))
+    for parent in site.ancestors(node):
+        if parent is loop or parent in around:
+            return False
+        if isinstance(parent, ast.If):
+            return True
+    return False

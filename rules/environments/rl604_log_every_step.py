@@ -53,7 +53,8 @@ def train(agent, total_steps: int) -> None:
 Always unsafe: of a hundred lines or points, ninety-nine are gone. Where each value matters, collect them in a
 list and write their mean. The interval is counted by the variable of the loop (`range`, `enumerate`) or by
 what the same loop or function counts up by one. There is advice alone where nothing of the kind is there,
-where an argument of the call changes something, and where a text of several lines would be indented.
+where an argument of the call changes something, where conditions in the loop put more into the dict that is
+written (the return of an episode that is over), and where a text of several lines would be indented.
 
 ## References
 - https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization
@@ -65,10 +66,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint.project import lengths
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Rule, Safety
 from rlint.rules.environments._every_nth import counter_at, every_nth
-from rlint.rules.environments._logs import NAMES, log_write, writes_together
+from rlint.rules.environments._logs import NAMES, log_write, writes_rare_values, writes_together
 from rlint.rules.environments._steps import trains_large_models, unguarded_step
 
 PERIOD = 100
@@ -96,7 +98,7 @@ class LogEveryStep(Rule):
         if not run or trains_large_models(site):
             return
         step = unguarded_step(statement, site)
-        if step is None:
+        if step is None or is_short(statement, site):
             return
         written = f"`{site.text(call.func)}` writes in each {step}"
         others = len(run) - 1
@@ -111,10 +113,17 @@ class LogEveryStep(Rule):
         )
 
 
+def is_short(statement: ast.stmt, site: Site) -> bool:
+    """Does the loop make so few passes that all of what it writes may be read?"""
+    loop = site.driving_loop(statement)
+    count = lengths.passes(loop, site) if loop is not None else None
+    return count is not None and count < PERIOD
+
+
 def build_fix(run: list[ast.stmt], site: Site) -> Fix | None:
     """Write every hundredth time."""
     edit = every_nth(run, PERIOD, site)
-    if edit is None:
+    if edit is None or writes_rare_values(run, site):
         return None
     reason = f"of {PERIOD} steps, only one is written"
     return Fix(f"Write in every {PERIOD}th step alone", Safety.UNSAFE, (edit,), reason)
