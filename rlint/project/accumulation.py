@@ -10,7 +10,7 @@ from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.tree import FUNCTIONS, LOOPS
-from rlint.syntax.walk import below
+from rlint.syntax.walk import below, names_bound
 
 _SIZES = frozenset(
     {"shape", "size", "ndim", "dtype", "device", "nbytes", "itemsize", "numel", "dim", "__len__"}
@@ -184,10 +184,7 @@ def _sets_key(loop: AnyLoop, target: ast.expr) -> bool:
     """Is the entry (or its owner) chosen by the loop's own variable, or by what a pass makes of it?"""
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return False
-    own = {
-        node.id for part in (loop.target, *loop.body) for node in below(part)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }  # fmt: skip
+    own = {name for part in (loop.target, *loop.body) for node in below(part) for name in names_bound(node)}
     return any(isinstance(node, ast.Name) and node.id in own for node in below(target))
 
 

@@ -14,7 +14,7 @@ from rlint.project.loops import ENVIRONMENT_STEP, MESSAGE
 from rlint.project.training import Training
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS
-from rlint.syntax.walk import below, children, is_in
+from rlint.syntax.walk import below, children, is_in, names_bound
 
 _FIXED = frozenset({Tag.FUNCTION, Tag.CLASS, Tag.PYTHON_MODULE})
 # what library calls do to the world, but not to their arguments
@@ -33,7 +33,7 @@ _OTHERS = (ENVIRONMENT_STEP, MESSAGE)
 _PLACES = frozenset({ast.Name, ast.Attribute, ast.Subscript})
 _DOING = frozenset(
     {ast.Call, ast.AugAssign, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal}
-    | {ast.Import, ast.ImportFrom, ast.ExceptHandler, ast.ClassDef, *FUNCTIONS}
+    | {ast.alias, ast.ExceptHandler, ast.ClassDef, *FUNCTIONS}
     | {ast.MatchAs, ast.MatchStar, ast.MatchMapping}
 )
 _MOST_COMPARED = 50_000
@@ -198,18 +198,7 @@ class _Watched:
                 return self._changed_by_call(node)
             case ast.Yield() | ast.YieldFrom() | ast.Await():
                 return bool(self.mutable or self.attributes or self.reads_state)
-            case ast.Import() | ast.ImportFrom():
-                return any((alias.asname or alias.name.split(".")[0]) in self.names for alias in node.names)
-            case (
-                ast.ExceptHandler(name=str(name))
-                | ast.MatchAs(name=str(name))
-                | ast.MatchStar(name=str(name))
-                | ast.MatchMapping(rest=str(name))
-            ):
-                return name in self.names
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                return name in self.names
-        return False
+        return any(name in self.names for name in names_bound(node))
 
     def is_unrelated(self, node: ast.AST) -> bool:
         """Of what may change the value: is it a call that is handed nothing of what the value hangs on, and

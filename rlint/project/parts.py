@@ -11,7 +11,7 @@ from rlint.frozen import frozen
 from rlint.project import facts
 from rlint.project.kind import Tag
 from rlint.syntax.scopes import Binding, How
-from rlint.syntax.tree import FUNCTIONS
+from rlint.syntax.tree import FUNCTIONS, TRIES
 from rlint.syntax.walk import is_in_block
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class Parts:
                 return False
             if isinstance(ancestor, FUNCTIONS):
                 return False
-            if isinstance(ancestor, (ast.If, ast.IfExp, ast.Try, ast.Match)):
+            if isinstance(ancestor, (ast.If, ast.IfExp, ast.Match, *TRIES)):
                 return True
             child = ancestor
         return False

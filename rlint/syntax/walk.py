@@ -51,6 +51,25 @@ def below(node: ast.AST) -> list[ast.AST]:
     return order[start:end]
 
 
+def names_bound(node: ast.AST) -> tuple[str, ...]:
+    """The names that running a node binds or deletes, its children left out."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            return (name,)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return (name,)
+        case (
+            ast.ExceptHandler(name=str(name))
+            | ast.MatchAs(name=str(name))
+            | ast.MatchStar(name=str(name))
+            | ast.MatchMapping(rest=str(name))
+        ):
+            return (name,)
+        case ast.alias(name=name, asname=other):
+            return (other or name.partition(".")[0],)
+    return ()
+
+
 def is_in(node: ast.AST, part: ast.AST) -> bool:
     """Is a node a part of a file that was read itself, or somewhere in it?"""
     around = part.__dict__

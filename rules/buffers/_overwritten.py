@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.project.site import Site
-from rlint.syntax.walk import below
+from rlint.syntax.walk import below, names_bound
 
 _FILLS = frozenset("fill fill_ copy_ zero_ normal_ uniform_ random_ bernoulli_ exponential_".split())
 _LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Try)
@@ -126,12 +126,7 @@ def _is_item_by_item(statement: ast.stmt, name: str, shape: list[ast.expr], site
 
 
 def _rebound(body: list[ast.stmt]) -> set[str]:
-    return {
-        node.id
-        for statement in body
-        for node in below(statement)
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-    }
+    return {name for statement in body for node in below(statement) for name in names_bound(node)}
 
 
 def _is_length(length: ast.expr, items: ast.expr, site: Site) -> bool:

@@ -12,7 +12,7 @@ from rlint.project.loops import AnyLoop
 from rlint.project.modules import Anatomy
 from rlint.project.site import Site
 from rlint.syntax.tree import FUNCTIONS
-from rlint.syntax.walk import below, children, is_in
+from rlint.syntax.walk import below, children, is_in, names_bound
 
 # what these calls do touches neither weights nor tensors
 _HARMLESS = (
@@ -181,19 +181,15 @@ class _Watched:
     def changed_by(self, node: ast.AST) -> bool:
         """May running this node (its children left out) change the input, the weights or the mode?"""
         match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                return name in self.names
             case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
                 return name in self.attributes or name in ("data", "training", "requires_grad")
             case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
                 return self._holds(value)
             case ast.Yield() | ast.YieldFrom() | ast.Await():
                 return True
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                return name in self.names
             case ast.Call():
                 return self._changed_by_call(node)
-        return False
+        return any(name in self.names for name in names_bound(node))
 
     def _holds(self, owner: ast.expr) -> bool:
         """Is it a part of what the call hangs on that changes?"""
