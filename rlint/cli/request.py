@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from rlint.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from rlint.settings import Resolver
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """The command line, parsed. `overrides` are the options that a configuration could also hold."""
 

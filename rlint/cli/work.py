@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.cli.request import Request, build_resolver
 from rlint.errors import RlintError
 from rlint.findings import Problem
+from rlint.frozen import frozen
 from rlint.patterns import absolute
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rlint.settings import Resolver, Settings
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Work:
     """The settings of a run and the files it is about."""
 
@@ -90,7 +90,7 @@ class Work:
         ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StandardInput:
     """A program read from standard input."""
 

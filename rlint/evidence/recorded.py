@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlint.evidence.gain import DEVICES, Gain, evidence_file
 from rlint.evidence.hashes import Hashes, hash_of_fixture, hash_of_rule
+from rlint.frozen import frozen
 from rlint.harness import results_json
 from rlint.harness.results import Machine, Outcome, Session, Verdict
 
@@ -26,7 +27,7 @@ _WIDEST = 320  # characters of a JSON value that stands on one line: a measureme
 _MEASURED = (Verdict.FASTER, Verdict.NO_CHANGE, Verdict.SLOWER)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recording:
     """One evidence file."""
 
@@ -55,7 +56,7 @@ class Recording:
         return Gain.NONE if self.claimed and not different else Gain.UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evidence:
     """All evidence files of a rule."""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from rlint.frozen import frozen
 
 
 class Verdict(enum.Enum):
@@ -18,7 +20,7 @@ class Verdict(enum.Enum):
     NOT_RUN = "not run here"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ratio:
     """Before divided by after (above 1: the fix gains), with the bounds of its 95 % bootstrap interval."""
 
@@ -27,7 +29,7 @@ class Ratio:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Measurement:
     """One cost at one size.
 
@@ -50,7 +52,7 @@ class Measurement:
     """Pairs of batches, or runs, that the medians are of."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Difference:
     """One way in which the program behaves otherwise after the fix."""
 
@@ -72,7 +74,7 @@ class Difference:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Behaviour:
     """What comparing the program before and after its fix over many cases showed."""
 
@@ -90,7 +92,7 @@ class Behaviour:
         return not self.differences and self.cases > 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """One workload on one device."""
 
@@ -125,7 +127,7 @@ class Outcome:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Machine:
     """Where it was measured."""
 
@@ -140,7 +142,7 @@ class Machine:
     accelerator: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Session:
     """A whole `rlint verify`."""
 

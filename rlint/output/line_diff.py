@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from rlint.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 _PATIENCE = 500  # differing lines; memory and time grow with their square
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """Lines `old_start:old_end` became lines `new_start:new_end`, counted from 0."""
 

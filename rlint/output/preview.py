@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rlint.frozen import frozen
 from rlint.output.line_diff import changes
 from rlint.syntax.positions import Positions
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from rlint.output.parts import Part
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One line of a preview: mark "-", "+", " ", or "…" for lines left out.
 
