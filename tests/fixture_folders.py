@@ -18,7 +18,7 @@ FIXTURES = ROOT / "fixtures"
 RULES = tuple(entry for entry in registry.catalogue() if entry.module)
 """The rules that have a file; the engine's own codes have none."""
 
-DIRECTIVE = re.compile(rb"#\s*(flags|finding):\s*(.*?)\s*$")
+DIRECTIVE = re.compile(rb"#\s*(flags|finding|says):\s*(.*?)\s*$")
 FLAGS = {"--unsafe-fixes": True, "safe": False}
 FINDINGS = {"safe", "unsafe", "advice"}
 
@@ -86,6 +86,7 @@ class Case:
     after: dict[str, bytes] | None
     unsafe: bool = True
     finding: str | None = None
+    says: str | None = None
 
     @property
     def id(self) -> str:
@@ -141,6 +142,7 @@ def _case(
     flags, finding = options.get("flags", "--unsafe-fixes"), options.get("finding")
     if flags not in FLAGS:
         raise pytest.UsageError(f"{path}: flags must be one of {', '.join(FLAGS)}, not {flags!r}")
+    says = options.get("says")
     if finding is not None and finding not in FINDINGS:
         raise pytest.UsageError(
             f"{path}: finding must be one of {', '.join(sorted(FINDINGS))}, not {finding!r}"
@@ -149,7 +151,7 @@ def _case(
         raise pytest.UsageError(f"{path}: with `# after`, a fix must change something")
     if after is None and (finding == "safe" or (finding == "unsafe" and FLAGS[flags])):
         raise pytest.UsageError(f"{path}: a fix that is applied needs its `# after`")
-    return Case(rule, path, given, after, unsafe=FLAGS[flags], finding=finding)
+    return Case(rule, path, given, after, unsafe=FLAGS[flags], finding=finding, says=says)
 
 
 def _directives(path: Path, lines: list[bytes]) -> tuple[dict[str, str], list[bytes]]:

@@ -145,6 +145,8 @@ def polled(poll: Poll, site: Site) -> str:
     """The expression that is looked at, without the arguments of the call that fetches data."""
     node = poll.node
     while isinstance(node, ast.Call) and node.args and site.qualified(node.func) in NEUTRAL:
+        if not isinstance(node.args[0], ast.Call):
+            break  # `all(process.is_alive() for process in processes)` is shown whole
         node = node.args[0]  # `bool(self.inbox.get(1))`
     node = node.func if poll.sort is Sort.DATA and isinstance(node, ast.Call) else node
     text: str = shown(node, site)
