@@ -130,13 +130,20 @@ def _doubt(front: Front, site: Site, *, plain: bool) -> str | None:
     held = site.text(front.held)
     if isinstance(front.held, ast.Attribute):
         others = (module for module in site.index.modules.values() if module is not site.module)
-        if not front.held.attr.startswith("_") or any(front.held.attr in m.attributes_read for m in others):
+        is_read = any(front.held.attr in module.attributes_read for module in others)
+        if not front.held.attr.startswith("_") or is_read or _is_looked_up(front.held.attr, site):
             return f"Whoever else reads `{held}` gets a deque, which is no list and takes no slices"
         if any(map(_takes_objects_apart, site.index.modules.values())):
             return f"Whoever goes through all attributes, or stores the object, finds a deque in `{held}`"
     if not plain:
         return f"`{held}` must not change while it is looped over, and its middle is found slowly"
     return None
+
+
+def _is_looked_up(attribute: str, site: Site) -> bool:
+    """Does a text of the file name an attribute, as in `getattr(buffer, "_rewards")`?"""
+    texts = (constant.value for constant in site.tree.of_type(ast.Constant))
+    return any(attribute in text.split(".") for text in texts if isinstance(text, str))
 
 
 def _takes_objects_apart(module: ModuleSummary) -> bool:
