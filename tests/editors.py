@@ -237,6 +237,10 @@ def _features(opened: Editor) -> dict[str, Any]:
     return {types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: publish, types.CLIENT_REGISTER_CAPABILITY: register}
 
 
+async def _played(scenario: Awaitable[None]) -> None:
+    await asyncio.wait_for(scenario, 10 * PATIENCE)
+
+
 def run(scenario: Awaitable[None]) -> None:
-    """Play a scenario to its end."""
-    asyncio.run(scenario)  # type: ignore[arg-type]
+    """Play a scenario to its end; one that waits for what never comes fails."""
+    asyncio.run(_played(scenario))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import socket
 import subprocess
@@ -245,10 +246,20 @@ def test_without_pygls_the_message_says_what_to_install(tmp_path: Path) -> None:
     assert "pip install 'rlint[lsp]'" in done.stderr
 
 
+def _taken_port() -> socket.socket:
+    """A port that the system gives to no one who asks for any: a client that tries one of those before
+    somebody listens may be connected with itself.
+    """
+    for port in range(20_000 + os.getpid() % 5_000, 30_000):
+        with contextlib.suppress(OSError):
+            return socket.create_server(("127.0.0.1", port))
+    raise AssertionError("no port is free")
+
+
 def test_a_port_instead_of_pipes(tmp_path: Path) -> None:
     """`--tcp HOST:PORT` serves one editor there, and ends with it; a port that is taken is an error."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with socket.create_server(("127.0.0.1", 0)) as taken:
+    with _taken_port() as taken:
         port = taken.getsockname()[1]
         command = [*COMMAND, "--tcp", f"127.0.0.1:{port}"]
         done = subprocess.run(
