@@ -56,6 +56,8 @@ class Use:
         return Use(max(self.fate, other.fate), self.computes or other.computes, held=self.held or other.held)
 
 
+_HANDS_ON = frozenset(f"builtins.{name}" for name in "enumerate iter reversed zip".split())
+"""What these give is new, but holds the very items, or views of the rows, of what they are given."""
 _LOOKED_AT = Use(Fate.READ)
 _COMPUTED = Use(Fate.READ, computes=True)
 _HANDED = Use(Fate.HANDED, computes=True)
@@ -155,6 +157,8 @@ class Uses:
         qualified = self.knowledge.names.qualified(call.func)
         if qualified in facts.INPLACE_FUNCTIONS:
             return _CHANGED
+        if qualified in _HANDS_ON:
+            return self._of(call, depth - 1)
         effect = self.knowledge.effects.effect_outside(call)
         if effect.quiet and self._is_put(call):
             return _KEPT  # by a container that was made here, so that nobody else sees the change

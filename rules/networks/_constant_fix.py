@@ -28,6 +28,7 @@ _NAMES = {
     "pow": "powers",
     "power": "powers",
 }
+_READABLE = 1_000_000
 _SPACE = regex(r"\s")
 
 
@@ -42,7 +43,8 @@ def build_fix(found: Constant, home: Home, site: Site) -> Fix | None:
 
 def name_for(found: Constant, site: Site) -> str:
     """What to call it: like the variable that holds it here, or by how it is made."""
-    match site.parent(found.node):
+    parent = site.parent(found.node)
+    match site.parent(parent) if isinstance(parent, ast.IfExp) else parent:
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
             return name.strip("_") or "constant"
         case ast.keyword(arg=str(name)):
@@ -58,9 +60,19 @@ def name_for(found: Constant, site: Site) -> str:
     match made:
         case ast.Call(func=func, args=[ast.Constant(value=0 | 1 as number), *_]) if _of_number(func, site):
             return "one" if number else "zero"
-        case ast.Call(func=func):
-            return _NAMES.get((site.qualified(func) or "").rpartition(".")[2], "constant")
+        case ast.Call(func=func, args=[*given]):
+            called = (site.qualified(func) or "").rpartition(".")[2]
+            return _NAMES.get(called) or _of_one_number(called, given, site) or "constant"
     return "constant"
+
+
+def _of_one_number(called: str, given: list[ast.expr], site: Site) -> str | None:
+    """`log_10000` for `torch.log(torch.tensor(10000.0))`"""
+    match given:
+        case [ast.Call(func=func, args=[ast.Constant(value=int() | float() as number), *_])]:
+            whole = _of_number(func, site) and number == number // 1 and 0 <= number < _READABLE
+            return f"{called}_{int(number)}" if whole and called else None
+    return None
 
 
 def _of_number(func: ast.expr, site: Site) -> bool:
