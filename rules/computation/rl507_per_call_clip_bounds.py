@@ -161,7 +161,16 @@ def is_of_space(node: ast.expr, site: Site) -> bool:
 
 
 def _reads_space(node: ast.expr, site: Site) -> bool:
-    return any(isinstance(part, ast.expr) and _is_end(part, site) for part in below(node))
+    ends = (part for part in below(node) if isinstance(part, ast.expr) and _is_end(part, site))
+    return any(not _is_one_number(end, site) for end in ends)
+
+
+def _is_one_number(end: ast.expr, site: Site) -> bool:
+    """`space.nvec[0]`: arithmetic on that takes no time."""
+    match site.parent(end):
+        case ast.Subscript(value=value, slice=ast.Constant(value=int())):
+            return value is end
+    return False
 
 
 def _is_end(part: ast.expr, site: Site) -> bool:
