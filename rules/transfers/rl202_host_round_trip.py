@@ -183,8 +183,13 @@ def advice_for_elements(read: Read, loop: AnyLoop, site: Site) -> str:
 
 def of_step(group: Sequence[Read], site: Site) -> str:
     """Which reads of a step follow each other."""
-    first, second = (shown(read.node, site) for read in group[:2])
-    more = len(group) - 2
+    texts = [shown(read.node, site) for read in group]
+    different = list(dict.fromkeys(texts))
+    if len(different) == 1:
+        times = "twice" if len(texts) == 2 else f"{len(texts)} times"
+        return f"`{texts[0]}` waits for the device {times} in each step"
+    first, second = different[:2]
+    more = len(texts) - 2
     if more:
         return f"`{first}`, `{second}` and {more} more wait for the device one after the other in each step"
     return f"`{first}` and `{second}` wait for the device one after the other in each step"
@@ -193,4 +198,6 @@ def of_step(group: Sequence[Read], site: Site) -> str:
 def shown(node: ast.expr, site: Site) -> str:
     """An expression in one line, cut where it is long."""
     text = " ".join(site.text(node).split())
+    for bracket in "([{":
+        text = text.replace(f"{bracket} ", bracket)
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
