@@ -14,6 +14,7 @@ from rlint.findings import Edit
 from rlint.regex import regex
 from rlint.syntax import rewrite
 from rlint.syntax.arguments import argument_spans
+from rlint.syntax.own_comments import own_comment
 from rlint.syntax.tree import FUNCTIONS, Tree
 
 _LONG_STRING = regex(r"[a-zA-Z]{0,2}(\"\"\"|''')(?:(?!\1).)*\1", re.DOTALL)
@@ -241,19 +242,40 @@ class Edits:
         block = self._block(lines, self.indentation(statement)).removesuffix(self.tree.positions.newline)
         return Edit(start, end, block[len(self.indentation(statement)) :])
 
-    def delete(self, statement: ast.stmt) -> Edit | None:
-        """Remove a statement and its lines; `pass` takes its place where the block would be empty."""
+    def delete(self, statement: ast.stmt, *, comment: bool = False) -> Edit | None:
+        """Remove a statement and its lines, with the `comment` above that is about it alone, and with blank
+        lines behind it that would be too many; `pass` takes its place where the block would be empty.
+        """
         if not self.stands_alone(statement):
             return None
-        block, _ = self.tree.block(statement)
+        block, index = self.tree.block(statement)
         if len(block) == 1:
             return Edit(*self.span(statement), "pass")
         positions = self.tree.positions
-        return Edit(
-            positions.line_start(self._first_line(statement)),
-            positions.line_start((statement.end_lineno or statement.lineno) + 1),
-            "",
-        )
+        first = self._first_line(statement) - (len(own_comment(statement, self.tree)) if comment else 0)
+        behind = (statement.end_lineno or statement.lineno) + 1
+        if index + 1 < len(block):
+            behind += self._blank_lines_to_drop(first, behind, begins=index == 0)
+        return Edit(positions.line_start(first), positions.line_start(behind), "")
+
+    def _blank_lines_to_drop(self, first: int, behind: int, *, begins: bool) -> int:
+        """How many of the blank lines from `behind` on are too many without the lines from `first` to there?
+        The larger of two gaps stays, and a block begins with none.
+        """
+        positions = self.tree.positions
+        before = after = 0
+        while first - before > 1 and not positions.line_text(first - before - 1).strip():
+            before += 1
+        while not positions.line_text(behind + after).strip():
+            after += 1
+        above = positions.line_text(first - 1).lstrip() if first > 1 else ""
+        if begins and above and not before and not above.startswith("#"):
+            return after
+        return min(before, after)
+
+    def own_comment(self, statement: ast.stmt) -> list[str]:
+        """The lines of comment above a statement that are about it alone."""
+        return own_comment(statement, self.tree)
 
     def _block(self, lines: tuple[str, ...], indentation: str) -> str:
         newline = self.tree.positions.newline

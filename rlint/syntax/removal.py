@@ -10,8 +10,9 @@ from rlint.syntax.edits import Edits
 
 
 def removed(statements: Collection[ast.stmt], edits: Edits) -> list[Edit] | None:
-    """Remove statements; `pass` goes where nothing would be left of a block, and a comment behind a
-    statement stays. None where a comment in a statement would be lost, or one shares its line.
+    """Remove statements, each with the comment above that is about it alone; `pass` goes where nothing would
+    be left of a block, and a comment behind a statement stays. None where a comment in a statement would be
+    lost, or one shares its line.
     """
     found: list[Edit] = []
     for statement in statements:
@@ -31,7 +32,7 @@ def removed(statements: Collection[ast.stmt], edits: Edits) -> list[Edit] | None
         if rest.strip():
             found.append(Edit(start, end + len(rest) - len(rest.lstrip()), ""))
             continue
-        deleted = edits.delete(statement)
+        deleted = edits.delete(statement, comment=True)
         if deleted is None:
             return None
         found.append(deleted)

@@ -83,10 +83,16 @@ class TopLevel(Edits):
         return False
 
     def module_constant(
-        self, name: str, value: str, *, user: ast.AST, needs: Collection[ast.stmt] = ()
+        self,
+        name: str,
+        value: str,
+        *,
+        user: ast.AST,
+        needs: Collection[ast.stmt] = (),
+        comment: Sequence[str] = (),
     ) -> tuple[Edit, ...] | None:
         """Define a constant at module level for the code around `user`: behind the imports at the top
-        and the constants below them, and behind the statements that it `needs`.
+        and the constants below them, and behind the statements that it `needs`, with a `comment` above.
 
         None where the needed do not surely run first. `value` may have several lines, indented as at
         module level.
@@ -96,7 +102,7 @@ class TopLevel(Edits):
             if all(self.runs_before(statement, block[0]) for statement in waiting):
                 anchor = self._anchor(block[:index], needs)
                 if anchor is not None:
-                    return self._constant_behind(anchor, name, value)
+                    return self._constant_behind(anchor, name, value, comment)
         return None
 
     def module_import(self, module: str, *, user: ast.AST) -> tuple[ast.stmt, Edit] | None:
@@ -147,8 +153,10 @@ class TopLevel(Edits):
             last += 1
         return before[last]
 
-    def _constant_behind(self, anchor: ast.stmt, name: str, value: str) -> tuple[Edit, ...] | None:
-        text = f"{name} = {value}"
+    def _constant_behind(
+        self, anchor: ast.stmt, name: str, value: str, comment: Sequence[str]
+    ) -> tuple[Edit, ...] | None:
+        text = "\n".join((*comment, f"{name} = {value}"))
         edit = self.insert_after(anchor, *text.split("\n"))
         if edit is None or not _same_program(text, edit.text):
             return None

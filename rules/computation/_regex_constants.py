@@ -15,7 +15,9 @@ _WIDE = 100
 Edits = tuple[Edit, ...]
 
 
-def constant_for(pattern: Compiled, use: Use, site: Site, comment: str = "") -> tuple[str, Edits | None]:
+def constant_for(
+    pattern: Compiled, use: Use, site: Site, comment: str = "", above: Sequence[str] = ()
+) -> tuple[str, Edits | None]:
     """The name of a module constant that holds a pattern compiled, and the edits that define it: none
     where there is such a constant, None where it cannot be defined.
     """
@@ -25,11 +27,13 @@ def constant_for(pattern: Compiled, use: Use, site: Site, comment: str = "") -> 
     wanted = _wanted(pattern, use, site)
     if pattern.pattern.text is None:
         return wanted, None
-    return define(wanted, pattern, use, site, comment)
+    return define(wanted, pattern, use, site, comment, above)
 
 
-def define(wanted: str, pattern: Compiled, use: Use, site: Site, comment: str) -> tuple[str, Edits | None]:
-    """Define a constant for one pattern."""
+def define(
+    wanted: str, pattern: Compiled, use: Use, site: Site, comment: str, above: Sequence[str]
+) -> tuple[str, Edits | None]:
+    """Define a constant for one pattern, with the comments that stood behind and above it."""
     compiler = compiler_for(use, site)
     if compiler is None or pattern.pattern.text is None:
         return wanted, None
@@ -38,7 +42,7 @@ def define(wanted: str, pattern: Compiled, use: Use, site: Site, comment: str) -
     name = site.free_name(exported(wanted, site), f"{pattern.pattern.text} {flags}")
     value = _laid_out(name, alias, pattern.pattern.text, flags) + comment
     needed = (*needs, *pattern.pattern.needs, *pattern.flags.needs)
-    made = site.module_constant(name, value, user=use.call, needs=needed)
+    made = site.module_constant(name, value, user=use.call, needs=needed, comment=above)
     return name, (*edits, *made) if made is not None else None
 
 

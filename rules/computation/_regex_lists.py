@@ -96,12 +96,14 @@ def move_list(patterns: PatternList, use: Use, site: Site) -> Move:
     if value is None or gone is None:
         return Move(wanted, None, many=True)
     name = site.free_name(exported(wanted, site), value)
-    if not of_module and source is not None:
+    comment: list[str] = []
+    if gone and source is not None and isinstance(source.statement, ast.stmt):
         value += _regex.comment_behind(source.statement, site)
+        comment = site.own_comment(source.statement)
     if of_module and source is not None and isinstance(source.statement, ast.stmt):
         needs = (*needs, source.statement)
     needs = (*needs, *use.flags.needs, *(need for each in patterns.patterns for need in each.pattern.needs))
-    made = site.module_constant(name, value, user=use.call, needs=needs)
+    made = site.module_constant(name, value, user=use.call, needs=needs, comment=comment)
     calls = [_regex.called_on(each, patterns.variable.name, site) for each in uses]
     if made is None or any(call is None for call in calls):
         return Move(name, None, many=True)
@@ -172,5 +174,5 @@ def _without_source(patterns: PatternList, site: Site) -> list[Edit] | None:
         case _:
             return None
     captured = site.captured(source.name, site.scope(source.node))
-    deleted = None if captured else site.delete(source.statement)
+    deleted = None if captured else site.delete(source.statement, comment=True)
     return [deleted] if deleted is not None else None

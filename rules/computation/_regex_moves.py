@@ -19,7 +19,7 @@ def move_of(use: Use, site: Site) -> Move | None:
     if pattern is None:
         patterns = list_of(use, site)
         return move_list(patterns, use, site) if patterns is not None else None
-    name, _ = constant_for(pattern, use, site)
+    name, defined = constant_for(pattern, use, site)
     binding = _local_text(use, site)
     uses = _regex.uses_of(binding, site) if binding is not None else [use]
     if uses is None:
@@ -28,7 +28,7 @@ def move_of(use: Use, site: Site) -> Move | None:
     for each in uses:
         edits += _moved(each, binding, site)
     if binding is not None:
-        edits.append(without_local(binding, site))
+        edits.append(without_local(binding, site, goes_along=bool(defined)))
     done = tuple(edit for edit in edits if edit is not None)
     return Move(name, tuple(dict.fromkeys(done)) if len(done) == len(edits) else None)
 
@@ -41,8 +41,10 @@ def _local_text(use: Use, site: Site) -> Binding | None:
     return binding if site.scope(binding.node).parent is not None else None
 
 
-def without_local(binding: Binding, site: Site) -> Edit | None:
-    """Remove the statement that binds a local, if nothing but known reads can see the variable."""
+def without_local(binding: Binding, site: Site, *, goes_along: bool) -> Edit | None:
+    """Remove the statement that binds a local, if nothing but known reads can see the variable; does the
+    comment above go along with it?
+    """
     statement = binding.statement
     if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
         return None
@@ -50,7 +52,9 @@ def without_local(binding: Binding, site: Site) -> Edit | None:
         len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name)
     ):
         return None
-    return None if site.captured(binding.name, site.scope(binding.node)) else site.delete(statement)
+    if site.captured(binding.name, site.scope(binding.node)):
+        return None
+    return site.delete(statement, comment=goes_along)
 
 
 def _moved(use: Use, text: Binding | None, site: Site) -> list[Edit | None]:
@@ -59,15 +63,24 @@ def _moved(use: Use, text: Binding | None, site: Site) -> list[Edit | None]:
     if pattern is None:
         return [None]
     comment = _regex.comment_behind(text.statement, site) if text is not None else ""
-    name, defined = constant_for(pattern, use, site, comment)
-    rewritten = _renamed(use, name, site) or _regex.called_on(use, name, site)
+    name, defined = constant_for(pattern, use, site, comment, _comment_above(use, text, site))
+    rewritten = _renamed(use, name, site, goes_along=bool(defined)) or _regex.called_on(use, name, site)
     if defined is None or rewritten is None:
         return [None]
     return [*defined, *rewritten]
 
 
-def _renamed(use: Use, name: str, site: Site) -> list[Edit] | None:
-    """For `pattern = re.compile(...)`: the constant in place of the local, which goes."""
+def _comment_above(use: Use, text: Binding | None, site: Site) -> list[str]:
+    """The comment of the statement that the constant takes the place of: `pattern = re.compile(...)`."""
+    statement = text.statement if text is not None else site.parent(use.call)
+    is_name = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+    return site.own_comment(statement) if is_name and isinstance(statement, ast.stmt) else []
+
+
+def _renamed(use: Use, name: str, site: Site, *, goes_along: bool) -> list[Edit] | None:
+    """For `pattern = re.compile(...)`: the constant in place of the local, which goes, and the comment above
+    with it.
+    """
     statement = site.parent(use.call)
     match statement:
         case ast.Assign(targets=[ast.Name() as target]) if use.function == "compile":
@@ -81,7 +94,7 @@ def _renamed(use: Use, name: str, site: Site) -> list[Edit] | None:
     reads = site.reads(target.id, scope)
     if len(site.uses(target.id, scope)) != len(reads) + 1 or len(scope.bindings[target.id]) != 1:
         return None
-    deleted = None if site.captured(target.id, scope) else site.delete(statement)
+    deleted = None if site.captured(target.id, scope) else site.delete(statement, comment=goes_along)
     if deleted is None or any(
         site.between(statement, read) is None
         or any(isinstance(ancestor, ast.JoinedStr) for ancestor in site.ancestors(read))

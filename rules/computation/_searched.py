@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from rlint.frozen import frozen
 from rlint.project.bind_once import can_be_replaced
@@ -53,8 +54,10 @@ def bound(statement: ast.Assign | ast.AnnAssign, site: Site) -> Searched | None:
     name = site.free_name(
         exported(target.id.upper().lstrip("_") or "CONSTANTS", site), str(site.span(target))
     )
-    made = _defined(name, value, comment_behind(statement, site), site)
-    deleted = site.delete(statement)
+    made = _defined(
+        name, value, site, behind=comment_behind(statement, site), above=site.own_comment(statement)
+    )
+    deleted = site.delete(statement, comment=True)
     edits = None
     if made is not None and deleted is not None and all(can_be_replaced(read, site) for read in reads):
         edits = (*made, deleted, *(site.replace(read, name) for read in reads))
@@ -68,7 +71,7 @@ def in_place(display: ast.Dict, site: Site) -> Searched | None:
     if site.function(display) is None:
         return None
     name = site.free_name(exported(_table_name(display, site), site), str(site.span(display)))
-    made = _defined(name, display, "", site) if can_be_replaced(display, site) else None
+    made = _defined(name, display, site) if can_be_replaced(display, site) else None
     edits = (*made, site.replace(display, name)) if made is not None else None
     return Searched("dict", "", name, edits)
 
@@ -145,10 +148,14 @@ def _is_search(read: ast.expr, site: Site, *, keyed: bool) -> bool:
     return False
 
 
-def _defined(name: str, value: ast.expr, comment: str, site: Site) -> tuple[Edit, ...] | None:
-    """Define the constant at module level."""
+def _defined(
+    name: str, value: ast.expr, site: Site, *, behind: str = "", above: Sequence[str] = ()
+) -> tuple[Edit, ...] | None:
+    """Define the constant at module level, with the comments that were `behind` and `above` it."""
     text = outdented(site.text(value), site.indentation(site.tree.statement(value)))
-    return site.module_constant(name, text + comment, user=value) if text is not None else None
+    if text is None:
+        return None
+    return site.module_constant(name, text + behind, user=value, comment=above)
 
 
 def _table_name(display: ast.Dict, site: Site) -> str:

@@ -183,13 +183,13 @@ def advice_for_elements(read: Read, loop: AnyLoop, site: Site) -> str:
 
 def of_step(group: Sequence[Read], site: Site) -> str:
     """Which reads of a step follow each other."""
-    texts = [shown(read.node, site) for read in group]
-    different = list(dict.fromkeys(texts))
-    if len(different) == 1:
-        times = "twice" if len(texts) == 2 else f"{len(texts)} times"
-        return f"`{texts[0]}` waits for the device {times} in each step"
-    first, second = different[:2]
-    more = len(texts) - 2
+    different = {one_line(read.node, site): shown(read.node, site) for read in group}
+    first, *others = different.values()
+    if not others:
+        times = "twice" if len(group) == 2 else f"{len(group)} times"
+        return f"`{first}` waits for the device {times} in each step"
+    second = others[0]
+    more = len(group) - 2
     if more:
         return f"`{first}`, `{second}` and {more} more wait for the device one after the other in each step"
     return f"`{first}` and `{second}` wait for the device one after the other in each step"
@@ -197,7 +197,13 @@ def of_step(group: Sequence[Read], site: Site) -> str:
 
 def shown(node: ast.expr, site: Site) -> str:
     """An expression in one line, cut where it is long."""
+    text = one_line(node, site)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
+
+
+def one_line(node: ast.expr, site: Site) -> str:
+    """The text of an expression without the line breaks in it."""
     text = " ".join(site.text(node).split())
     for bracket in "([{":
         text = text.replace(f"{bracket} ", bracket)
-    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
+    return text
