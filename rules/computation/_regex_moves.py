@@ -73,8 +73,9 @@ def _moved(use: Use, text: Binding | None, site: Site) -> list[Edit | None]:
 def _comment_above(use: Use, text: Binding | None, site: Site) -> list[str]:
     """The comment of the statement that the constant takes the place of: `pattern = re.compile(...)`."""
     statement = text.statement if text is not None else site.parent(use.call)
-    is_name = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
-    return site.own_comment(statement) if is_name and isinstance(statement, ast.stmt) else []
+    if not isinstance(statement, ast.Assign) or (text is None and use.function != "compile"):
+        return []
+    return site.own_comment(statement) if isinstance(statement.targets[0], ast.Name) else []
 
 
 def _renamed(use: Use, name: str, site: Site, *, goes_along: bool) -> list[Edit] | None:
