@@ -288,7 +288,8 @@ class _Run:
             if name in sources:
                 sources[name] = replace(sources[name], text=text)
         paths = {name: target.path for name, target in self._targets.items()}
-        return Report(tuple(findings), tuple(problems), checked, sources, paths)
+        are_tests = self._plan.are_tests
+        return Report(tuple(findings), tuple(problems), checked, sources, paths, are_tests=are_tests)
 
 
 def _is_told(job: Job, cache: Cache | None) -> bool:

@@ -60,8 +60,7 @@ class Plan:
         groups = [[self._jobs[name] for name in group] for group in grouped(names, imports)]
         self.groups = [
             group
-            if is_judged([(job.size, job.name in speaks) for job in group])
-            and not _asks_for_tests_alone(group)
+            if is_judged([(job.size, job.name in speaks) for job in group]) and not _are_tests(group)
             else _unjudged(group)
             for group in groups
             if any(job.codes is not None for job in group)
@@ -76,6 +75,11 @@ class Plan:
     def paths(self) -> dict[str, Path]:
         """The paths of all files that the run reads, by their names."""
         return {name: job.path for name, job in self._jobs.items()}
+
+    @property
+    def are_tests(self) -> bool:
+        """Is there anything to check, and are tests and documentation all of it?"""
+        return bool(self._jobs) and _are_tests(self._jobs.values())
 
     def read(self, name: str) -> Source | None:
         """The source of a file that the run reads; None where it cannot be read."""
@@ -117,9 +121,9 @@ class _Look:
         return self._at_file(path) if text is None else glance_at_text(path, text)
 
 
-def _asks_for_tests_alone(group: Iterable[Job]) -> bool:
-    """Are all files of a group that are to be checked tests, at which no rule looks?"""
-    return all(is_test_file(job.name, job.module) for job in group if job.codes is not None)
+def _are_tests(jobs: Iterable[Job]) -> bool:
+    """Are all files that are to be checked tests, at which no rule looks?"""
+    return all(is_test_file(job.name, job.module) for job in jobs if job.codes is not None)
 
 
 def _unjudged(group: list[Job]) -> list[Job]:

@@ -93,6 +93,8 @@ class Report:
     _paths: dict[str, Path] = field(default_factory=dict, repr=False)
     hidden: tuple[Hidden, ...] = ()
     """What comments hide is listed only for formats that show it; what a baseline hides, always."""
+    are_tests: bool = False
+    """Are all of the files tests or documentation, at which no rule looks?"""
 
     def source_of(self, name: str) -> Source | None:
         """The source that the findings of a file refer to."""

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import jsonschema
 import pytest
 import xmlschema
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fixture_folders import ROOT
@@ -222,6 +222,7 @@ def test_junit_is_valid(found: Report, junit_schemas: list[xmlschema.XMLSchema],
 
 
 @given(st.text(min_size=1, max_size=8))
+@example(" ")
 @settings(deadline=None)
 def test_junit_survives_any_text(junit_schemas: list[xmlschema.XMLSchema], text: str) -> None:
     """Control characters, lone surrogates and non-characters cannot stand in XML, and are spelled."""

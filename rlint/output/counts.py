@@ -27,12 +27,20 @@ def summary(report: Report, options: ReportOptions, *, fixable: bool = True) -> 
     elif remaining:
         lines.append(f"Found {_count(remaining, 'finding')}.")
     elif not report.problems:
-        lines.append("All checks passed!" if report.checked else "There were no Python files to check.")
+        lines.append(_nothing_found(report))
     if report.problems:
         lines.append(f"Met {_count(len(report.problems), 'error')}.")
     if fixable:
         lines += _fixable(report, options)
     return "".join(line + "\n" for line in lines)
+
+
+def _nothing_found(report: Report) -> str:
+    if not report.checked:
+        return "There were no Python files to check."
+    if report.are_tests:
+        return "There was nothing to check: tests and documentation are only read."
+    return "All checks passed!"
 
 
 def _fixable(report: Report, options: ReportOptions) -> list[str]:

@@ -41,7 +41,7 @@ def _add_suite(root: ET.Element, number: int, name: str, cases: list[ET.Element]
         root,
         "testsuite",
         {
-            "name": name,
+            "name": name if name.strip() else repr(name),  # the schemas want more than blanks
             "package": "rlint",
             "id": str(number),
             "timestamp": started,

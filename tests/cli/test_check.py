@@ -54,6 +54,14 @@ def test_the_report_ends_with_a_summary(run: Run) -> None:
     assert run("check", "clean.py").stdout == "All checks passed!\n"
 
 
+def test_who_checks_tests_alone_is_told_that_they_are_not_checked(run: Run, folder: Path) -> None:
+    """`test.py`, say, by which many projects evaluate their agent."""
+    (folder / "test.py").write_text("steps = 3\n")
+    nothing = "There was nothing to check: tests and documentation are only read.\n"
+    assert run("check", "test.py").stdout == nothing
+    assert run("check", "test.py", "clean.py").stdout == "All checks passed!\n"
+
+
 def test_quiet_silent_and_verbose(run: Run, folder: Path) -> None:
     """-q leaves out the summary, -s everything but errors, -v tells what is done."""
     quiet = run("check", "-q", "--output-format", "concise")
