@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rlint.project import facts
 from rlint.project.effect import Level
+from rlint.project.effects import USES_UP
 from rlint.project.kind import Tag
 from rlint.project.kind_algebra import is_immutable
 from rlint.project.knowledge import Knowledge
@@ -29,12 +30,13 @@ _HARMLESS = (
 )
 # while these wait, other threads and processes go on
 _WAITS = ("waits", "sleeps", "takes the lock", "changes the queue", "receives a message")
+_HELD = (Tag.LOCK, Tag.CONDITION, Tag.SEMAPHORE)
 _OTHERS = (ENVIRONMENT_STEP, MESSAGE)
 _PLACES = frozenset({ast.Name, ast.Attribute, ast.Subscript})
 _DOING = frozenset(
     {ast.Call, ast.AugAssign, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal}
     | {ast.alias, ast.ExceptHandler, ast.ClassDef, *FUNCTIONS}
-    | {ast.MatchAs, ast.MatchStar, ast.MatchMapping}
+    | {ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.withitem, ast.AsyncFor, ast.comprehension}
 )
 _MOST_COMPARED = 50_000
 """A file that repeats itself so often that more nodes than this lie between its repetitions was generated,
@@ -86,11 +88,11 @@ class Changes:
             if watched.lets_others_change(node) or self._is_trained(expression, node):
                 return None
             if watched.may_alias(node):
-                doubts.append(node)
+                doubts.append(_with_place(node))
             elif watched.changed_by(node):
                 if not watched.is_unrelated(node):
                     return None
-                doubts.append(node)
+                doubts.append(_with_place(node))
         return tuple(doubts)
 
     def _is_trained(self, expression: ast.expr, node: ast.AST) -> bool:
@@ -196,16 +198,21 @@ class _Watched:
                 return bool(self.names & set(names))
             case ast.Call():
                 return self._changed_by_call(node)
-            case ast.Yield() | ast.YieldFrom() | ast.Await():
-                return bool(self.mutable or self.attributes or self.reads_state)
+            case ast.withitem(context_expr=entered):
+                unknown = self._is_suspended_by(node) or self._is_unknown(entered)
+                return unknown and bool(self.mutable or self.attributes or self.reads_state)
+        if self._is_suspended_by(node):
+            return bool(self.mutable or self.attributes or self.reads_state)
         return any(name in self.names for name in names_bound(node))
 
     def is_unrelated(self, node: ast.AST) -> bool:
         """Of what may change the value: is it a call that is handed nothing of what the value hangs on, and
         the value nothing that every function can reach?
         """
-        if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)):
+        if self._is_suspended_by(node):
             return not (self.mutable or self.attributes or self.reads_state)
+        if isinstance(node, ast.withitem):
+            return not self.reads_state
         if not isinstance(node, ast.Call):
             return False
         if (self.reads_state or self.globals) and not self._is_library(node) and self._is_ours(node):
@@ -234,16 +241,20 @@ class _Watched:
         """Is the value one that others may hold, and does the node wait for others, or step an environment,
         which writes to arrays that it handed out before?
         """
-        if not isinstance(node, ast.Call) or not (self.shared or self.attributes):
+        if not (self.shared or self.attributes):
+            return False
+        if isinstance(node, ast.withitem):
+            return self.knowledge.kinds.kind_of(node.context_expr).tag in _HELD
+        if not isinstance(node, ast.Call):
             return False
         reason = self.knowledge.effects.call_effect(node).reason
         return reason.startswith(_WAITS) or self.knowledge.loops.driver_of(node) in _OTHERS
 
     def may_alias(self, node: ast.AST) -> bool:
         """Does this change something that is not the value by name, but might be by another name?"""
+        if self._is_suspended_by(node):
+            return not self.changed_by(node)
         match node:
-            case ast.Yield() | ast.YieldFrom() | ast.Await():
-                return not self.changed_by(node)
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 return self.reads_state and name not in self.names and self._is_seen_elsewhere(node)
             case (
@@ -269,6 +280,20 @@ class _Watched:
         if not self.knowledge.effects.is_made_here(owner):
             return True
         return isinstance(self.knowledge.tree.parents.get(node), ast.AugAssign) and self._may_hold(owner)
+
+    def _is_suspended_by(self, node: ast.AST) -> bool:
+        """Does a function let others run there, or wait for them?"""
+        match node:
+            case ast.Yield() | ast.YieldFrom() | ast.Await() | ast.AsyncFor() | ast.comprehension(is_async=1):
+                return True
+            case ast.withitem():
+                return isinstance(self.knowledge.tree.parents.get(node), ast.AsyncWith)
+        return False
+
+    def _is_unknown(self, entered: ast.expr) -> bool:
+        """May entering or leaving a context do anything at all? Of one that a call makes, the call tells."""
+        kind = self.knowledge.kinds.kind_of(entered)
+        return not isinstance(entered, ast.Call) and kind.tag in (Tag.UNKNOWN, Tag.INSTANCE)
 
     def _is_seen_elsewhere(self, name: ast.Name) -> bool:
         """Is the variable read by another function than the one that binds it?"""
@@ -301,7 +326,8 @@ class _Watched:
             if isinstance(call.func, ast.Attribute):
                 touched.add(_root(call.func.value))
                 attributes = _attributes(call.func.value)
-            return bool(touched & self.mutable) or bool(attributes & self.attributes)
+            generates = effect.reason == USES_UP.reason and bool(self.attributes)
+            return bool(touched & self.mutable) or bool(attributes & self.attributes) or generates
         return True
 
     def _is_library(self, call: ast.Call) -> bool:
@@ -322,6 +348,14 @@ def _does_something(node: ast.AST) -> bool:
     if kind in _PLACES:
         return node.ctx.__class__ is not ast.Load  # type: ignore[attr-defined]
     return kind in _DOING
+
+
+def _with_place(node: ast.AST) -> ast.AST:
+    """The node, or a part of it that has a place in the file."""
+    match node:
+        case ast.withitem(context_expr=part) | ast.comprehension(iter=part):
+            return part
+    return node
 
 
 def _is_bound_to_itself(name: str, statement: ast.AST | None) -> bool:

@@ -20,7 +20,7 @@ from rlint.syntax.tree import FUNCTIONS, Function, Tree
 from rlint.syntax.walk import below, children, size_of
 
 _WRITES = Effect(Level.EFFECTS, "writes into an argument")
-_USES_UP = Effect(Level.EFFECTS, "uses up an iterator")
+USES_UP = Effect(Level.EFFECTS, "uses up an iterator")
 _SUSPENDS = Effect(Level.EFFECTS, "suspends the function")
 _FRESH_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _MUTABLE_TAGS = frozenset({Tag.LIST, Tag.DICT, Tag.SET, Tag.DEQUE, Tag.NDARRAY, Tag.TENSOR, Tag.UNKNOWN,
@@ -185,7 +185,7 @@ class Effects:
             case ast.Global() | ast.Nonlocal():
                 return Effect(Level.EFFECTS, "rebinds a name outside the function")
             case ast.For(iter=iterable) | ast.comprehension(iter=iterable):
-                return _USES_UP if self._is_iterator(iterable, files=True) else PURE
+                return USES_UP if self._is_iterator(iterable, files=True) else PURE
             case ast.Attribute(ctx=ast.Load()):
                 return PURE if self._is_callee(node) or self.names.qualified(node) else READS
             case ast.Subscript(ctx=ast.Load()):
@@ -226,7 +226,7 @@ class Effects:
             if keyword.arg in facts.MUTATING_KEYWORDS or (keyword.arg == "copy" and _is_false(keyword.value)):
                 return _WRITES, None
         if any(self._is_iterator(value) for value in _arguments(call)):
-            return _USES_UP, None
+            return USES_UP, None
         unknown = Effect(Level.UNKNOWN, f"`{self._shown(call.func)}` is not known to rlint")
         qualified = self.names.qualified(call.func)
         if qualified is not None:
@@ -234,7 +234,7 @@ class Effects:
             if facts.consumes_iterators(qualified) and any(
                 self._is_iterator(value, files=True) for value in call.args
             ):
-                return _USES_UP, None
+                return USES_UP, None
             if known is not None:
                 return self._with_callbacks(call, qualified, known.effect), None
             return unknown, qualified

@@ -146,6 +146,13 @@ DOUBTS = {
     "a = f(x)\noptimizer.step()\nb = f(x)": None,
     "a = f(x)\nx = y\nb = f(x)": None,
     "if c:\n    a = f(x)\nb = f(x)": None,
+    "a = f(x)\nwith y:\n    b = f(x)": 1,
+    "a = f(x)\nwith y:\n    c = 1\nb = f(x)": 1,
+    "a = f(x)\nwith open('y') as z:\n    b = f(x)": 0,
+    "import threading\nz = threading.Lock()\na = f(x)\nwith z:\n    b = f(x)": None,
+    "a = f(x)\nasync with open('y'):\n    b = f(x)": None,
+    "a = f(x)\nasync for z in c:\n    pass\nb = f(x)": None,
+    "a = f(x)\nz = [1 async for _ in c]\nb = f(x)": None,
 }
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from properties.beside import put_beside, variable_of
-from properties.draft import Draft, statements
+import ast
+
+from properties.beside import put_beside, variable_of, variables_of
+from properties.draft import Draft, Place, blocks_of, statements
+from properties.names import bound_in
 
 
 def rebind(draft: Draft) -> bool:
@@ -119,3 +122,89 @@ def match_it(draft: Draft) -> bool:
             )
         ),
     )
+
+
+_BINDING = (
+    "match [{other}]:\n    case [{name}]:\n        pass",
+    "match {{'x': {other}}}:\n    case {{'x': {name}, **kept}}:\n        pass",
+    "match [{other}]:\n    case [{name}] if {name} is None:\n        pass\n    case _:\n        pass",
+    "match {name}:\n    case {name} if ({name} := {other}) is not None:\n        pass",
+    "for {name} in [{other}]:\n    pass",
+    "for {name} in [{other}]:\n    len(SEEN)\nelse:\n    pass",
+    "while ({name} := {other}) is not None:\n    pass\n    break",
+    "if ({name} := {other}) is not None:\n    pass",
+    "if any(({name} := {other}) is None for _ in range(2)):\n    len(SEEN)\nelse:\n    pass",
+    "with contextlib.nullcontext({other}) as {name}:\n    pass",
+    "with contextlib.nullcontext(({other}, 1)) as ({name}, kept):\n    pass",
+    "try:\n    now_and_then(1)\nexcept Failing:\n    {name} = {other}\nfinally:\n    pass",
+    "try:\n    now_and_then(2)\nexcept Failing:\n    pass\nelse:\n    {name} = {other}\nfinally:\n    pass",
+    "try:\n    {name} = {other}\n    now_and_then(1)\nexcept Failing as error:\n    pass",
+)
+"""Ways to bind a variable in the statement that holds what uses it, which stands for the last `pass`."""
+
+
+def bind_around(draft: Draft) -> bool:
+    """The rest of the block stands in a statement that binds a variable to another's value."""
+    place = draft.place()
+    read = draft.rng.random() < 0.8
+    if place is None or (name := variable_of(draft, place, bound=False if read else None)) is None:
+        return False
+    form = draft.rng.choice(_BINDING)
+    draft.use("SEEN", "now_and_then", "contextlib")
+    [outer] = statements(form.format(name=name, other=_another(draft, place, name)))
+    inner, index = _last_pass(outer)
+    start = place.index + (draft.rng.random() < 0.2)
+    rest = place.block[start:]
+    if not rest or isinstance(rest[0], (ast.Global, ast.Nonlocal)):
+        return False
+    inner[index : index + 1] = rest
+    place.block[start:] = [outer]
+    return True
+
+
+def put_off(draft: Draft) -> bool:
+    """What a statement computes is computed later, when a variable has another value."""
+    place = draft.place()
+    if place is None or (name := variable_of(draft, place, bound=False)) is None:
+        return False
+    statement = place.statement
+    if not isinstance(statement, ast.Assign) or any(
+        isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for node in ast.walk(statement)
+    ):
+        return False
+    made, used = draft.rng.choice(
+        (
+            ("later = ({} for _ in range(1))", "next(later)"),
+            ("later = enumerate({} for _ in range(1))", "next(later)[1]"),
+            ("later = (1 for _ in range(1) if [kept := {}])", "[next(later), kept][1]"),
+            ("later = lambda: {}", "later()"),
+        )
+    )
+    before = statements(made.format(f"({ast.unparse(statement.value)})"))
+    if draft.rng.random() < 0.8:
+        before += statements(f"{name} = {_another(draft, place, name)}")
+    statement.value = ast.parse(used, mode="eval").body
+    place.block[place.index : place.index] = before
+    return True
+
+
+def _another(draft: Draft, place: Place, name: str) -> str:
+    """The name of another variable, or the same value by way of a function."""
+    later = {bound for statement in place.block[place.index :] for bound in bound_in(statement)}
+    others = sorted(variables_of(place) - later - {name})
+    if others and draft.rng.random() < 0.8:
+        return draft.rng.choice(others)
+    draft.use("passed_on")
+    return f"passed_on({name})"
+
+
+def _last_pass(outer: ast.stmt) -> tuple[list[ast.stmt], int]:
+    """The last `pass` in a statement: the block that holds it, and its place in that."""
+    found = [
+        (block, index)
+        for node in ast.walk(outer)
+        for block in blocks_of(node)
+        for index, statement in enumerate(block)
+        if isinstance(statement, ast.Pass)
+    ]
+    return found[-1]

@@ -17,7 +17,7 @@ DISTRACTORS: tuple[Distractor, ...] = (
     watching.keep_alias, watching.tell, watching.look_behind, watching.look_in_between, watching.pass_on,
     watching.change, watching.look_by_name,
     binding.rebind, binding.delete, binding.swap, binding.declare_global, binding.shadow, binding.take_names,
-    binding.comprehend, binding.walrus, binding.match_it,
+    binding.comprehend, binding.walrus, binding.match_it, binding.bind_around, binding.put_off,
     enclosing.enclose, enclosing.fail, enclosing.leave_early, enclosing.make_generator,
     enclosing.make_coroutine, enclosing.nest, enclosing.decorate, enclosing.in_class_body,
     replacing.import_otherwise, replacing.patch, replacing.watch_attributes, replacing.subclass,
