@@ -164,7 +164,10 @@ def build_fix(found: Scalar, site: Site) -> Fix | None:
             edits.append(imported[1])
             spelled = f"math.{found.math}"
         text = text.replace("{math}", spelled)
-    edits.append(site.replace(call, in_place(text, call, site)))
+    if found.ufunc:  # another name for the function: what it is given stays as it is written
+        edits.append(site.replace(call.func, text.partition("(")[0]))
+    else:
+        edits.append(site.replace(call, in_place(text, call, site)))
     return Fix(f"Use `{found.better}`", Safety.UNSAFE, tuple(edits), reason_for(found))
 
 
