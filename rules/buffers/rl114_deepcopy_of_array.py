@@ -48,7 +48,8 @@ def rollout(env, policy, steps):
 ## Fix safety
 Safe for an array that is known to hold numbers: the copy has the same values, dtype, shape, memory
 order and flags. `order="K"` keeps the order of the axes in memory as `deepcopy` does; where all arrays
-are laid out in rows, which is what numpy makes, plain `.copy()` does the same.
+are laid out in rows, which is what numpy makes, plain `.copy()` does the same. Of an array that
+the expression makes itself (`deepcopy(frames / 255)`) no copy is needed at all.
 
 Unsafe for an array of unknown dtype, since the objects that an array of objects holds would not be
 copied with it. Unsafe for a tensor, which becomes `.detach().clone()`: that copy has no gradient,
@@ -115,14 +116,18 @@ class DeepcopyOfArray(Rule):
         if not what or is_loaded(node, site):
             return
         text = " ".join(site.text(value).split())
-        yield self.finding(
-            site,
-            node,
-            f"`{site.text(node.func)}` treats the {what} `{text}` like an object of any kind, "
-            "which takes longer than to copy it",
-            fix=build_fix(node, value, kind, site),
-            advice=f"Write `{copied(text, kind)}`",
-        )
+        message = f"treats the {what} `{text}` like an object of any kind, which takes longer than to copy it"
+        advice = f"Write `{copied(' '.join(site.operand(value).split()), kind)}`"
+        if is_just_made(value, kind):
+            message = f"copies the {what} `{text}`, which was just made for it"
+            advice = "Leave the copy out"
+        fix = build_fix(node, value, kind, site)
+        yield self.finding(site, node, f"`{site.text(node.func)}` {message}", fix=fix, advice=advice)
+
+
+def is_just_made(value: ast.expr, kind: Kind) -> bool:
+    """Is it an array that an expression makes, so that nobody else has it?"""
+    return kind.tag is Tag.NDARRAY and kind.fresh and isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Call))
 
 
 def described(kind: Kind) -> str:
@@ -163,6 +168,10 @@ def build_fix(call: ast.Call, value: ast.expr, kind: Kind, site: Site) -> Fix | 
         return None
     reason = doubt(kind, site.text(value))
     safety = Safety.UNSAFE if reason else Safety.SAFE
+    if is_just_made(value, kind):
+        alone = isinstance(site.parent(call), (ast.stmt, ast.keyword)) and "\n" not in site.text(value)
+        text = site.text(value) if alone else site.operand(value)
+        return Fix("Leave the copy out", safety, (site.replace(call, text),), reason=reason)
     title = f"Use `{COPIES[kind.tag][1:]}`" if kind.tag in COPIES else "Copy each of the items"
     edit = site.replace(call, copied(site.operand(value), kind))
     return Fix(title, safety, (edit,), reason=reason)
