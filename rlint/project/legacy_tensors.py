@@ -43,6 +43,13 @@ def class_doubt(call: ast.Call, maker: str, site: Site) -> str | None:
     return None
 
 
+def sharing_doubt(site: Site) -> str | None:
+    """Why a tensor could fail that shares the memory of an array, where one with its own does not."""
+    if site.is_attribute_read("resize_"):
+        return "`resize_` cannot make a tensor larger that shares the memory of an array"
+    return None
+
+
 def _is_set(settings: tuple[str, ...], site: Site) -> bool:
     """Does any file of the project call one of these functions of torch?"""
     return any(

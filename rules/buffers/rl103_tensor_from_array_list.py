@@ -39,7 +39,10 @@ The fix puts `np.array(...)` around the list and hands the array to `torch.as_te
 it. It is safe where the items surely are arrays of one data type and one dimension, and the tensor's data
 type is theirs, float32 or float64. Elsewhere it is unsafe: a list of Python numbers gives float64 where torch
 would make float32, tensors that need a gradient cannot become an array, `torch.FloatTensor` takes no notice
-of a default device, and of a list of images without a pixel torch makes a tensor of fewer dimensions.
+of a default device, and of a list of images without a pixel torch makes a tensor of fewer dimensions. So it
+is in a program that makes tensors larger in place (`resize_`), which one that shares an array's memory
+cannot be made. Of rows without numbers, the tensor has other strides, which `stride` alone tells, and `view`
+as a type of another size.
 
 With the list goes the warning that torch gives about it.
 
@@ -59,7 +62,7 @@ from collections.abc import Iterator
 from rlint.project.contents import contents
 from rlint.project.dtypes import DEFAULT, tensor_class_dtype
 from rlint.project.kind import Kind, Tag
-from rlint.project.legacy_tensors import CLASSES, beside, class_doubt, class_dtype
+from rlint.project.legacy_tensors import CLASSES, beside, class_doubt, class_dtype, sharing_doubt
 from rlint.project.observations import are_observations, is_observation
 from rlint.project.site import Site
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety, last_names
@@ -201,6 +204,7 @@ def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Kind, site: Site
     reason = doubt(call, data, maker, item, site)
     if maker in CLASSES and not reason:
         reason = class_doubt(call, maker, site)
+    reason = reason or sharing_doubt(site)
     safety = Safety.UNSAFE if reason else Safety.SAFE
     return Fix("Make one array of the list first", safety, tuple(edits), reason)
 

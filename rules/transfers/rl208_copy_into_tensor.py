@@ -50,7 +50,8 @@ def act(policy: torch.nn.Module, state: np.ndarray) -> int:
 
 ## Fix safety
 Instead of `torch.tensor`, the fix is safe where nothing else holds the array. It is unsafe where a variable
-does: whoever writes to the array would change the tensor.
+does: whoever writes to the array would change the tensor; and in a program that makes tensors larger in place
+(`resize_`), which one that shares an array's memory cannot be made.
 
 Instead of a legacy constructor, values and sharing stay as they are. The fix is safe where the argument
 surely is an array that has a dimension; a whole number would be a size, and a tensor is treated in another
@@ -70,7 +71,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.project.kind import Device, Kind, Tag
-from rlint.project.legacy_tensors import CLASSES, beside, class_doubt, class_dtype
+from rlint.project.legacy_tensors import CLASSES, beside, class_doubt, class_dtype, sharing_doubt
 from rlint.project.observations import is_observation
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
@@ -157,8 +158,10 @@ def of_copy(call: ast.Call, array: ast.expr, site: Site) -> tuple[str, str, Fix 
     if edit is None or any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call)):
         fix = None
     else:
-        reason = None if new else f"Nothing may write to {shown(array, site)} while the tensor is in use"
-        safety = Safety.SAFE if new else Safety.UNSAFE
+        reason = sharing_doubt(site)
+        if not new:
+            reason = f"Nothing may write to {shown(array, site)} while the tensor is in use"
+        safety = Safety.UNSAFE if reason else Safety.SAFE
         fix = Fix("Let the tensor share the array's memory", safety, (edit,), reason)
     message = f"`{site.text(call.func)}` copies {shown(array, site)}{why}"
     return message, "Write `torch.as_tensor(...)`, which shares the memory", fix
