@@ -2,7 +2,7 @@
 
 ## What it does
 Flags `"cuda" in str(device)`, `str(device).startswith("cuda")`, `str(device) == "cpu"` and the like, and
-`torch.cuda.is_available()`, in hot code: where an episode ends, or a checkpoint is written, they cost nothing.
+`torch.cuda.is_available()`, in hot code: where an episode ends or a checkpoint is written, they cost nothing.
 
 It is off by default. Such a check takes a fraction of a microsecond, and no training loop was found in which
 it could be measured; `device.type == "cuda"` in its place takes longer still. Where a check stands in code
