@@ -266,6 +266,8 @@ class Effects:
                 on_owner = known.effect.quiet or known.effect.reason.startswith("changes")
                 if by_caller and on_owner and owner.tag in _MUTABLE_TAGS and self.is_made_here(func.value):
                     return PURE, None
+                if owner.tag is Tag.PATTERN and func.attr in ("sub", "subn"):
+                    return self._calling_back(_called_back(call, "re.Pattern.sub"), known.effect), None
                 return known.effect, None
             return unknown, f"{owner.of}().{func.attr}" if owner.of else None
         text_first = bool(call.args) and self.kinds.kind_of(call.args[0]).tag is Tag.STR
@@ -292,9 +294,14 @@ class Effects:
 
     def _with_callbacks(self, call: ast.Call, qualified: str, effect: Effect) -> Effect:
         """A pure function that is handed a function does what that function does (`map`, `sorted(key=)`)."""
-        if not facts.calls_back(qualified):
-            return effect
-        for argument in _called_back(call, qualified):
+        return (
+            self._calling_back(_called_back(call, qualified), effect)
+            if facts.calls_back(qualified)
+            else effect
+        )
+
+    def _calling_back(self, arguments: list[ast.expr], effect: Effect) -> Effect:
+        for argument in arguments:
             if isinstance(argument, ast.Lambda):
                 effect = effect.worst(self.effect_of(argument.body))
             elif isinstance(argument, (ast.Name, ast.Attribute)):
@@ -367,6 +374,7 @@ _CALLED_BACK_AT: dict[str, tuple[int, ...]] = {
     "heapq.nsmallest": (2,),
     "itertools.accumulate": (1,),
     "itertools.groupby": (1,),
+    "re.Pattern.sub": (0,),
     "re.sub": (1,),
     "re.subn": (1,),
 }

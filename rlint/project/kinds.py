@@ -88,6 +88,8 @@ class Kinds(CallKinds, DisplayKinds):
         scope, _ = self.names.bindings(node)
         if scope is None:
             return Kind(Tag.FUNCTION, of=qualified) if qualified else UNKNOWN
+        if self.names.is_set_by_text(node):
+            return UNKNOWN
         bindings = self.flow.reaching(node)
         if not bindings or len(bindings) > MOST_VALUES:
             return UNKNOWN

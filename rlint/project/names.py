@@ -62,6 +62,13 @@ class Names:
         """The names of the module that are bound where no one sees it."""
         return names_set_by_text(self.tree)
 
+    def is_set_by_text(self, name: ast.Name) -> bool:
+        """Is a name that of a variable of the module which is bound where no one sees it?"""
+        if name.id not in self._set_by_text:
+            return False
+        scope = self.tree.scope(name).lookup(name.id)
+        return scope is None or scope.parent is None
+
     @functools.cached_property
     def replaced_methods(self) -> frozenset[str]:
         """The names of methods that the file replaces in classes: `torch.Tensor.to = traced`, or in a class

@@ -37,8 +37,21 @@ def names_set_by_text(tree: Tree) -> frozenset[str]:
             continue
         if _is_own_namespace(subscript.value):
             found.add(str(subscript.slice.value))
+    for attribute in tree.of_type(ast.Attribute):
+        if not isinstance(attribute.ctx, ast.Load):
+            match attribute:
+                case ast.Attribute(
+                    value=ast.Name(id=name), attr="__code__" | "__defaults__" | "__kwdefaults__"
+                ):
+                    found.add(name)
+                case ast.Attribute(value=owner, attr=name) if _is_own_module(owner):
+                    found.add(name)
     for call in tree.of_type(ast.Call):
         match call:
+            case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(name)), _]) if (
+                _is_own_module(owner)
+            ):
+                found.add(name)
             case ast.Call(func=ast.Name(id="exec"), args=[ast.Constant(value=str(text)), *_]):
                 found |= _bound_in(text)
             case ast.Call(func=ast.Attribute(value=owner, attr="update"), keywords=keywords) if (
@@ -81,6 +94,14 @@ def _namespace(value: ast.expr) -> ast.expr | None:
 def _is_own_namespace(value: ast.expr) -> bool:
     match value:
         case ast.Call(func=ast.Name(id="globals" | "locals" | "vars"), args=[]):
+            return True
+    return False
+
+
+def _is_own_module(value: ast.expr) -> bool:
+    """`sys.modules[__name__]`"""
+    match value:
+        case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Name(id="__name__")):
             return True
     return False
 
