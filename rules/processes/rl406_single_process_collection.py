@@ -69,6 +69,7 @@ from collections.abc import Iterator
 
 from rlint.project.environments import stepped_in_turn
 from rlint.project.site import Site
+from rlint.project.summary import ClassSummary
 from rlint.regex import regex
 from rlint.rule import Finding, Rule
 from rlint.syntax.walk import below
@@ -130,8 +131,11 @@ def is_one_of_several(call: ast.Call, site: Site) -> bool:
     told = function.parameters if function is not None else ()
     cls = site.class_of(call)
     owner = site.module.classes.get(site.tree.qualname(cls)) if cls is not None else None
-    made = site.index.method(owner, "__init__") if owner is not None else None
-    return any(_NUMBERS.search(name) for name in (*told, *(made.parameters if made is not None else ())))
+    for each in site.index.ancestry(owner) if owner is not None else ():
+        # also where a subclass hands on `*args` alone
+        made = site.index.method(each, "__init__") if isinstance(each, ClassSummary) else None
+        told = (*told, *(made.parameters if made is not None else ()))
+    return any(_NUMBERS.search(name) for name in told)
 
 
 def again_in_loop(call: ast.Call, site: Site) -> bool:
