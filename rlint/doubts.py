@@ -17,6 +17,8 @@ _DISPATCHED = frozenset("__torch_function__ __torch_dispatch__ __array_function_
 
 def doubted(findings: Sequence[Finding], site: Site) -> list[Finding]:
     """The findings of one rule, with those fixes made unsafe that somebody may notice."""
+    if not any(finding.fix is not None and finding.fix.safety is Safety.SAFE for finding in findings):
+        return list(findings)
     names = site.knowledge.names
     replaced = names.replaced_methods | names.replaced_functions
     looking = list(lookups(site.tree, {**OF_THE_FUNCTION, "dir": 1}))
