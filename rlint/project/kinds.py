@@ -16,6 +16,7 @@ from rlint.project.kinds_base import ITERATES, Handlers, Resolver
 from rlint.project.kinds_of_calls import CallKinds
 from rlint.project.kinds_of_displays import DisplayKinds
 from rlint.project.names import Names
+from rlint.project.put_in import with_items_added
 from rlint.regex import regex
 from rlint.syntax.forms import is_classmethod, is_staticmethod
 from rlint.syntax.scopes import Binding, How, Scope
@@ -66,6 +67,7 @@ class Kinds(CallKinds, DisplayKinds):
             self._bindings[binding] = UNKNOWN
             known = self.resolved(self._bound(binding).aged())
             known = self._bindings[binding] = known or self._by_use.kind_of(binding) or known
+            known = self._bindings[binding] = with_items_added(known, binding, self.tree, self.kind_of)
         return known
 
     def used_as(self, name: str, scope: Scope) -> Kind:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.knowledge import Knowledge
 from rlint.project.summary import ClassSummary, ModuleSummary
+from rlint.syntax.walk import below
 
 _Owner = Callable[[ast.Name], ast.ClassDef | None]
 _Stored = Callable[[ast.Attribute], Kind | None]
@@ -27,7 +28,11 @@ def doubt_attributes(
     """
     above = _bases(knowledge)
     for attribute in knowledge.tree.of_type(ast.Attribute):
-        if not isinstance(attribute.ctx, ast.Store) or not isinstance(attribute.value, ast.Name):
+        if not isinstance(attribute.ctx, ast.Store):
+            continue
+        if not isinstance(attribute.value, ast.Name):
+            if not knowledge.kinds.kind_of(attribute.value):
+                _set_by_stranger(attribute, summary, stored_kind)
             continue
         own = self_class(attribute.value)
         if own is None:
@@ -46,6 +51,13 @@ def doubt_attributes(
             _override(summary.classes[base], summary.classes[name])
     for call in knowledge.tree.of_type(ast.Call):
         _set_by_name(call, summary, knowledge, self_class)
+    _set_in_namespaces(summary, knowledge, self_class)
+    for method in knowledge.tree.of_type(ast.FunctionDef):
+        around = knowledge.tree.parents[method]
+        if isinstance(around, ast.ClassDef) and gives_something_else(method):
+            name = knowledge.tree.qualname(around)
+            for known in (name, *above.get(name, ())):
+                _forget(summary.classes[known])
 
 
 def _bases(knowledge: Knowledge) -> dict[str, tuple[str, ...]]:
@@ -106,8 +118,13 @@ def _set_by_name(call: ast.Call, summary: ModuleSummary, knowledge: Knowledge, s
     match call:
         case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name() as owner, name, _]):
             pass
+        case ast.Call(func=ast.Attribute(attr="__setattr__"), args=[ast.Name() as owner, name, _]):
+            pass
         case ast.Call(
             func=ast.Attribute(value=ast.Attribute(value=ast.Name() as owner, attr="__dict__"), attr="update")
+            | ast.Attribute(
+                value=ast.Call(func=ast.Name(id="vars"), args=[ast.Name() as owner]), attr="update"
+            )
         ):
             name = None
         case _:
@@ -117,10 +134,62 @@ def _set_by_name(call: ast.Call, summary: ModuleSummary, knowledge: Knowledge, s
     function = knowledge.tree.function(call)
     for known in described:
         if isinstance(name, ast.Constant):
-            if name.value in known.attributes:
-                known.attributes[str(name.value)] = UNKNOWN
+            _forget(known, str(name.value))
         elif own is None or getattr(function, "name", "") == "__init__":
-            known.attributes = dict.fromkeys(known.attributes, UNKNOWN)
+            _forget(known)
+
+
+def _set_in_namespaces(summary: ModuleSummary, knowledge: Knowledge, self_class: _Owner) -> None:
+    """`self.__dict__["rows"] = []`, `vars(self)["rows"] = []`, `self.__dict__ = state`"""
+    for node in (*knowledge.tree.of_type(ast.Subscript), *knowledge.tree.of_type(ast.Attribute)):
+        name: object = None
+        match node:
+            case ast.Subscript(
+                value=ast.Attribute(value=ast.Name() as owner, attr="__dict__")
+                | ast.Call(func=ast.Name(id="vars"), args=[ast.Name() as owner]),
+                slice=ast.Constant(value=name),
+                ctx=ast.Store(),
+            ):
+                pass
+            case ast.Attribute(value=ast.Name() as owner, attr="__dict__", ctx=ast.Store()):
+                pass
+            case _:
+                continue
+        own = self_class(owner)
+        known = [summary.classes[knowledge.tree.qualname(own)]] if own else _held(owner, summary, knowledge)
+        for described in known:
+            _forget(described, str(name) if name is not None else None)
+
+
+def gives_something_else(method: ast.FunctionDef) -> bool:
+    """Is this a `__setattr__` or `__getattribute__` that does not just hand on what it is given?"""
+    if method.name not in ("__setattr__", "__getattribute__"):
+        return False
+    names = [parameter.arg for parameter in method.args.args[1:]]
+    handed_on = [
+        [argument.id for argument in node.args if isinstance(argument, ast.Name)][-len(names) :]
+        for node in below(method)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == method.name
+    ]
+    if not names or not handed_on or any(given != names for given in handed_on):
+        return True
+    bound = {
+        node.id for node in below(method) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    }
+    returns = [node.value for node in below(method) if isinstance(node, ast.Return)]
+    return bool(bound & {*names}) or (
+        method.name == "__getattribute__" and not all(isinstance(value, ast.Call) for value in returns)
+    )
+
+
+def _forget(owner: ClassSummary, name: str | None = None) -> None:
+    """Nobody knows what the attribute of that name is; or all of them are, where there is no name."""
+    if name is None:
+        owner.attributes = dict.fromkeys(owner.attributes, UNKNOWN)
+    elif name in owner.attributes:
+        owner.attributes[name] = UNKNOWN
 
 
 def _join(owner: ClassSummary, name: str, stored: Kind) -> None:

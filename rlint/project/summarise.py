@@ -16,6 +16,7 @@ from rlint.project.checkpoints import functions_that_save
 from rlint.project.counters import follows_from_itself
 from rlint.project.descents import Walks, storage_of
 from rlint.project.doings import doings
+from rlint.project.falls_through import may_fall_through
 from rlint.project.fed import attributes_fed
 from rlint.project.gradient_summary import GradientSummaries
 from rlint.project.guards import last_name
@@ -193,10 +194,24 @@ def _returns(node: Function, kinds: Kinds) -> tuple[Kind, ...]:
     annotated = annotation_kind(node.returns, kinds.names) if node.returns is not None else UNKNOWN
     if annotated and not _is_vague(annotated):
         return (annotated,)
+    if not annotated and any(_may_change_results(decorator, kinds) for decorator in node.decorator_list):
+        return ()
     found = _returned(node, kinds)
     if annotated and not (found and all(refines(kind, annotated) for kind in found)):
         return (annotated,)
     return found
+
+
+def _may_change_results(decorator: ast.expr, kinds: Kinds) -> bool:
+    """May a decorator put something in the place of what the function returns? Those of libraries are known
+    to leave it alone; those of the project do what they like.
+    """
+    named = decorator.func if isinstance(decorator, ast.Call) else decorator
+    if isinstance(named, ast.Attribute) and named.attr in ("setter", "getter", "deleter", "register"):
+        return False
+    qualified = kinds.names.qualified(named)
+    own = kinds.names.module.partition(".")[0]
+    return qualified is None or qualified.partition(".")[0] == own
 
 
 def _returned(node: Function, kinds: Kinds) -> tuple[Kind, ...]:
@@ -217,6 +232,8 @@ def _returned(node: Function, kinds: Kinds) -> tuple[Kind, ...]:
             found.append(kind)
         elif isinstance(child, ast.stmt) or hasattr(child, "body"):
             stack.extend(children(child))
+    if found and may_fall_through(node.body):
+        found.append(Kind(Tag.NONE))
     return tuple(dict.fromkeys(found))
 
 

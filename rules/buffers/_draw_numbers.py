@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.project.kind import Tag
-from rlint.project.numbers import number_of
+from rlint.project.numbers import Number, number_of
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.buffers._choice import Draw, Population, can_be_edited, renamed, shown
@@ -61,10 +61,17 @@ def doubt(draw: Draw, population: Population, site: Site) -> str | None:
         if not counted:
             drawn = "The draw" if single else "A single draw"
             return f"{drawn} comes as a Python number instead of a numpy scalar"
-        never_empty = positive(population.high, site) or positive(draw.size, site)
+        never_empty = holds_some(population, site) or positive(draw.size, site)
         if population.made == "builtins.range" and not never_empty:
             return f"If `{first}` is empty and nothing is drawn, the empty result is of integers, not floats"
     return None
+
+
+def holds_some(population: Population, site: Site) -> bool:
+    """Is there surely a number between the ends: none is from 5 on and below 2."""
+    low = number_of(population.low, site) if population.low is not None else Number(0.0)
+    high = number_of(population.high, site)
+    return low is not None and high is not None and low.fixed and high.fixed and low.value < high.value
 
 
 def positive(expression: ast.expr | None, site: Site) -> bool:

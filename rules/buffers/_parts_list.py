@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from rlint.project.accumulation import Carried
 from rlint.project.growth import Growth
-from rlint.project.kind import Tag
+from rlint.project.kind import Kind, Tag
 from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
@@ -21,7 +21,7 @@ AT_MODULE_LEVEL = (
 )
 NO_PARTS = "where the passes bring no parts at all, `{name}` is the very array that it was, not a copy of it"
 
-OF_OWN_KIND = "the rows must be plain arrays of numbers: no text, no `np.matrix`, no masked arrays"
+OF_OWN_KIND = "the rows must be plain arrays of numbers: no text, no `None`, no `np.matrix`, no masked arrays"
 _MAKES_OWN_KIND = ("asmatrix", "bmat", "ma", "mat", "matrix", "todense")
 
 _OF_ALL = frozenset(
@@ -71,9 +71,10 @@ def build(growth: Growth, carried: Carried, site: Site) -> Fix | None:
 
 def _is_of_own_kind(parts: Iterable[ast.expr], site: Site) -> bool:
     """May a part be a matrix or a masked array, of which the list would make a plain one, or a text, which
-    turns the numbers that are there already into text?
+    turns the numbers that are there already into text, or None, which makes objects of them?
     """
-    if any(site.kind_of(part).tag in (Tag.STR, Tag.BYTES) for part in parts):
+    kinds = [site.kind_of(part) for part in parts]
+    if any(kind.tag in (Tag.STR, Tag.BYTES, Tag.NONE) or kind.optional for kind in kinds):
         return True
     return site.is_imported_anywhere("numpy.ma") or any(
         site.is_imported_anywhere(f"numpy.{name}") or site.is_attribute_read(name) for name in _MAKES_OWN_KIND
@@ -129,7 +130,7 @@ def copied(part: ast.expr, growth: Growth, site: Site) -> str | None:
     module = _numpy_name.numpy_name(growth, site)
     if starred:
         return f"*({module}.array(part) for part in {site.operand(value)})" if module else None
-    if kind.tag in NUMBERS and function in ("numpy.append", "numpy.r_"):
+    if is_number(kind) and function in ("numpy.append", "numpy.r_"):
         return site.text(value) if growth.join.axis is None else None
     if function == "numpy.r_" and kind.tag is not Tag.NDARRAY and not isinstance(value, ast.List):
         return None  # numbers promote in another way than arrays of one
@@ -152,6 +153,11 @@ def _is_new(value: ast.expr, tag: Tag, site: Site) -> bool:
         case ast.Call(func=ast.Attribute(value=ast.Call() as made, attr=method)) if method in _OF_ALL:
             return kind.fresh or _is_new(made, tag, site)
     return kind.fresh
+
+
+def is_number(kind: Kind) -> bool:
+    """Is a value of this kind surely one number?"""
+    return kind.tag in NUMBERS and not kind.optional
 
 
 def put(name: str, rows: list[str]) -> str:
@@ -177,7 +183,7 @@ def join(target: str | None, parts: str, growth: Growth, site: Site) -> str | No
     if found.function == "numpy.append":
         if growth.front:
             return None
-        if found.axis is None and site.kind_of(growth.new[0]).tag in NUMBERS:
+        if found.axis is None and is_number(site.kind_of(growth.new[0])):
             return f"{function}({target}, {parts})"
         module = _numpy_name.numpy_name(growth, site)
         return f"{function}({target}, {module}.concatenate({parts}{axis}){axis})" if module else None
