@@ -232,6 +232,8 @@ class Index(Definitions):
             if returned.item is not None:
                 returned = returned._replace(item=self._known(returned.item, function.module) or None)
             kind = returned if kind is None else kind.joined(returned)
+        if kind is not None and function.remembers:
+            return kind.aged()  # the next call with the same arguments gets it, too
         return kind or UNKNOWN
 
     def _known(self, kind: Kind, module: str) -> Kind:

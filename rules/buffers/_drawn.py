@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from rlint.project.dtypes import WHOLE
 from rlint.project.integers import is_integer
 from rlint.project.kind import Tag
 from rlint.project.numbers import number_of
@@ -32,6 +33,9 @@ def number_drawn(call: ast.Call, site: Site) -> ast.expr | None:
     size: ast.expr | None = None
     if name in _SIZED or _is_generator_method(call, ("randint", "integers"), site):
         size = given.get("size", call.args[2] if len(call.args) > 2 else None)
+        dtype = given.get("dtype", call.args[3] if len(call.args) > 3 else None)
+        if dtype is not None and site.knowledge.kinds.dtype_of(dtype) not in WHOLE:
+            return None  # of truth values, an index makes a choice of rows
     elif name in _LISTED:
         first = call.args[0] if call.args else None
         if isinstance(first, ast.Call) and site.qualified(first.func) == "builtins.range":

@@ -154,8 +154,10 @@ def permutation(link: Link, rank: int | None, site: Site) -> tuple[int, ...] | N
     numpy = site.kind_of(link.of).tag is Tag.NDARRAY
     if link.name == "permute" or (link.name == "transpose" and numpy):
         rank = len(axes)
-        order = [axis % rank for axis in axes] if rank else []
-        return tuple(order) if sorted(order) == list(range(rank)) and rank else None
+        if not rank or not all(-rank <= axis < rank for axis in axes):
+            return None
+        order = [axis % rank for axis in axes]
+        return tuple(order) if sorted(order) == list(range(rank)) else None
     if rank is None or numpy or link.name not in ("transpose", "swapaxes", "swapdims") or len(axes) != 2:
         return None
     if not all(-rank <= axis < rank for axis in axes):

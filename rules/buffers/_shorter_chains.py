@@ -94,6 +94,8 @@ def _doubts_without(first: Link, last: Link, site: Site) -> Iterator[str]:
     copies_anyway = numpy and last.name == "flatten" and last.is_method
     if copies and not copies_anyway and not is_contiguous(first.of, site):
         yield f"the result may be a view of `{of}` where it was a copy"
+    if last.name == "flatten" and kind.tag is Tag.TENSOR and not (kind.fresh or (kind.rank or 0) > 1):
+        yield f"the result is `{of}` itself, no view of it, where it has one dimension"
 
 
 # -- one axis more -----------------------------------------------------------------------------
