@@ -14,6 +14,7 @@ from rlint.rule import Edit, Fix, Safety
 from rlint.rules.buffers import _numpy_name, _start, _unseen
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import LOOPS
+from rlint.syntax.walk import below
 
 TITLE = "Collect the parts in a list and join them once"
 AT_MODULE_LEVEL = (
@@ -22,6 +23,9 @@ AT_MODULE_LEVEL = (
 NO_PARTS = "where the passes bring no parts at all, `{name}` is the very array that it was, not a copy of it"
 
 OF_OWN_KIND = "the rows must be plain arrays of numbers: no text, no `None`, no `np.matrix`, no masked arrays"
+TURNS_AUTOGRAD = (
+    "autograd is turned on or off in the loop: what the one join behind it records is another matter"
+)
 _MAKES_OWN_KIND = ("asmatrix", "bmat", "ma", "mat", "matrix", "todense")
 
 _OF_ALL = frozenset(
@@ -64,9 +68,17 @@ def build(growth: Growth, carried: Carried, site: Site) -> Fix | None:
         return Fix(TITLE, Safety.UNSAFE, made, NO_PARTS.format(name=target.id))
     if not growth.join.function.startswith("torch.") and _is_of_own_kind(growth.new, site):
         return Fix(TITLE, Safety.UNSAFE, made, OF_OWN_KIND)
+    if growth.join.function.startswith("torch.") and site.once(_turns_autograd, loop):
+        return Fix(TITLE, Safety.UNSAFE, made, TURNS_AUTOGRAD)
     if not all(_start.is_own(binding, target.id, loop, scope, site) for binding in carried.starts):
         return Fix(TITLE, Safety.UNSAFE, made, _start.REASON.format(name=target.id))
     return Fix(TITLE, Safety.SAFE, made)
+
+
+def _turns_autograd(loop: AnyLoop, site: Site) -> bool:
+    """Is autograd turned on or off in a pass, so that not all joins record alike?"""
+    calls = (node for node in below(loop) if isinstance(node, ast.Call))
+    return any((site.qualified(call.func) or "").endswith(".set_grad_enabled") for call in calls)
 
 
 def _is_of_own_kind(parts: Iterable[ast.expr], site: Site) -> bool:

@@ -60,8 +60,8 @@ the same array. The result has the same values, shape, dtype and gradient; parts
 together are noticed behind the loop. Where the parts have three or more dtypes, a single join
 promotes them together.
 
-Unsafe where a row is a text, or the program deals with `np.matrix` or masked arrays, of which the list
-would make plain arrays.
+Unsafe where a row is a text or may be `None`, or the program deals with `np.matrix` or masked arrays, of
+which the list would make plain arrays; and where the loop turns autograd on or off.
 
 Unsafe at module level, where others may look at the variable while the loop runs; for a variable
 that starts as `None`, since with one part the result was that very part; and for unpacked parts

@@ -44,7 +44,8 @@ is in a program that makes tensors larger in place (`resize_`), which one that s
 cannot be made. Of rows without numbers, the tensor has other strides, which `stride` alone tells, and `view`
 as a type of another size.
 
-With the list goes the warning that torch gives about it.
+With the list goes the warning that torch gives about it. A list whose first array is empty while others are
+not is an error then, where torch made an empty tensor of it.
 
 Left alone are lists of numbers and of tensors, what may be either, and lists of one short array, where there
 is nothing to gain.
