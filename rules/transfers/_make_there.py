@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from rlint.project.kind import Tag
+from rlint.project.kind import Device, Tag
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
+from rlint.rules.transfers._evaluated import is_same_behind
 from rlint.rules.transfers._made import LEGACY, Made, Move, difference, gives_size, is_data, type_given
+from rlint.syntax.walk import below
 
 _DEFAULT_TYPE = ("set_default_dtype", "set_default_tensor_type")
 _TAKES_ANY_TYPE = frozenset({"torch.zeros", "torch.ones", "torch.eye"})
@@ -16,12 +18,11 @@ _TAKES_ANY_TYPE = frozenset({"torch.zeros", "torch.ones", "torch.eye"})
 def build_fix(move: Move, made: Made, assignment: ast.stmt | None, site: Site) -> Fix | None:
     """Hand the device to the constructors, and drop the move. `assignment` gave the tensor its name."""
     device = device_text(move, site)
-    if device is None or (move.device is not None and not is_early(move, made, assignment, site)):
+    if device is None or not is_silent(move, site) or not is_early(move, made, assignment, site):
         return None
     data = any(is_data(call, site) for call in made.calls)
-    reasons = (
-        [] if is_certain(move, site) else [f"`{device}` must be a device, neither a data type nor a tensor"]
-    )
+    doubt = doubt_about_device(move, device, site)
+    reasons = [doubt] if doubt else []
     keywords, converted = {"device": device}, made.casts if data else ()
     if converted or move.dtype is not None:
         dtype = dtype_text(move, made, converted, site)
@@ -50,27 +51,55 @@ def device_text(move: Move, site: Site) -> str | None:
         return '"cuda"'
     if isinstance(move.device, ast.Constant) and isinstance(move.device.value, int):
         return f'"cuda:{move.device.value}"'
-    is_cuda = isinstance(move.call.func, ast.Attribute) and move.call.func.attr == "cuda"
     kind = site.kind_of(move.device)
-    if (
-        is_cuda and (kind.optional or kind.tag not in (Tag.INT, Tag.DEVICE, Tag.STR))
-    ) or not site.can_be_moved(move.device):
+    may_be_none = kind.optional or kind.tag not in (Tag.INT, Tag.DEVICE, Tag.STR)
+    if (is_cuda(move) and may_be_none) or not site.can_be_moved(move.device):
         return None  # `.cuda(None)` is a device, too
     return site.text(move.device)
 
 
-def is_certain(move: Move, site: Site) -> bool:
-    """Is the target surely a device?"""
-    return move.device is None or site.is_surely_device(move.device)
+def doubt_about_device(move: Move, device: str, site: Site) -> str | None:
+    """What a reader has to agree to about the target; None where the constructor surely takes it, too."""
+    if move.device is None or isinstance(move.device, ast.Constant):
+        return None
+    if is_cuda(move):
+        fits = site.kind_of(move.device).tag is Tag.INT or site.device_of(move.device) is Device.CUDA
+        return None if fits else f"`{device}` must be a CUDA device, since `.cuda()` refuses others"
+    if site.is_surely_device(move.device):
+        return None
+    return f"`{device}` must be a device, neither a data type nor a tensor"
+
+
+def is_cuda(move: Move) -> bool:
+    """Is it `.cuda()`, not `.to()`?"""
+    return isinstance(move.call.func, ast.Attribute) and move.call.func.attr == "cuda"
+
+
+def is_silent(move: Move, site: Site) -> bool:
+    """Does nothing that the move is given, and that is dropped with it, do anything?"""
+    dropped = [keyword.value for keyword in move.call.keywords if keyword.arg not in ("device", "dtype")]
+    return all(site.effect_of(argument).quiet for argument in (*dropped, *move.call.args[2:]))
 
 
 def is_early(move: Move, made: Made, assignment: ast.stmt | None, site: Site) -> bool:
     """Is the device the same where the tensor is made?"""
-    assert move.device is not None
+    if move.device is None:
+        return True
     if assignment is not None:
         return site.unchanged_between(move.device, made.calls[0], move.call)
-    simple = isinstance(move.device, (ast.Name, ast.Attribute, ast.Constant))
-    return simple or site.effect_of(move.device).quiet
+    later = [part for call in _passed(move, made) for part in (*call.args, *map(_value, call.keywords))]
+    same: bool = is_same_behind(move.device, later, made.calls[0], move.device, site)
+    return same
+
+
+def _passed(move: Move, made: Made) -> list[ast.Call]:
+    """The calls whose arguments are evaluated between the first constructor and the move."""
+    first = set(below(made.calls[0]))
+    return [node for node in below(move.source) if isinstance(node, ast.Call) and node not in first]
+
+
+def _value(keyword: ast.keyword) -> ast.expr:
+    return keyword.value
 
 
 def dtype_text(move: Move, made: Made, casts: tuple[ast.Call, ...], site: Site) -> str | None:

@@ -63,6 +63,7 @@ from collections.abc import Iterator
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.transfers._evaluated import is_same_behind
 from rlint.rules.transfers._list_indices import (
     Counted,
     counted,
@@ -146,7 +147,7 @@ def build_fix(node: ast.Subscript, found: Counted, site: Site) -> Fix | None:
             )
         return Fix("Take a slice", Safety.UNSAFE, (site.replace(found.node, text),), reason)
     arange = site.spelled("torch.arange", node)
-    if arange is None or not is_place(node.value):
+    if arange is None or not is_place(node.value) or not is_still_there(node.value, found, site):
         return None
     bounds = ", ".join(site.text(bound) for bound in counter.args)
     certain = is_never_negative(counter, site)
@@ -158,6 +159,14 @@ def build_fix(node: ast.Subscript, found: Counted, site: Site) -> Fix | None:
         if certain
         else f"`{site.text(counter)}` must not count down: `torch.arange` raises where `range` is empty",
     )
+
+
+def is_still_there(tensor: ast.expr, found: Counted, site: Site) -> bool:
+    """Does the tensor's place hold it yet behind the indices before the range, and may it be asked twice?"""
+    before = found.parts[: found.parts.index(found.node)]
+    repeatable = isinstance(tensor, ast.Name) or site.effect_of(tensor).quiet
+    counts = all(site.effect_of(bound).quiet for bound in found.counter.args)
+    return repeatable and counts and is_same_behind(tensor, before, tensor, found.node, site)
 
 
 def is_place(expression: ast.expr) -> bool:
