@@ -41,6 +41,12 @@ from rlint.syntax.tree import FUNCTIONS, Function, Tree
 from rlint.syntax.walk import children
 
 _CONTAINERS = frozenset({Tag.TUPLE, Tag.LIST, Tag.DICT, Tag.ITERATOR})
+# decorators that hand on what the function returns, and keep nothing of it
+_HAND_ON = frozenset(
+    """abc.abstractmethod builtins.classmethod builtins.property builtins.staticmethod torch.enable_grad
+    torch.inference_mode torch.jit.export torch.jit.ignore torch.no_grad typing.final typing.overload
+    typing.override typing_extensions.override""".split()
+)
 
 
 def summarise(knowledge: Knowledge, path: str, alike: Alike | None = None) -> ModuleSummary:
@@ -197,6 +203,8 @@ def _returns(node: Function, kinds: Kinds) -> tuple[Kind, ...]:
     if not annotated and any(_may_change_results(decorator, kinds) for decorator in node.decorator_list):
         return ()
     found = _returned(node, kinds)
+    if not _hands_on(node, kinds):
+        found = tuple(map(_held, found))
     if annotated and not (found and all(refines(kind, annotated) for kind in found)):
         return (annotated,)
     return found
@@ -212,6 +220,18 @@ def _may_change_results(decorator: ast.expr, kinds: Kinds) -> bool:
     qualified = kinds.names.qualified(named)
     own = kinds.names.module.partition(".")[0]
     return qualified is None or qualified.partition(".")[0] == own
+
+
+def _hands_on(function: Function, kinds: Kinds) -> bool:
+    """Does nobody but the caller get hold of what a function returns: no decorator, as one that remembers?"""
+    decorators = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
+    return all(kinds.names.qualified(each) in _HAND_ON for each in decorators)
+
+
+def _held(kind: Kind) -> Kind:
+    """The same kind once something else may hold the value, and what is in it."""
+    item = _held(kind.item) if kind.item is not None else None
+    return kind._replace(fresh=False, item=item, parts=tuple(map(_held, kind.parts)))
 
 
 def _returned(node: Function, kinds: Kinds) -> tuple[Kind, ...]:

@@ -129,7 +129,8 @@ _ARRAYS_TABLE: Table = table(
     facts("numpy", _CALLS_BACK, NEW_ARRAY, "apply_along_axis apply_over_axes fromfunction piecewise"),
     facts("numpy", READS, NEW_ARRAY, "fromiter fromstring"),
     facts("numpy", _CHANGES, NOTHING, "copyto fill_diagonal place put put_along_axis putmask"),
-    facts("numpy", FILE_IO, NEW_ARRAY, "fromfile genfromtxt loadtxt memmap"),
+    facts("numpy", FILE_IO, NEW_ARRAY, "fromfile genfromtxt loadtxt"),
+    facts("numpy", FILE_IO, Kind(Tag.NDARRAY), "memmap"),  # others may have the file in memory, too
     facts("numpy", FILE_IO, ANYTHING, "load"),
     facts("numpy", FILE_IO, NOTHING, "save savetxt savez savez_compressed"),
     facts("numpy", _SETTINGS, ANYTHING, "seterr seterrcall set_printoptions setbufsize"),
