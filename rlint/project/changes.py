@@ -11,6 +11,7 @@ from rlint.project.effects import USES_UP
 from rlint.project.kind import Tag
 from rlint.project.kind_algebra import is_immutable
 from rlint.project.knowledge import Knowledge
+from rlint.project.lenders import lenders
 from rlint.project.loops import ENVIRONMENT_STEP, MESSAGE
 from rlint.project.training import Training
 from rlint.syntax.scopes import How
@@ -169,7 +170,7 @@ class _Watched:
                 self.names.add(node.id)
                 self.globals = self.globals or (scope is not None and scope.parent is None)
                 if not is_immutable(kind) and node not in unread:
-                    self.mutable.add(node.id)
+                    self.mutable |= {node.id, *lenders(node, knowledge)}
                     self.shared = self.shared or not knowledge.effects.is_made_here(node)
             elif isinstance(node, ast.Attribute) and self._is_read(node):
                 self.attributes.add(node.attr)
@@ -194,6 +195,8 @@ class _Watched:
             case ast.Subscript(ctx=ast.Store() | ast.Del()):
                 root = _root(node.value)
                 return root in self.mutable or bool(self.attributes & _attributes(node.value))
+            case ast.AugAssign(target=ast.Name(id=name)):
+                return name in self.mutable
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 return bool(self.names & set(names))
             case ast.Call():

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from rlint.project.kind import Kind
+from rlint.project.kind import Kind, Tag
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.transfers._reads import Read, all_reads, comprehension_of, is_comprehension, is_whole
+from rlint.syntax.walk import below
 
 _SAME_BY = {
     "float": "float16 bfloat16 float32 float64 float",
@@ -64,6 +65,8 @@ def doubts(read: Read, reads: list[ast.Call], site: Site) -> list[str] | None:
         return []
     if isinstance(read.loop, ast.GeneratorExp) and not is_used_up(read.loop, site):
         return [f"nothing may write to `{site.text(read.tensor)}` before the generator is used up"]
+    if not read.is_indexed and goes_on_beside(read, site):
+        return [f"nothing that the loop runs over may write to `{site.text(read.tensor)}`"]
     start = read.binding.value
     assert start is not None
     # what the loop runs over is asked for once, before its first pass
@@ -73,6 +76,42 @@ def doubts(read: Read, reads: list[ast.Call], site: Site) -> list[str] | None:
     if any(site.doubts_between(read.tensor, start, call) is None for call in unknown):
         return None
     return [f"nothing in the loop may write to `{site.text(read.tensor)}`"]
+
+
+def goes_on_beside(read: Read, site: Site) -> bool:
+    """Does the loop run over something else beside the tensor, by `zip`, that may get at it in each pass: a
+    generator that is handed the tensor, or that of a tensor which is no variable of the function?
+    """
+    value, beside = read.binding.value, []
+    while isinstance(value, ast.Call) and value is not read.tensor:
+        beside += [argument for argument in value.args if read.tensor not in below(argument)]
+        value = next((argument for argument in value.args if read.tensor in below(argument)), None)
+    return any(
+        site.kind_of(argument).tag is Tag.ITERATOR
+        or (not site.kind_of(argument) and isinstance(argument, (ast.Call, ast.GeneratorExp)))
+        for argument in beside
+        if may_reach(argument, read.tensor, site)
+    )
+
+
+def may_reach(other: ast.expr, tensor: ast.expr, site: Site) -> bool:
+    """May what an expression gives get hold of a tensor later on?"""
+    if not isinstance(tensor, ast.Name):
+        return True
+    scope = site.scope(tensor).lookup(tensor.id)
+    if scope is None or not scope.is_function or site.captured(tensor.id, scope):
+        return True
+    names = {node.id for node in below(other) if isinstance(node, ast.Name)}
+    names |= {
+        node.id
+        for name in below(other)
+        if isinstance(name, ast.Name)
+        for binding in site.definitions(name)
+        if binding.value is not None
+        for node in below(binding.value)
+        if isinstance(node, ast.Name)
+    }
+    return tensor.id in names
 
 
 def is_used_up(generator: ast.GeneratorExp, site: Site) -> bool:
