@@ -86,6 +86,8 @@ def widening_in(source: ast.expr, site: Site) -> Widening | None:
             case ast.Call(func=ast.Attribute(value=owner, attr=method)) if (
                 method in _VIEWS and site.qualified(current.func) is None
             ):
+                if any(site.kind_of(argument).tag is Tag.DTYPE for argument in current.args):
+                    return None  # `x.view(torch.int32)` takes the bytes for other numbers
                 current = owner
             case ast.Call(func=func, args=[array], keywords=[]) if site.qualified(func) == "torch.from_numpy":
                 return _in_array(array, site)

@@ -46,8 +46,9 @@ class ReplayBuffer:
 ## Fix safety
 The fix moves first and widens then. It is safe where the type is known to be narrow and the target is surely
 a device. It is unsafe where only a division by 255 speaks for the type, where only its name says that a
-variable holds a device, where arithmetic moves to the device (which may round in another way), and where an
-array that the program holds loses its copy (`from_numpy` takes no reversed arrays).
+variable holds a device, where a `view` stands between (it takes a tensor only as it lies in memory, which
+the conversion may have put in order), where arithmetic moves to the device (which may round in another way),
+and where an array that the program holds loses its copy (`from_numpy` takes no reversed arrays).
 
 Left alone are data that is as wide as the result, small data such as flags, data that lies on the device
 already, and moves with `non_blocking=True`, which convert on the device. What `torch.tensor(...)` makes for
@@ -165,6 +166,8 @@ def fix_order(move: Move, widening: Widening, kind: Kind, site: Site) -> Fix | N
     while dot > start and site.tree.text[dot - 1].isspace():
         dot -= 1
     reason = doubt(kind, move.device, site)
+    if not reason and "view" in methods_between(move.source, cast):
+        reason = f"`{site.text(widening.data)}` must be contiguous for `view`: its conversion may well be"
     if not reason and kind.tag is Tag.NDARRAY and not kind.fresh:
         reason = f"`{site.text(widening.data)}` must not be a reversed array: `from_numpy` takes none"
     behind = f".{method_of(widening.dtype)}"
@@ -182,6 +185,15 @@ def fix_order(move: Move, widening: Widening, kind: Kind, site: Site) -> Fix | N
     return fix_of(
         [Edit(opening, call_end, text)], reason or "The division on the device may round in another way"
     )
+
+
+def methods_between(moved: ast.expr, cast: ast.expr) -> set[str]:
+    """The methods that are called on the result of a conversion before it is moved."""
+    found = set()
+    while moved is not cast and isinstance(moved, ast.Call) and isinstance(moved.func, ast.Attribute):
+        found.add(moved.func.attr)
+        moved = moved.func.value
+    return found
 
 
 def fix_of(edits: list[Edit], reason: str | None) -> Fix:
