@@ -30,6 +30,7 @@ from rlint.project.mentions import looks_up_names, mentions_of
 from rlint.project.other_stores import doubt_attributes
 from rlint.project.parts import Parts
 from rlint.project.parts_of_file import parts_of_file
+from rlint.project.put_in import put_in
 from rlint.project.settled import sets
 from rlint.project.speedups import speedups_of
 from rlint.project.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
@@ -325,6 +326,7 @@ def _add_attributes(summary: ModuleSummary, knowledge: Knowledge) -> None:
                 if stored is not None:
                     described = summary.classes[tree.qualname(owner)]
                     _join_attribute(described.attributes, attribute.attr, stored)
+    _add_items(summary, knowledge)
     if summary.classes:
         doubt_attributes(
             summary,
@@ -332,6 +334,20 @@ def _add_attributes(summary: ModuleSummary, knowledge: Knowledge) -> None:
             lambda name: _self_class(name, knowledge),
             lambda attribute: _stored_kind(attribute, knowledge),
         )
+
+
+def _add_items(summary: ModuleSummary, knowledge: Knowledge) -> None:
+    """What a file puts into lists and dictionaries is among the items of all attributes of that name."""
+    for attribute in knowledge.tree.of_type(ast.Attribute):
+        for owner in summary.classes.values():
+            kind = owner.attributes.get(attribute.attr)
+            if kind is None or kind.item is None or kind.tag not in (Tag.LIST, Tag.DICT):
+                continue
+            item = kind.item
+            for added in put_in(attribute, knowledge.tree, knowledge.kinds.kind_of):
+                item = item.joined(added.aged())
+            if item != kind.item:
+                owner.attributes[attribute.attr] = kind._replace(item=item or None)
 
 
 def _self_class(name: ast.Name, knowledge: Knowledge) -> ast.ClassDef | None:

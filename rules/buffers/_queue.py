@@ -133,6 +133,14 @@ def _doubt(front: Front, site: Site, *, plain: bool) -> str | None:
         is_read = any(front.held.attr in module.attributes_read for module in others)
         if not front.held.attr.startswith("_") or is_read or _is_looked_up(front.held.attr, site):
             return f"Whoever else reads `{held}` gets a deque, which is no list and takes no slices"
+        if front.held.attr.startswith("__") and any(
+            name.startswith("_")
+            and name.endswith(f"_{front.held.attr.lstrip('_')}")
+            and name != front.held.attr
+            for module in site.index.modules.values()
+            for name in module.attributes_read
+        ):
+            return f"Whoever reads `{held}` by the name that it has outside of the class gets a deque"
         if any(map(_takes_objects_apart, site.index.modules.values())):
             return f"Whoever goes through all attributes, or stores the object, finds a deque in `{held}`"
     if not plain:
