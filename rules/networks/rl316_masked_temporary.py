@@ -152,6 +152,8 @@ def build_fix(
     if text is None:
         return None
     doubts = list(doubts_of(factor, site, number=number, drawn=drawn))
+    if not doubts and may_overflow(ones, factor, site):
+        doubts.append(f"`{site.text(factor)}` must be in the range of the type, or else an error is raised")
     safety = Safety.UNSAFE if doubts else Safety.SAFE
     edits = (site.replace(product, text),)
     return Fix("Fill one tensor with the number", safety, edits, "; ".join(doubts) or None)
@@ -164,6 +166,14 @@ def doubts_of(factor: ast.expr, site: Site, *, number: bool, drawn: bool) -> Ite
         yield f"`{text}` must be a number, or a tensor of a single one"
     elif not drawn and not is_small(factor, LARGEST):
         yield f"`{text}` must be in the range of the type, or else an error is raised"
+
+
+def may_overflow(ones: ast.Call, factor: ast.expr, site: Site) -> bool:
+    """Is the factor a whole number that ones of a small whole type cannot be filled with?"""
+    if site.kind_of(ones).dtype in FLOATS or is_written_float(factor):
+        return False
+    size = factor.operand if isinstance(factor, ast.UnaryOp) else factor
+    return isinstance(size, ast.Constant) and not is_small(size, SMALLEST)
 
 
 def may_be_cut_off(ones: ast.Call, factor: ast.expr, site: Site) -> bool:
