@@ -84,6 +84,7 @@ from rlint.rules.networks._no_grad import (
     under_no_grad,
     value_of,
 )
+from rlint.syntax.walk import below
 
 ADVICE = "Run the forward under `torch.no_grad()`"
 MANY = frozenset(
@@ -203,6 +204,10 @@ def build_fix(run: Sequence[ast.stmt], site: Site) -> Fix | None:
             doubts[f"{joined(lost)} must not need a gradient: what is computed of it has none any more"] = (
                 None
             )
+        bound = [node.target for node in below(statement) if isinstance(node, ast.NamedExpr)]
+        if bound:
+            names = joined([name.id for name in bound])
+            doubts[f"{names} must not need a gradient: what is kept of it has none any more"] = None
         careless = careless_calls(statement, forwards, site)
         if careless:
             doubts[f"{joined(careless)} runs with autograd off, too"] = None
