@@ -254,7 +254,7 @@ class Effects:
     def _method(
         self, call: ast.Call, func: ast.Attribute, unknown: Effect, *, by_caller: bool
     ) -> tuple[Effect, str | None]:
-        if func.attr in self.names.replaced_methods | self.names.replaced_functions:
+        if func.attr in self.names.replaced_methods or func.attr in self.names.replaced_functions:
             return unknown, None  # `torch.Tensor.to = traced`, `re.match = traced` in the same file
         owner = self.kinds.kind_of(func.value)
         if by_caller and func.attr in CHANGES and self._is_own_item(func.value):

@@ -141,6 +141,8 @@ def _set_by_name(call: ast.Call, summary: ModuleSummary, knowledge: Knowledge, s
 
 def _set_in_namespaces(summary: ModuleSummary, knowledge: Knowledge, self_class: _Owner) -> None:
     """`self.__dict__["rows"] = []`, `vars(self)["rows"] = []`, `self.__dict__ = state`"""
+    if "__dict__" not in knowledge.tree.text and "vars" not in knowledge.tree.text:
+        return
     for node in (*knowledge.tree.of_type(ast.Subscript), *knowledge.tree.of_type(ast.Attribute)):
         name: object = None
         match node:

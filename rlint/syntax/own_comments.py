@@ -8,13 +8,18 @@ from rlint.regex import regex
 from rlint.syntax.tree import Tree
 
 _WORD = regex(r"[A-Za-z]{3,}")
+_FOR_OTHERS = regex(
+    r"(?i)\b(todo|fixme|xxx|hack|noqa|nosec)\b|\b(pragma|pylint|rlint|ruff|mypy|fmt|isort|type):"
+)
+"""Tasks that are left to do, and what other programs read."""
 _STEM = 4
 """Words that begin with so many letters of each other are akin: `pattern`, `patterns`."""
 
 
 def own_comment(statement: ast.stmt, tree: Tree) -> list[str]:
     """The lines of comment right above a statement that nothing follows without a blank line, as far as they
-    share a word with it: "# Names to numbers" above `numbers = {...}`.
+    share a word with it: "# Names to numbers" above `numbers = {...}`. None are what is left to do, or for
+    other programs.
     """
     positions = tree.positions
     block, index = tree.block(statement)
@@ -30,7 +35,8 @@ def own_comment(statement: ast.stmt, tree: Tree) -> list[str]:
     while line > 0:
         text = positions.line_text(line).rstrip()
         comment = text.removeprefix(indentation)
-        if not comment.startswith("#") or not _are_akin(_words(comment), words):
+        is_own = comment.startswith("#") and _FOR_OTHERS.search(comment) is None
+        if not is_own or not _are_akin(_words(comment), words):
             break
         found.insert(0, comment)
         line -= 1
