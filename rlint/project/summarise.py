@@ -338,15 +338,18 @@ def _add_attributes(summary: ModuleSummary, knowledge: Knowledge) -> None:
 
 def _add_items(summary: ModuleSummary, knowledge: Knowledge) -> None:
     """What a file puts into lists and dictionaries is among the items of all attributes of that name."""
-    for attribute in knowledge.tree.of_type(ast.Attribute):
-        for owner in summary.classes.values():
-            kind = owner.attributes.get(attribute.attr)
-            if kind is None or kind.item is None or kind.tag not in (Tag.LIST, Tag.DICT):
-                continue
-            item = kind.item
+    holders: dict[str, list[ClassSummary]] = {}
+    for owner in summary.classes.values():
+        for name, kind in owner.attributes.items():
+            if kind.item is not None and kind.tag in (Tag.LIST, Tag.DICT):
+                holders.setdefault(name, []).append(owner)
+    for attribute in knowledge.tree.of_type(ast.Attribute) if holders else ():
+        for owner in holders.get(attribute.attr, ()):
+            kind = owner.attributes[attribute.attr]
+            item = kind.item or UNKNOWN
             for added in put_in(attribute, knowledge.tree, knowledge.kinds.kind_of):
                 item = item.joined(added.aged())
-            if item != kind.item:
+            if item != (kind.item or UNKNOWN):
                 owner.attributes[attribute.attr] = kind._replace(item=item or None)
 
 
