@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint import worker
+from rlint.files import Source, read_source
 from rlint.findings import Finding, Problem
 from rlint.lsp.chains import Place, places_of
 from rlint.plan import Plan
@@ -164,7 +165,8 @@ class Live:
         news = known is None or known[1] != made
         kept = made if news or known is None or known[1] is None else known[1]
         self._summaries[_key(job)] = (stamp, kept)
-        return kept, news and known is not None
+        # who was asked first by a text that is not saved knows nothing yet; others know what is on disk
+        return kept, news and (known is not None or _is_unsaved(job.path, stamp))
 
     def _link(self, group: Mapping[str, ModuleSummary]) -> Linked:
         key = tuple(map(id, group.values()))
@@ -195,6 +197,14 @@ def _key(job: Job) -> tuple[Path, str, str, str]:
 def _stamps(group: Iterable[Job], texts: Mapping[Path, str]) -> dict[Path, Stamp | None]:
     """Of which state the files are, apart from those in the editor."""
     return {job.path: None if job.path in texts else _stamp(job.path) for job in group}
+
+
+def _is_unsaved(path: Path, stamp: Stamp | None) -> bool:
+    """Is this the text of an editor, and not that of the file?"""
+    if not isinstance(stamp, str):
+        return False
+    source = read_source(path, str(path))
+    return not isinstance(source, Source) or source.text != stamp
 
 
 def _stamp(path: Path) -> Stamp | None:

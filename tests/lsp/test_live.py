@@ -127,3 +127,21 @@ def _plain(finding: Finding) -> tuple[object, ...]:
     """A finding, without the folder in the names of other files."""
     chain = tuple(link.rpartition("/")[2] for link in finding.chain)
     return finding.code, finding.start, finding.end, finding.message, finding.heat, chain, finding.fix
+
+
+def told(live: Live, path: Path, text: str) -> bool:
+    """Does a text have something to tell that other files do not know yet?"""
+    source = Source(path, path.name, text, "utf-8", bom=False, raw=b"")
+    found = live.check(Target(source, path, path.name, CODES), {path: text}, stopped=lambda: False)
+    assert found is not None
+    return found.tells_more
+
+
+def test_what_is_typed_before_the_first_check_is_news(tmp_path: Path) -> None:
+    """Whoever types faster than a file is checked has others looked at again all the same; opening one that
+    stands on disk as it is does not.
+    """
+    path = tmp_path / "train.py"
+    path.write_text(TRAIN[1])
+    assert not told(Live(), path, TRAIN[1])
+    assert told(Live(), path, TRAIN[0])
