@@ -165,8 +165,9 @@ class Worker:
         comments = suppress.parse(text, self._families)
         if comments.skip_file and not ignore_suppressions:
             return Result(job.name)
-        is_test = is_test_file(job.name, job.module)
-        wanted = [rule for rule in rules if rule.code in job.codes and not is_test and _triggered(rule, text)]
+        wanted: list[Rule] = []
+        if not is_test_file(job.name, job.module):
+            wanted = [rule for rule in rules if rule.code in job.codes and _triggered(rule, text)]
         found: list[Finding] = []
         problems: list[Problem] = []
         hidden: tuple[Finding, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from rlint.frozen import frozen
 from rlint.project.guards import last_name
@@ -129,23 +130,27 @@ def as_deque(front: Front, site: Site) -> Fix | None:
 def _doubt(front: Front, site: Site, *, plain: bool) -> str | None:
     held = site.text(front.held)
     if isinstance(front.held, ast.Attribute):
-        others = (module for module in site.index.modules.values() if module is not site.module)
-        is_read = any(front.held.attr in module.attributes_read for module in others)
-        if not front.held.attr.startswith("_") or is_read or _is_looked_up(front.held.attr, site):
+        name = front.held.attr
+        if not name.startswith("_") or site.is_read_elsewhere(name) or _is_looked_up(name, site):
             return f"Whoever else reads `{held}` gets a deque, which is no list and takes no slices"
-        if front.held.attr.startswith("__") and any(
-            name.startswith("_")
-            and name.endswith(f"_{front.held.attr.lstrip('_')}")
-            and name != front.held.attr
-            for module in site.index.modules.values()
-            for name in module.attributes_read
-        ):
+        if name.startswith("__") and any(_is_outer_name(read, name) for read in _all_read(site)):
             return f"Whoever reads `{held}` by the name that it has outside of the class gets a deque"
         if any(map(_takes_objects_apart, site.index.modules.values())):
             return f"Whoever goes through all attributes, or stores the object, finds a deque in `{held}`"
     if not plain:
         return f"`{held}` must not change while it is looped over, and its middle is found slowly"
     return None
+
+
+def _all_read(site: Site) -> Iterator[str]:
+    """The names of all attributes that the project reads."""
+    for module in site.index.modules.values():
+        yield from module.attributes_read
+
+
+def _is_outer_name(name: str, private: str) -> bool:
+    """Is a name, by its end, the one that `__private` has outside of its class: `_Class__private`?"""
+    return name.startswith("_") and name.endswith(f"_{private.lstrip('_')}") and name != private
 
 
 def _is_looked_up(attribute: str, site: Site) -> bool:
