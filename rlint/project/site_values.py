@@ -34,6 +34,7 @@ class SiteValues(SiteBase):
         self._parts = Parts(knowledge)
         self._settled = Settled(linked.index, linked.heat)
         self._callables: dict[ast.Call, list[FunctionSummary]] = {}
+        self._networks_run: dict[ast.Call, tuple[ast.expr, str] | None] = {}
 
     def qualified(self, expression: ast.expr) -> str | None:
         """The canonical dotted name of what an expression refers to, through imports and aliases:
@@ -79,6 +80,23 @@ class SiteValues(SiteBase):
         if known is None:
             known = self._callables[call] = self._find_callables(call)
         return known
+
+    def network_run(self, call: ast.Call) -> tuple[ast.expr, str] | None:
+        """The network that a call surely runs, and by which of its methods: `net` and "forward" of `net(x)`,
+        `net` and "value" of `net.value(x)`.
+        """
+        try:
+            return self._networks_run[call]
+        except KeyError:
+            found = self._networks_run[call] = self._find_network_run(call.func)
+            return found
+
+    def _find_network_run(self, called: ast.expr) -> tuple[ast.expr, str] | None:
+        if self.kind_of(called).tag is Tag.MODULE:
+            return called, "forward"
+        if isinstance(called, ast.Attribute) and self.kind_of(called.value).tag is Tag.MODULE:
+            return called.value, called.attr
+        return None
 
     def _find_callables(self, call: ast.Call) -> list[FunctionSummary]:
         qualified = self.qualified(call.func)

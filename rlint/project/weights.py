@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
@@ -270,7 +271,7 @@ def _copies_into(call: ast.Call, name: str | None, site: Site) -> bool:
         statement = site.tree.statement(call)
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         return any(last_name(target) == name for target in targets)
-    copies = set(_split(called)) & _COPYING
+    copies = _split(called) & _COPYING
     return bool(copies) and any(last_name(argument) == name for argument in call.args)
 
 
@@ -285,8 +286,8 @@ def is_follower(target: ast.expr, source: ast.expr, site: Site) -> bool:
         return False
     if isinstance(target, ast.Name) and isinstance(source, ast.Name):
         given = site.passed_names(target) + site.passed_names(source)
-        if any(not set(_split(name)) & _FOLLOWER for name in site.passed_names(target)) or any(
-            set(_split(name)) & _NO_FOLLOWER for name in given
+        if any(not _split(name) & _FOLLOWER for name in site.passed_names(target)) or any(
+            _split(name) & _NO_FOLLOWER for name in given
         ):
             return False  # a helper that copies all sorts of networks
     shape = ast.dump(target)
@@ -301,7 +302,7 @@ def words_of(expression: ast.expr, site: Site) -> set[str]:
 
     A name bound by a loop goes by what it is taken from: `for t, q in zip(self.targets, self.nets)`.
     """
-    return {word for name in _names_in(expression, site) for word in _split(name)}
+    return set[str]().union(*map(_split, _names_in(expression, site)))
 
 
 def _names_in(expression: ast.expr, site: Site) -> Iterator[str]:
@@ -338,16 +339,18 @@ def _iterated_names(iterable: ast.expr, path: tuple[int, ...], site: Site) -> It
             yield from _names_in(iterable, site)
 
 
-def _split(name: str) -> Iterator[str]:
+@lru_cache(maxsize=4096)
+def _split(name: str) -> frozenset[str]:
     """`QTarget_net2` is made of q, target and net."""
-    word = ""
+    found, word = set(), ""
     for character in f"{name}_":
         starts = character.isupper() and word and not word[-1].isupper()
         if starts or not character.isalpha():
             if word:
-                yield word.lower()
+                found.add(word.lower())
             word = ""
         if character.isalpha():
             word += character
     if name.lower().startswith("target") or name.lower().endswith("target"):
-        yield "target"
+        found.add("target")
+    return frozenset(found)

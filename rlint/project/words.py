@@ -20,6 +20,7 @@ class Words:
         self.graph = graph
         self.index = graph.index
         self._of_programs: dict[str, frozenset[str]] = {}
+        self._function_names: dict[tuple[str, ...], tuple[tuple[str, int], ...]] = {}
 
     def is_attribute_read(self, attribute: str) -> bool:
         """Does any file read an attribute of this name, on any object?"""
@@ -66,6 +67,12 @@ class Words:
         """The names of the functions of the project, tests left out, and of the methods of classes that have
         no bases of libraries but those that are known, each with how often it is defined.
         """
+        known = self._function_names.get(known_bases)
+        if known is None:
+            known = self._function_names[known_bases] = self._count_functions(known_bases)
+        return known
+
+    def _count_functions(self, known_bases: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
         found = Counter[str]()
         for module in self.index.modules.values():
             for function in () if module.is_test else module.functions.values():

@@ -31,6 +31,9 @@ _KEEPING_FUNCTIONS = frozenset(
 _INDEXED = frozenset({Tag.LIST, Tag.TUPLE, Tag.MODULE, Tag.STATE_DICT, Tag.PARAMETERS, Tag.TENSOR})
 
 
+_METHODS = _COPYING_METHODS | _KEEPING_METHODS
+_FUNCTIONS = _COPYING_FUNCTIONS | _KEEPING_FUNCTIONS
+_MAY_COPY = frozenset({ast.Attribute, ast.ListComp, ast.GeneratorExp, ast.DictComp})
 _DEPTH = 4
 
 
@@ -49,10 +52,22 @@ class WeightCopy:
 
 def copy_of(value: ast.expr, site: Site) -> WeightCopy | None:
     """The copy of weights that an expression makes, or None."""
+    if not _may_copy(value, site):
+        return None
     source, copied = _source(value, site)
     if source is None or not copied:
         return None
     return WeightCopy(value, source, _doubt(value, site))
+
+
+def _may_copy(value: ast.expr, site: Site) -> bool:
+    """Can an expression be a chain that copies, as far as its outermost part tells?"""
+    if not isinstance(value, ast.Call):
+        return value.__class__ in _MAY_COPY
+    called = value.func
+    return (isinstance(called, ast.Attribute) and called.attr in _METHODS) or (
+        site.qualified(called) in _FUNCTIONS
+    )
 
 
 def _source(value: ast.expr, site: Site) -> tuple[ast.expr | None, bool]:

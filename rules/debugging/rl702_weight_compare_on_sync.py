@@ -95,9 +95,7 @@ class WeightCompareOnSync(Rule):
         """Yield a finding for a statement that compares weights for a message alone."""
         assert isinstance(node, ast.stmt)
         value, name = _parts(node)
-        if value is None or not site.may_be_warm(node):
-            return
-        comparison = _comparisons.comparison_in(value, site)
+        comparison = _comparisons.comparison_in(value, site) if value is not None else None
         if comparison is None or site.heat_of(node).level < self.heat:
             return
         if name:

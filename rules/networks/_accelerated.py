@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.kind import Device, Tag
+from rlint.project.kind import Device
 from rlint.project.site import Site
 from rlint.project.speedups import CUDA
 from rlint.syntax.tree import Function
@@ -35,20 +35,10 @@ def _puts_on_device(call: ast.Call, site: Site) -> bool:
     return site.device_of(device) in (Device.CUDA, Device.UNKNOWN) and site.is_device(device)
 
 
-def network_run_by(call: ast.Call, site: Site) -> tuple[ast.expr, str] | None:
-    """The network that a call runs, and by which of its methods."""
-    if site.kind_of(call.func).tag is Tag.MODULE:
-        return call.func, "forward"
-    match call.func:
-        case ast.Attribute(value=owner, attr=method) if site.kind_of(owner).tag is Tag.MODULE:
-            return owner, method
-    return None
-
-
 def calls_behind(expression: ast.expr, site: Site, depth: int = 2) -> Iterator[ast.Call]:
     """The calls of networks whose gradient a value carries, those in functions of the same file included."""
     for call in site.sources(expression).calls:
-        if network_run_by(call, site) is not None:
+        if site.network_run(call) is not None:
             yield call
         elif depth:
             for target in site.callables(call):

@@ -34,6 +34,8 @@ class Kept:
 
 def kept_in(node: ast.AST) -> Kept | None:
     """Read `total += loss`, `total = total + loss` and `losses.append(loss)`."""
+    if isinstance(node, ast.Assign) and not isinstance(node.value, ast.BinOp):
+        return None  # most statements
     match node:
         case ast.AugAssign(target=keeper, op=ast.Add(), value=value):
             pass

@@ -121,20 +121,17 @@ def is_forward(call: ast.Call, site: Site) -> bool:
     """Does a call run a network with weights that gives the same each time, on arguments that are the same
     each time?
     """
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    anatomy = anatomy_of(call.func, site)
+    anatomy = anatomy_of(call, site)
     if anatomy is None or not (anatomy.repeatable and anatomy.weights):
         return False
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
     return all(site.effect_of(value).quiet for value in given)
 
 
-def anatomy_of(func: ast.expr, site: Site) -> Anatomy | None:
+def anatomy_of(call: ast.Call, site: Site) -> Anatomy | None:
     """What a call runs: a network itself, or a method of one."""
-    if site.kind_of(func).tag is Tag.MODULE:
-        return site.network(func)
-    if isinstance(func, ast.Attribute) and site.kind_of(func.value).tag is Tag.MODULE:
-        return site.network(func.value, func.attr)
-    return None
+    run = site.network_run(call)
+    return site.network(*run) if run is not None else None
 
 
 def stays_the_same(moved: ast.AST, parts: Iterable[ast.AST], site: Site) -> bool:

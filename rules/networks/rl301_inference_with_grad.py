@@ -112,7 +112,7 @@ class InferenceWithGrad(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not (node.args or node.keywords) or not site.may_be_warm(node) or not is_idle(node, site):
+        if not (node.args or node.keywords) or not is_idle(node, site):
             return
         statement = site.tree.statement(node)
         if value_of(statement) is None:

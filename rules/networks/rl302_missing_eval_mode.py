@@ -68,6 +68,7 @@ from rlint.project.kind import Tag
 from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.syntax.tree import Function
 from rlint.syntax.walk import below
 
 EVALUATES = frozenset(
@@ -94,7 +95,7 @@ class MissingEvalMode(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        loops = site.loops(node)
+        loops = site.loops(node) if site.once(may_evaluate, site.function(node)) else []
         if not loops or not evaluates(node, loops, site):
             return
         network = network_of(node, site)
@@ -154,18 +155,31 @@ def network_of(call: ast.Call, site: Site) -> ast.Name | ast.Attribute | None:
     return None
 
 
-def evaluates(call: ast.Call, loops: list[AnyLoop], site: Site) -> bool:
-    """Does the code around a call evaluate, and not learn?"""
-    function = site.function(call)
+def may_evaluate(function: Function | None, site: Site) -> bool:
+    """Can anything in a function (None: at module level) be evaluation: does its name say so, or does it loop
+    over such data?
+    """
     words = words_in(function.name) if function is not None else frozenset()
     if words & MEANT or words & LEARNS:
         return False
-    outer = loops[-1]
     if words & EVALUATES:
-        return not any(site.calls_named(name, function) for name in ("backward", "train"))
-    over_data = any(words_in(name) & DATA for loop in loops for name in iterated(loop))
+        return True
+    return any(map(is_over_data, site.knowledge.loops.of_function.get(function, ())))
+
+
+def evaluates(call: ast.Call, loops: list[AnyLoop], site: Site) -> bool:
+    """Do these loops of a function that may evaluate do so, and not learn?"""
+    function = site.function(call)
+    by_name = function is not None and not words_in(function.name).isdisjoint(EVALUATES)
+    if not by_name and not any(map(is_over_data, loops)):
+        return False
     learning = [call for name in ("backward", "train") for call in site.calls_named(name, function)]
-    return over_data and not any(outer in site.ancestors(other) for other in learning)
+    return not learning if by_name else not any(loops[-1] in site.ancestors(other) for other in learning)
+
+
+def is_over_data(loop: AnyLoop) -> bool:
+    """Does a loop run over data that are named after evaluation?"""
+    return any(words_in(name) & DATA for name in iterated(loop))
 
 
 def iterated(loop: AnyLoop) -> Iterator[str]:

@@ -111,8 +111,6 @@ class LoopedTargetUpdate(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, (ast.For, ast.ListComp, ast.DictComp))
-        if not site.may_be_warm(node):
-            return
         blends = [blend for blend in blends_in(node, site) if is_update(blend, site)]
         if not blends:
             return

@@ -73,7 +73,7 @@ from rlint.project.modules import Anatomy
 from rlint.project.site import Site
 from rlint.project.speedups import PRECISION
 from rlint.rule import Finding, Heat, Rule
-from rlint.rules.networks._accelerated import calls_behind, may_run_on_cuda, network_run_by
+from rlint.rules.networks._accelerated import calls_behind, may_run_on_cuda
 
 _WIDE = 1024
 """Narrower linear layers cannot keep a device busy with the batches that are usual."""
@@ -119,7 +119,7 @@ def differentiated(call: ast.Call) -> ast.expr | None:
 def gaining(loss: ast.expr, site: Site) -> tuple[str, str] | None:
     """A network that a loss comes from and that has such layers, and which."""
     for call in calls_behind(loss, site):
-        run = network_run_by(call, site)
+        run = site.network_run(call)
         layers = layers_that_gain(site.network(*run)) if run is not None else None
         if run is not None and layers is not None:
             return site.text(run[0]), layers

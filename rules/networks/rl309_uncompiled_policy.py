@@ -77,7 +77,7 @@ from rlint.project.observations import is_observation
 from rlint.project.site import Site
 from rlint.project.speedups import COMPILED
 from rlint.rule import Finding, Heat, Rule
-from rlint.rules.networks._accelerated import may_run_on_cuda, network_run_by
+from rlint.rules.networks._accelerated import may_run_on_cuda
 from rlint.syntax.walk import below
 
 SEVERAL = ("num_envs", "n_envs", "num_environments", "n_environments", "num_processes", "nenvs")
@@ -99,10 +99,8 @@ class UncompiledPolicy(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not node.args or not site.may_be_warm(node):
-            return
-        run = network_run_by(node, site) if not site.is_told(COMPILED) else None
-        if run is None or not acts(node, site) or not may_run_on_cuda(site):
+        run = site.network_run(node) if node.args else None
+        if run is None or site.is_told(COMPILED) or not acts(node, site) or not may_run_on_cuda(site):
             return
         network, method = run
         if is_part(network, site) or not has_fixed_shape(network, method, site):
@@ -197,7 +195,7 @@ def is_told_before(call: ast.Call, network: ast.expr, site: Site) -> bool:
     for other in site.tree.of_type(ast.Call):
         if site.function(other) is not function or not other.args or site.span(other) >= site.span(call):
             continue
-        run = network_run_by(other, site)
+        run = site.network_run(other)
         if run is not None and text.startswith(f"{site.text(run[0])}.") and acts(other, site):
             return has_fixed_shape(run[0], run[1], site)
     return False

@@ -98,13 +98,13 @@ class RepeatedForward(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not (node.args or node.keywords) or not isinstance(
-            node.func, (ast.Name, ast.Attribute, ast.Subscript)
-        ):
+        if not (node.args or node.keywords) or site.network_run(node) is None:
+            return
+        if not isinstance(node.func, (ast.Name, ast.Attribute, ast.Subscript)):
             return
         alike = site.equal_to(node)
         looped = site.loops(node)
-        if (len(alike) < 2 and not looped) or not site.may_be_warm(node):
+        if len(alike) < 2 and not looped:
             return
         again = repeats_of(node, alike, site) if len(alike) > 1 else []
         often = [other for other in again if site.heat_of(other).level >= self.heat]

@@ -97,8 +97,8 @@ class UnbatchedForward(Rule):
         if isinstance(node.func, ast.Name) and node.func.id == "map":
             yield from self.check_map(node, site)
             return
-        looped = site.loops(node)
-        if not looped or isinstance(looped[0], ast.While) or not site.may_be_warm(node):
+        looped = site.loops(node) if site.gives_gradient(node) else []
+        if not looped or isinstance(looped[0], ast.While):
             return
         loop = looped[0]
         if not runs_rows(node, site) or is_short(loop, site.qualified) or depends(node.func, loop):
@@ -114,7 +114,7 @@ class UnbatchedForward(Rule):
     def check_map(self, node: ast.Call, site: Site) -> Iterator[Finding]:
         """`list(map(net, states))`."""
         match node.args:
-            case [network, iterable] if site.may_be_warm(node):
+            case [network, iterable]:
                 run = ast.copy_location(ast.Call(network, [iterable], []), node)
                 many = site.kind_of(iterable).tag in (Tag.TENSOR, Tag.NDARRAY)
                 many = many or names_several(last_name(iterable) or "")
@@ -143,21 +143,19 @@ def runs_rows(call: ast.Call, site: Site) -> bool:
     """Does a call run a network that treats the rows of its input one by one, whatever came before?"""
     if any(keyword.arg is None or keyword.arg in _OF_TEXT for keyword in call.keywords):
         return False
-    func = call.func
-    kind = site.kind_of(func)
-    if kind.tag is Tag.MODULE:
-        anatomy, of = site.network(func), kind.of
-    elif isinstance(func, ast.Attribute) and site.kind_of(func.value).tag is Tag.MODULE:
-        anatomy, of = site.network(func.value, func.attr), site.kind_of(func.value).of
-    else:
-        return site.gives_gradient(call)
-    if of.startswith("transformers.") or "loss" in of.lower() or not site.gives_gradient(call):
+    if not site.gives_gradient(call):
+        return False
+    run = site.network_run(call)
+    if run is None:
+        return True
+    anatomy, of = site.network(*run), site.kind_of(run[0]).of
+    if of.startswith("transformers.") or "loss" in of.lower():
         return False
     if anatomy.recurrent or anatomy.attention or anatomy.keeps or anatomy.hooks:
         return False
     if any("Embedding" in layer for layer in anatomy.layers):
         return False
-    name = (last_name(func) or "").lower()
+    name = (last_name(call.func) or "").lower()
     return anatomy.weights or not (anatomy.complete or "loss" in name or "criterion" in name)
 
 

@@ -97,7 +97,7 @@ class AttachedTarget(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not (node.args or node.keywords) or not site.may_be_warm(node) or not is_attached(node, site):
+        if not (node.args or node.keywords) or not is_attached(node, site):
             return
         statement = site.tree.statement(node)
         run = [node]

@@ -90,10 +90,8 @@ class GraphKeptByLog(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         kept = kept_in(node)
-        if kept is None or not site.may_be_warm(node):
-            return
-        after_backward = keeps_graph(kept, site)
-        if after_backward is None:
+        after_backward = keeps_graph(kept, site) if kept is not None else None
+        if kept is None or after_backward is None:
             return
         value, total = site.text(kept.value), site.text(kept.keeper)
         message = f"`{total}` keeps the graph of every `{value}`, with all that `backward` would need"

@@ -112,10 +112,10 @@ class ValidatedDistribution(Rule):
         called = node.func.attr if isinstance(node.func, ast.Attribute) else None
         qualified = site.qualified(node.func)
         if called == "argmax" or qualified == "torch.argmax":
-            if site.may_be_warm(node) and (softmax := softmax_before_argmax(node, site)) is not None:
+            if (softmax := softmax_before_argmax(node, site)) is not None:
                 yield self.needless(softmax, site)
             return
-        name = distribution(qualified, site) if qualified and site.may_be_warm(node) else None
+        name = distribution(qualified, site) if qualified else None
         if name is None:
             return
         if name == "MultivariateNormal" and (normal := diagonal_normal(node, site)) is not None:

@@ -92,12 +92,14 @@ class DiscardedForward(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not (node.args or node.keywords) or isinstance(site.parent(node), ast.Expr):
+        if not (node.args or node.keywords) or site.network_run(node) is None:
+            return
+        if isinstance(site.parent(node), ast.Expr):
             return
         unit = unit_of(node, site)
         names = bound_names(unit)
         scope = site.scope(unit)
-        if not names or not isinstance(scope.node, FUNCTIONS) or not site.may_be_warm(node):
+        if not names or not isinstance(scope.node, FUNCTIONS):
             return
         if not is_forward(node, site) or is_inside_forward(node, site):
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from rlint.syntax.walk import below
 
@@ -48,14 +49,15 @@ OWN = frozenset("param params parameter inference policy replay weight weights l
 """Words that make a server one of the program itself."""
 
 
-def words_of(identifier: str) -> set[str]:
+@lru_cache(maxsize=4096)
+def words_of(identifier: str) -> frozenset[str]:
     """The words of an identifier, in lower case: `maxFPS`, `max_fps` and `MAX_FPS` hold "max" and "fps"."""
     spaced = ""
     for index, letter in enumerate(identifier):
         if letter.isupper() and index and identifier[index - 1].islower():
             spaced += "_"
         spaced += letter
-    return set(spaced.lower().replace("_", " ").split())
+    return frozenset(spaced.lower().replace("_", " ").split())
 
 
 def names_in(expression: ast.AST) -> set[str]:
