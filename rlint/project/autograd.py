@@ -15,9 +15,11 @@ from rlint.syntax.tree import FUNCTIONS, Function
 
 if TYPE_CHECKING:
     from rlint.project.calls import CallGraph
+    from rlint.project.flow import Flow
     from rlint.project.heat import HeatMap
-    from rlint.project.knowledge import Knowledge
+    from rlint.project.names import Names
     from rlint.project.summary import FunctionSummary
+    from rlint.syntax.tree import Tree
 
 
 class Autograd(enum.Enum):
@@ -32,6 +34,8 @@ _GRAD_MODE = ("torch", "torch.autograd", "torch.autograd.grad_mode")
 _OFF = frozenset(f"{module}.{name}" for module in _GRAD_MODE for name in ("no_grad", "inference_mode"))
 _ON = frozenset(f"{module}.enable_grad" for module in _GRAD_MODE)
 _SET = frozenset(f"{module}.set_grad_enabled" for module in _GRAD_MODE)
+_SETTERS = frozenset(name.rpartition(".")[2] for name in _SET)
+_TURNING = frozenset(name.rpartition(".")[2] for name in _OFF | _ON | _SET)
 _TURNS = regex(r"grad|infer|(^|_)(eval|evaluat\w*|frozen|test|predict\w*)(_|$)", re.IGNORECASE)
 _DECORATE_ONLY = frozenset("abc builtins contextlib dataclasses functools numba typing".split())
 # what frameworks call with autograd off
@@ -44,30 +48,57 @@ _DEPTH = 4
 class AutogradHere:
     """What one file says about autograd."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
-        self.knowledge = knowledge
-        self.tree = knowledge.tree
+    def __init__(self, tree: Tree, names: Names, flow: Flow) -> None:
+        self.tree = tree
+        self.names = names
+        self.flow = flow
         self._functions: dict[Function, Autograd | None] = {}
+        self._statements: dict[ast.stmt, Autograd | None] = {}
 
     def at(self, node: ast.AST) -> Autograd | None:
         """What the function that runs a node says about autograd there; None where it says nothing."""
         if node in self.tree.buried:
             return Autograd.UNKNOWN
-        child = node
-        for parent in self.tree.ancestors(node):
-            if isinstance(parent, (ast.With, ast.AsyncWith)) and isinstance(child, ast.stmt):
-                for item in reversed(parent.items):
-                    said = self._context(item.context_expr, _DEPTH)
-                    if said is not None:
-                        return said
-            elif isinstance(parent, FUNCTIONS) and isinstance(child, ast.stmt):
-                if parent not in self._functions:
-                    self._functions[parent] = self._function(parent)
-                return self._functions[parent]
-            elif isinstance(parent, ast.Lambda):
+        parents = self.tree.parents
+        place: ast.AST | None = self.tree.wholes.of(node)
+        while place is not None and not isinstance(place, ast.stmt):
+            place = parents.get(place)
+            if place.__class__ is ast.Lambda:
                 return Autograd.UNKNOWN
-            child = parent
-        return Autograd.UNKNOWN if self.turned_by(None) else None
+        return self._at(place)
+
+    def _at(self, statement: ast.stmt | None) -> Autograd | None:
+        """What is said at a statement. What stands around it is asked once for all that stand in it."""
+        known, parents = self._statements, self.tree.parents
+        passed: list[ast.stmt] = []
+        said = Autograd.UNKNOWN if self.turned_by(None) else None
+        child: ast.AST | None = statement
+        while child is not None:
+            if isinstance(child, ast.stmt):
+                if child in known:
+                    said = known[child]
+                    break
+                passed.append(child)
+                parent = parents.get(child)
+                if isinstance(parent, FUNCTIONS):
+                    if parent not in self._functions:
+                        self._functions[parent] = self._function(parent)
+                    said = self._functions[parent]
+                    break
+                entered = self._entered(parent) if isinstance(parent, (ast.With, ast.AsyncWith)) else None
+                if entered is not None:
+                    said = entered
+                    break
+            child = parents.get(child)
+        known.update(dict.fromkeys(passed, said))
+        return said
+
+    def _entered(self, block: ast.With | ast.AsyncWith) -> Autograd | None:
+        for item in reversed(block.items):
+            said = self._context(item.context_expr, _DEPTH)
+            if said is not None:
+                return said
+        return None
 
     def turned_by(self, function: Function | None) -> bool:
         """Does running a function (None: the module) leave autograd turned on or off for what follows?"""
@@ -75,11 +106,12 @@ class AutogradHere:
 
     @cached_property
     def _turning(self) -> set[Function | None]:
+        if not any(name in self.tree.text for name in _SETTERS):
+            return set()
         return {
             self.tree.function(call)
             for call in self.tree.of_type(ast.Call)
-            if isinstance(self.tree.parents.get(call), ast.Expr)
-            and self.knowledge.names.qualified(call.func) in _SET
+            if isinstance(self.tree.parents.get(call), ast.Expr) and self.names.qualified(call.func) in _SET
         }
 
     def _function(self, function: Function) -> Autograd | None:
@@ -93,7 +125,7 @@ class AutogradHere:
 
     def _decorator(self, decorator: ast.expr) -> Autograd | None:
         named = decorator.func if isinstance(decorator, ast.Call) else decorator
-        qualified = self.knowledge.names.qualified(named) or ""
+        qualified = self.names.qualified(named) or ""
         if qualified in _OFF | _ON | _SET:
             if isinstance(decorator, ast.Call):
                 return self._context(decorator, _DEPTH)
@@ -112,14 +144,14 @@ class AutogradHere:
         if isinstance(entered, ast.Call):
             return self._entered_call(entered)
         if isinstance(entered, ast.Name):
-            made = [b.value for b in self.knowledge.flow.reaching(entered) if b.how is How.ASSIGN]
+            made = [b.value for b in self.flow.reaching(entered) if b.how is How.ASSIGN]
             said = {self._context(value, depth - 1) for value in made if value is not None}
             if said:
                 return said.pop() if len(said) == 1 else Autograd.UNKNOWN
         return Autograd.UNKNOWN if self._may_turn(entered, "") else None
 
     def _entered_call(self, call: ast.Call) -> Autograd | None:
-        qualified = self.knowledge.names.qualified(call.func) or ""
+        qualified = self.names.qualified(call.func) or ""
         if qualified in _ON:
             return Autograd.ON
         if qualified in _OFF | _SET:
@@ -147,8 +179,13 @@ class AutogradHere:
     def _definitions_that_turn(self) -> set[str]:
         """The names of the functions and classes of this file in which autograd is turned."""
         found: set[str] = set()
-        for node in (*self.tree.of_type(ast.Attribute), *self.tree.of_type(ast.Name)):
-            if self.knowledge.names.qualified(node) in _OFF | _ON | _SET:
+        every = _OFF | _ON | _SET
+        if not any(name in self.tree.text for name in _TURNING):
+            return found
+        attributes = self.tree.written.attributes
+        named = [node for name in _TURNING for node in attributes.get(name, ())]
+        for node in (*named, *self.tree.of_type(ast.Name)):
+            if self.names.qualified(node) in every:
                 found.update(
                     around.name
                     for around in self.tree.ancestors(node)

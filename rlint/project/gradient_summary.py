@@ -6,7 +6,6 @@ import ast
 from functools import cached_property
 
 from rlint.project import facts as library
-from rlint.project.autograd import AutogradHere
 from rlint.project.facts import gradients as facts
 from rlint.project.gradients import Gradients
 from rlint.project.guards import last_name
@@ -37,7 +36,7 @@ class GradientSummaries:
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
-        self.here = AutogradHere(knowledge)
+        self.here = knowledge.autograd
         self.gradients = Gradients(knowledge, self.here)
         self._returns: dict[ast.AST | None, list[ast.expr]] = {}
         if self.concerned:

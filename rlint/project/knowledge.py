@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from rlint.project.autograd import AutogradHere
 from rlint.project.effects import Effects
 from rlint.project.flow import Flow
 from rlint.project.kinds import Kinds
@@ -31,6 +32,7 @@ class Knowledge:
         self.index = index
         self.names = Names(self.tree, name)
         self.flow = Flow(self.tree)
+        self.autograd = AutogradHere(self.tree, self.names, self.flow)
         self.kinds = Kinds(self.tree, self.names, self.flow, index)
         self.effects = Effects(self.tree, self.names, self.kinds, index)
         self.loops = Loops(self.tree, self.kinds)
@@ -40,9 +42,9 @@ class Knowledge:
         """The same tree with the project's knowledge behind it; the walk is not done again."""
         linked = object.__new__(Knowledge)
         linked.name, linked.tree, linked.index, linked.flow = self.name, self.tree, index, self.flow
-        linked.names = self.names
+        linked.names, linked.autograd = self.names, self.autograd
         linked.kinds = Kinds(self.tree, self.names, self.flow, index)
         linked.effects = Effects(self.tree, self.names, linked.kinds, index)
-        linked.loops = Loops(self.tree, linked.kinds)
+        linked.loops = self.loops.linked(linked.kinds)
         linked.locks = Locks(linked)
         return linked

@@ -38,6 +38,12 @@ _GENERATES = regex(r"model|llm|policy|actor|engine|generator|vllm|pipeline|rollo
 _HEADER_LENGTH = 60
 _NONE: frozenset[str] = frozenset()
 
+_DRIVING = frozenset(
+    """backward generate generate_samples generate_sequences get get_nowait manual_backward recv recv_bytes
+    recv_pyobj sample sample_batch step step_wait vector_step""".split()
+)
+"""Methods that may drive what is around them."""
+
 AnyLoop = LoopNode | Comprehension
 
 
@@ -49,10 +55,10 @@ class Loops:
         self.kinds = kinds
         self.of_function: dict[ast.AST | None, list[AnyLoop]] = {}
         self.index: dict[ast.AST, int] = {}
-        self._drivers: dict[ast.AST, set[str]] = {}
-        self._function_drivers: dict[ast.AST | None, set[str]] = {}
-        self._gradient_steps: list[ast.Call] = []
         self._around: dict[ast.AST, list[AnyLoop]] = {}
+        self._caps = Caps(tree)
+        self.conditions = Conditions(tree, kinds.flow, self.index)
+        """The conditions that lines stand behind."""
         nodes = [node for kind in (*LOOPS, *COMPREHENSIONS) for node in tree.of_type(kind)]
         nodes.sort(key=lambda node: (node.lineno, node.col_offset, -(node.end_lineno or 0)))  # type: ignore[attr-defined]
         for node in nodes:
@@ -60,6 +66,17 @@ class Loops:
             self.index[node] = len(siblings)
             siblings.append(node)  # type: ignore[arg-type]
         self._find_drivers()
+
+    def linked(self, kinds: Kinds) -> Loops:
+        """The same loops, with what the project tells of the values that drive them."""
+        linked = object.__new__(Loops)
+        linked.tree, linked.kinds = self.tree, kinds
+        linked.of_function, linked.index, linked._around = self.of_function, self.index, self._around
+        linked._caps, linked.conditions = self._caps, self.conditions
+        linked._find_drivers()
+        if linked._gradient_steps == self._gradient_steps:
+            linked.pacing = self.pacing
+        return linked
 
     def around(self, node: ast.AST) -> list[AnyLoop]:
         """The loops of the same function whose body repeats `node`, innermost first. A loop that the
@@ -124,18 +141,9 @@ class Loops:
         return self._caps.of(node)
 
     @cached_property
-    def _caps(self) -> Caps:
-        return Caps(self.tree)
-
-    @cached_property
     def pacing(self) -> Pacing:
         """Which lines run in each pass of the loops and functions around them."""
         return Pacing(self.tree, self.kinds.flow, self._gradient_steps)
-
-    @cached_property
-    def conditions(self) -> Conditions:
-        """The conditions that lines stand behind."""
-        return Conditions(self.tree, self.kinds.flow, self.index)
 
     def summaries(self, function: ast.AST | None) -> tuple[Loop, ...]:
         """The loops of a function as plain data, in the order of their index."""
@@ -192,7 +200,10 @@ class Loops:
         return self._driver(call, call.func) if isinstance(call.func, ast.Attribute) else None
 
     def _find_drivers(self) -> None:
-        for call in self.tree.of_type(ast.Call):
+        self._drivers: dict[ast.AST, set[str]] = {}
+        self._function_drivers: dict[ast.AST | None, set[str]] = {}
+        self._gradient_steps: list[ast.Call] = []
+        for call in self.tree.written.calls_of(_DRIVING):
             driver = self.driver_of(call)
             if driver is not None:
                 self._record(call, driver)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
 from rlint.frozen import frozen
 from rlint.project import facts
@@ -62,6 +62,25 @@ class Part:
     sure: bool = True
     arguments: tuple[tuple[str, tuple[Part, ...]], ...] = ()
     width: int = 0
+    _hash: int | None = field(default=None, init=False, compare=False, repr=False)
+    """Parts lie in one another, the same in several: each is looked through once."""
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            own = (self.what, self.name, self.sure, self.arguments, self.width)
+            object.__setattr__(self, "_hash", hash(own))
+        return self._hash  # type: ignore[return-value]
+
+    def __reduce__(self) -> tuple[Any, ...]:  # another process hashes text in another way
+        return Part, (self.what, self.name, self.sure, self.arguments, self.width)
+
+    def given(self, arguments: tuple[tuple[str, tuple[Part, ...]], ...]) -> Part:
+        """The same for other arguments."""
+        return Part(self.what, self.name, self.sure, arguments, self.width)
+
+    def unsure(self) -> Part:
+        """The same, where something decides whether it is there."""
+        return Part(self.what, self.name, sure=False, arguments=self.arguments, width=self.width)
 
 
 UNKNOWN = Part("unknown")
@@ -85,7 +104,8 @@ class Parts:
             if len(self._open) > _DEPTH:
                 return (UNKNOWN,)
             # what is read again while it is being read adds nothing
-            known = self._known[expression] = tuple(dict.fromkeys(self._of(expression)))
+            known = tuple(self._of(expression))
+            known = self._known[expression] = known if len(known) < 2 else tuple(dict.fromkeys(known))
         return known
 
     def _of(self, node: ast.expr) -> Iterator[Part]:
@@ -263,7 +283,7 @@ class Parts:
         made = self.of(call.func)
         with_arguments = self.arguments(call) if any(part.what == "made" for part in made) else ()
         for part in made:
-            yield replace(part, arguments=with_arguments) if part.what == "made" else part
+            yield part.given(with_arguments) if part.what == "made" else part
         if not made or (isinstance(call.func, ast.Name) and self._is_local_lambda(call.func)):
             yield from self._each(given)
 
@@ -359,5 +379,4 @@ def _mentioned(qualified: str) -> Iterator[Part]:
 
 def unsure(parts: Iterable[Part]) -> Iterator[Part]:
     """The same parts, where something decides whether they are there."""
-    for part in parts:
-        yield replace(part, sure=False)
+    return (part.unsure() for part in parts)

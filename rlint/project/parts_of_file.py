@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import chain
 
 from rlint.project.knowledge import Knowledge
@@ -143,4 +142,4 @@ def _without_parameters(part: Part) -> Part:
     if part.what == "parameter":
         return UNKNOWN
     arguments = tuple((name, tuple(map(_without_parameters, given))) for name, given in part.arguments)
-    return replace(part, arguments=arguments) if arguments else part
+    return part.given(arguments) if arguments else part

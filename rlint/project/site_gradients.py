@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from rlint.project.autograd import Autograd, AutogradHere, Callers
+from rlint.project.autograd import Autograd, Callers
 from rlint.project.forwards import Forwards
 from rlint.project.gradients import Gradients
 from rlint.project.guards import last_name
@@ -29,7 +29,7 @@ class SiteGradients(SitePace):
     def __init__(self, path: str, knowledge: Knowledge, linked: Linked) -> None:
         super().__init__(path, knowledge, linked)
         self._outlets: dict[ast.expr, tuple[Left, ...]] = {}
-        self._autograd = AutogradHere(knowledge)
+        self._autograd = knowledge.autograd
         self._callers = Callers(linked.heat, linked.guesses)
         self._forwards = Forwards(linked.heat)
         self._gradients = Gradients(knowledge, self._autograd, linked.index)

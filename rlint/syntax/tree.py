@@ -15,6 +15,7 @@ from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.variables import Variables
 from rlint.syntax.walk import PARTS, number
 from rlint.syntax.wholes import Wholes
+from rlint.syntax.written import Written
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Loop = ast.For | ast.AsyncFor | ast.While
@@ -33,7 +34,7 @@ class Tree:
     """A parsed file and everything that one walk over it tells.
 
     `nodes` holds the nodes of each type in source order; `parents` leads upwards; `scopes` maps
-    the nodes that open a scope to it; `attribute_stores` are the places that set an attribute.
+    the nodes that open a scope to it.
     """
 
     def __init__(self, text: str, module: ast.Module, package: str = "") -> None:
@@ -68,6 +69,11 @@ class Tree:
     def variables(self) -> Variables:
         """Where the variables of the file are named."""
         return Variables(self)
+
+    @cached_property
+    def written(self) -> Written:
+        """What names the file calls, reads and sets, as they are written."""
+        return Written(self)
 
     @cached_property
     def read_from_within(self) -> frozenset[tuple[Scope, str]]:

@@ -1,0 +1,57 @@
+"""The nodes of a file by the names written in them: who looks for a few names need not look at all nodes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rlint.syntax.walk import place_in_order
+
+if TYPE_CHECKING:
+    from rlint.syntax.tree import Tree
+
+
+class Written:
+    """The calls, attributes and items of one file. All lists are in source order."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+
+    def calls_of(self, names: Iterable[str]) -> list[ast.Call]:
+        """The calls of what has one of these last names."""
+        every = self.calls
+        found = [call for name in names for call in every.get(name, ())]
+        return sorted(found, key=place_in_order)
+
+    @cached_property
+    def calls(self) -> dict[str, list[ast.Call]]:
+        """The calls by the last name of what they call, "" where it has none, as in `makers[0]()`."""
+        found: dict[str, list[ast.Call]] = {}
+        for call in self._tree.of_type(ast.Call):
+            called = call.func
+            if isinstance(called, ast.Attribute):
+                name = called.attr
+            else:
+                name = called.id if isinstance(called, ast.Name) else ""
+            found.setdefault(name, []).append(call)
+        return found
+
+    @cached_property
+    def attributes(self) -> dict[str, list[ast.Attribute]]:
+        """The attributes by their names."""
+        found: dict[str, list[ast.Attribute]] = {}
+        for node in self._tree.of_type(ast.Attribute):
+            found.setdefault(node.attr, []).append(node)
+        return found
+
+    @cached_property
+    def attribute_stores(self) -> list[ast.Attribute]:
+        """The attributes that are set or deleted."""
+        return [node for node in self._tree.of_type(ast.Attribute) if node.ctx.__class__ is not ast.Load]
+
+    @cached_property
+    def item_stores(self) -> list[ast.Subscript]:
+        """The items that are set or deleted."""
+        return [node for node in self._tree.of_type(ast.Subscript) if node.ctx.__class__ is not ast.Load]
