@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import enum
 import hashlib
 from dataclasses import dataclass
 
+from rlint.enums import Enum, IntEnum
 from rlint.frozen import frozen
 
 
-class Safety(enum.Enum):
+class Safety(Enum):
     """How far a fix may be trusted."""
 
     SAFE = "safe"
@@ -18,7 +18,7 @@ class Safety(enum.Enum):
     """Right in the usual case, but a reader must agree; applied with `--unsafe-fixes` only."""
 
 
-class Heat(enum.IntEnum):
+class Heat(IntEnum):
     """How often a line runs. Ordered, so that `>=` reads as "at least as often"."""
 
     COLD = 0

@@ -155,7 +155,7 @@ def programs_with_findings(draw: st.DrawFn) -> tuple[str, list[Finding]]:
     findings = []
     for number in range(draw(st.integers(0, 6))):
         edits = tuple(edit() for _ in range(draw(st.integers(0, 3))))
-        safety = draw(st.sampled_from(Safety))
+        safety = draw(st.sampled_from(list(Safety)))
         findings.append(fixed_by(*edits, code=f"RL{number}", safety=safety))
     return text, findings
 

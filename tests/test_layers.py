@@ -16,8 +16,8 @@ import pytest
 from fixture_folders import ROOT
 
 PLAIN = (
-    "rlint", "rlint.findings", "rlint.errors", "rlint.frozen", "rlint.regex", "rlint.engine_codes",
-    "rlint.patterns", "rlint.atomic", "rlint.evidence", "rlint.evidence.gain",
+    "rlint", "rlint.findings", "rlint.errors", "rlint.enums", "rlint.frozen", "rlint.regex",
+    "rlint.engine_codes", "rlint.patterns", "rlint.atomic", "rlint.evidence", "rlint.evidence.gain",
 )  # fmt: skip
 REGISTRY = ("rlint.registry", "rlint.rule_files", "rlint.plugins", "rlint.installed")
 SETTINGS = ("rlint.config", "rlint.versions", "rlint.selection", "rlint.settings")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import enum
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rlint.enums import Enum
 from rlint.project.guards import last_name
 from rlint.regex import regex
 from rlint.syntax.scopes import How
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rlint.syntax.tree import Tree
 
 
-class Autograd(enum.Enum):
+class Autograd(Enum):
     """Does torch record what is computed?"""
 
     ON = "on"

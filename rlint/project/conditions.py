@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import enum
 import itertools
 from collections.abc import Iterator, Mapping
 
+from rlint.enums import Enum
 from rlint.frozen import frozen
 from rlint.project.flow import Flow
 from rlint.project.guards import Interval, interval_of, last_name
@@ -16,7 +16,7 @@ from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, Tree
 from rlint.syntax.walk import below
 
 
-class Sort(enum.Enum):
+class Sort(Enum):
     """What makes a condition come true."""
 
     INTERVAL = "every so many passes"  # `step % n == 0`, `step - last >= n`, `step >= next_log`

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import enum
-
+from rlint.enums import IntEnum
 from rlint.frozen import frozen
 
 
-class Level(enum.IntEnum):
+class Level(IntEnum):
     """How much a call does. Ordered: the effect of a whole is the maximum over its parts."""
 
     PURE = 0

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import enum
 
+from rlint.enums import IntEnum
 from rlint.frozen import frozen
 from rlint.project import facts
 from rlint.project.effect import Level
@@ -28,7 +28,7 @@ _TELLS_ONLY = ("prints", "writes to the log")
 _PLAIN = frozenset({Tag.BOOL, Tag.INT, Tag.FLOAT, Tag.STR, Tag.BYTES, Tag.NONE})
 
 
-class Fate(enum.IntEnum):
+class Fate(IntEnum):
     """Ordered: the fate of a value is the worst of all that is done with it."""
 
     READ = 0

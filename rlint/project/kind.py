@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 from typing import NamedTuple
 
+from rlint.enums import Enum
 
-class Tag(enum.Enum):
+
+class Tag(Enum):
     """The sorts of values that RL code is made of."""
-
-    __hash__ = object.__hash__  # that of enumerations is written in Python, and no value is hashed so often
 
     UNKNOWN = "unknown"
     NONE = "none"
@@ -69,10 +68,8 @@ class Tag(enum.Enum):
     INSTANCE = "instance"  # of the class named by `of`
 
 
-class Device(enum.Enum):
+class Device(Enum):
     """Where a tensor lies, or what a `torch.device` names."""
-
-    __hash__ = object.__hash__
 
     UNKNOWN = "unknown"
     HOST = "host"

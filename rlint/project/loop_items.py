@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import enum
 from collections.abc import Callable, Iterator
 
+from rlint.enums import Enum
 from rlint.frozen import frozen
 from rlint.project.loops import BOUNDED, AnyLoop
 from rlint.syntax.tree import COMPREHENSIONS
@@ -17,7 +17,7 @@ _SAME_ITEMS = frozenset(
 )
 
 
-class Sort(enum.Enum):
+class Sort(Enum):
     """What a loop variable is to what the loop runs over."""
 
     COUNT = "count"  # 0, 1, 2, … of `range` and `enumerate`

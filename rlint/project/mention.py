@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import enum
-
+from rlint.enums import Enum
 from rlint.frozen import frozen
 from rlint.regex import regex
 
@@ -20,7 +19,7 @@ ACCESSOR = regex(rf"(_*)({_VERBS})_((?:[a-z0-9]+_)*)({'|'.join(end[1:] for end i
 """`get_observation_cfg`: its second group is the verb, the fourth the word for what it gets."""
 
 
-class Sort(enum.Enum):
+class Sort(Enum):
     """How a name is mentioned."""
 
     DEFINITION = "definition"

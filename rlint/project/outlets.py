@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import enum
 from typing import TYPE_CHECKING
 
+from rlint.enums import Enum
 from rlint.frozen import frozen
 from rlint.project.autograd import Autograd
 from rlint.project.facts import gradients as facts
@@ -24,7 +24,7 @@ _CONTAINERS = (Tag.LIST, Tag.DEQUE, Tag.SET, Tag.DICT)
 _TELLS = ("prints", "writes to the log")
 
 
-class Outlet(enum.Enum):
+class Outlet(Enum):
     """What can become of a value that carries a gradient."""
 
     NUMBER = "number"

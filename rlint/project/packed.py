@@ -9,13 +9,13 @@ rlint's own plain classes, and nothing else.
 from __future__ import annotations
 
 import dataclasses
-import enum
 import json
 import sys
 import zlib
 from collections.abc import Callable
 from typing import Any
 
+from rlint.enums import Enum
 from rlint.project.summary import ModuleSummary
 
 _PACKAGES = ("rlint.project.", "rlint.findings")
@@ -113,7 +113,7 @@ class _Packer:
             return self._sort(cls.__name__), sorted(value, key=repr)
         name = f"{cls.__module__}:{cls.__qualname__}"
         maker(name)
-        if issubclass(cls, enum.Enum):
+        if issubclass(cls, Enum):
             return self._sort(name), (value.value,)
         if issubclass(cls, tuple):
             return self._sort(name), value
@@ -148,7 +148,7 @@ def maker(name: str) -> Callable[[list[Any]], Any]:
     cls = getattr(sys.modules.get(module), qualname, None) if module.startswith(_PACKAGES) else None
     if not isinstance(cls, type) or cls.__module__ != module:
         raise TypeError(f"{name} is no plain data")
-    if issubclass(cls, enum.Enum):
+    if issubclass(cls, Enum):
         made: Callable[[list[Any]], Any] = lambda parts: cls(parts[0])  # noqa: E731
     elif issubclass(cls, tuple) and hasattr(cls, "_make"):
         made = cls._make

@@ -6,13 +6,13 @@ its name has not: `Answer.told` says which they are.
 
 from __future__ import annotations
 
-import enum
 import hashlib
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
+from rlint.enums import Enum
 from rlint.frozen import frozen
 from rlint.project.asking import PARTS, Question
 from rlint.project.calls import Edge
@@ -81,7 +81,7 @@ def _plain(value: Any) -> Any:
         return [_CLASS, value.module, value.qualname]
     name = f"{cls.__module__}:{cls.__qualname__}"
     maker(name)
-    if issubclass(cls, enum.Enum):
+    if issubclass(cls, Enum):
         return [name, value.value]
     if issubclass(cls, tuple):
         return [name, *map(_plain, value)]
@@ -142,7 +142,7 @@ class Teller:
             return f"{{{','.join(sorted(map(self._text, value)))}}}"
         if cls is dict:
             return f"{{{','.join(f'{self._text(k)}:{self._text(v)}' for k, v in value.items())}}}"
-        if issubclass(cls, enum.Enum):
+        if issubclass(cls, Enum):
             return f"{cls.__name__}.{value.name}"
         if issubclass(cls, tuple):
             return f"{cls.__name__}({','.join(map(self._text, value))})"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-import enum
 from dataclasses import dataclass, field
 
+from rlint.enums import Enum
 
-class How(enum.Enum):
+
+class How(Enum):
     """The ways in which a name comes to be bound."""
 
     ASSIGN = "assign"

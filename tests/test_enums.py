@@ -1,0 +1,85 @@
+"""Enumerations behave as those of the standard library do."""
+
+from __future__ import annotations
+
+import copy
+import enum
+import json
+import pickle
+
+import pytest
+
+from rlint.enums import Enum, IntEnum
+from rlint.findings import Heat
+
+
+class Ours(Enum):
+    """An enumeration."""
+
+    ONE = "one"
+    TWO = 2
+
+    def is_one(self) -> bool:
+        """Methods are no members."""
+        return self is Ours.ONE
+
+
+class Theirs(enum.Enum):
+    """The same by the standard library."""
+
+    ONE = "one"
+    TWO = 2
+
+
+class Level(IntEnum):
+    """An enumeration with an order."""
+
+    LOW = 0
+    HIGH = 1
+
+
+class TheirLevel(enum.IntEnum):
+    """The same by the standard library."""
+
+    LOW = 0
+    HIGH = 1
+
+
+def test_members_are_found_by_name_and_by_value() -> None:
+    """And are listed in the order of the text."""
+    assert [(each.name, each.value) for each in Ours] == [(each.name, each.value) for each in Theirs]
+    assert len(Ours) == len(Theirs)
+    assert Ours["ONE"] is Ours("one") is Ours.ONE
+    assert Ours.ONE.is_one()
+    assert isinstance(Ours.TWO, Ours)
+    with pytest.raises(ValueError, match="'three' is not a valid Ours"):
+        Ours("three")
+    with pytest.raises(KeyError):
+        Ours["three"]
+
+
+def test_they_look_alike() -> None:
+    """In messages, and where values are told apart by their texts."""
+    for ours, theirs in zip((*Ours, *Level), (*Theirs, *TheirLevel), strict=True):
+        assert f"{ours} {ours!r}".replace("Ours", "Theirs").replace("<Level", "<TheirLevel") == (
+            f"{theirs} {theirs!r}"
+        )
+        assert bool(ours) == bool(theirs)
+    assert f"{Heat.HOT}" == "hot"
+
+
+@pytest.mark.parametrize("member", [*Ours, *Level])
+def test_there_is_one_of_each(member: Ours | Level) -> None:
+    """Copies, and what comes back from another process, are the same."""
+    assert copy.copy(member) is copy.deepcopy(member) is member
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(member, protocol)) is member  # noqa: S301 - our own
+    assert {member: 1}[member] == 1
+
+
+def test_numbers_have_an_order() -> None:
+    """And are written as numbers."""
+    assert Level.LOW < Level.HIGH == 1
+    assert max(Level) is Level.HIGH
+    assert json.dumps({"level": Level.HIGH}) == '{"level": 1}'
+    assert hash(Level.HIGH) == hash(1)
