@@ -37,10 +37,9 @@ KEPT_BYTES, LARGE_BYTES = 600_000, 3_000_000
 """Trees of so much source are kept between summarising and checking; the rest is parsed again. Of a share
 that is large they would be a small part of the work, and a large part of the memory: none are kept.
 """
-_COLLECTED_BYTES = 50_000
-"""After so much source, the trees that are no longer needed are freed. They are full of cycles, and whoever
-does much work turns the collector off: it would look again and again at all that is kept.
-"""
+
+_COLLECTED_BYTES = 1_000_000
+"""After so much source the collector of cycles is run: a little of what a file made waits for it."""
 
 
 class Worker:
@@ -99,12 +98,12 @@ class Worker:
                 self._kept += size
                 self._knowledge[job.name] = knowledge
             else:
-                del knowledge
-                self._free(size)
+                knowledge.release()
+            self._collect(size)
         return summaries
 
-    def _free(self, size: int) -> None:
-        """Free the trees of the last files, of which one more of this size is done."""
+    def _collect(self, size: int) -> None:
+        """Free what files have left behind, of which one more of this size is done."""
         self._uncollected += size
         if self._uncollected > _COLLECTED_BYTES:
             gc.collect(0)  # what has been there before is older
@@ -145,12 +144,10 @@ class Worker:
             for name in group:
                 if name in jobs:
                     job = jobs[name]
-                    was_kept = name in self._knowledge
                     with questions.stand_in(name) if questions is not None else nullcontext(linked) as known:
                         result = self._check(job, known, rules, ignore_suppressions=ignore_suppressions)
                     results.append(result)
-                    if not was_kept:
-                        self._free(job.size)
+                    self._collect(job.size)
         if unusable:
             problems = _unusable(unusable)
             results = [replace(result, problems=(*result.problems, *problems)) for result in results]
@@ -184,6 +181,10 @@ class Worker:
                     problems.append(seen)
                 else:
                     found += seen
+            del visits
+            site.release()
+        if kept is not None:
+            kept.release()
         if not ignore_suppressions:
             found, hidden = _sorted_out(found, comments, job)
         found.sort(key=lambda finding: finding.sort_key)

@@ -35,3 +35,9 @@ class Site(SiteSharing):
         if key not in self._found:
             self._found[key] = find(about, self)
         return self._found[key]  # type: ignore[return-value]
+
+    def release(self) -> None:
+        """Let go of the file once all rules have looked at it."""
+        knowledge = self.knowledge
+        vars(self).clear()
+        knowledge.release()

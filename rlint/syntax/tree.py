@@ -13,7 +13,7 @@ from rlint.syntax.positions import Positions
 from rlint.syntax.redefined import Definition, tell_apart
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.variables import Variables
-from rlint.syntax.walk import PARTS, number
+from rlint.syntax.walk import PARTS_FROM_BEHIND, number
 from rlint.syntax.wholes import Wholes
 from rlint.syntax.written import Written
 
@@ -155,9 +155,10 @@ class Tree:
         scopes[self.module] = root
         order: list[ast.AST] = []
         stack: list[tuple[ast.AST, Scope]] = [(self.module, root)]
+        push = stack.append
         ast_type, list_type = ast.AST, list
         binders = _BINDERS
-        parts = PARTS
+        parts = PARTS_FROM_BEHIND
         while stack:
             node, scope = stack.pop()
             order.append(node)
@@ -172,27 +173,43 @@ class Tree:
             binder = binders.get(kind)
             if binder is not None:
                 inner = binder(self, node, scope) or scope
-            children: list[tuple[ast.AST, Scope]] = []
+            first = len(stack)
+            fields = node.__dict__
             for name in parts[kind]:
-                value = getattr(node, name, None)
+                value = fields.get(name)
                 if value.__class__ is list_type:
-                    for child in value:
+                    for child in reversed(value):
                         if isinstance(child, ast_type):
                             parents[child] = node
-                            children.append((child, inner))
+                            push((child, inner))
                 elif isinstance(value, ast_type):
                     parents[value] = node
-                    children.append((value, inner))
+                    push((value, inner))
             if inner is not scope:
-                outside = self._outside
-                children = [(child, scope if child in outside else inner) for child, _ in children]
+                self._move_outside(stack, first, scope)
             elif kind in _MAY_HOLD_OUTSIDE and scope.parent is not None:
-                outside = self._outside
-                children = [(child, scope.parent if child in outside else scope) for child, _ in children]
-            children.reverse()
-            stack.extend(children)
+                self._move_outside(stack, first, scope.parent)
         number(order, parents)
         tell_apart((node, scopes[node]) for kind in DEFINITIONS for node in self.of_type(kind))
+
+    def _move_outside(self, stack: list[tuple[ast.AST, Scope]], first: int, scope: Scope) -> None:
+        """Give the nodes to come, from `first` on, to the scope around the one they stand in, where they are
+        evaluated there.
+        """
+        outside = self._outside
+        for place in range(first, len(stack)):
+            node = stack[place][0]
+            if node in outside:
+                stack[place] = (node, scope)
+
+    def release(self) -> None:
+        """Cut the cycles of a tree that is no longer needed."""
+        if not vars(self):
+            return
+        for scope in self.scopes.values():
+            scope.children.clear()
+        vars(self.module)["_order"].clear()
+        vars(self).clear()
 
     def open_scope(self, node: ast.AST, parent: Scope, name: str) -> Scope:
         """Open a scope for `node` (used by the walk)."""

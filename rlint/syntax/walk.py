@@ -35,7 +35,15 @@ class _Parts(dict[type[ast.AST], tuple[str, ...]]):
         return found
 
 
-PARTS = _Parts()
+class _PartsFromBehind(dict[type[ast.AST], tuple[str, ...]]):
+    """The same fields, the last one first: so they go on a stack."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        found = self[kind] = PARTS[kind][::-1]
+        return found
+
+
+PARTS, PARTS_FROM_BEHIND = _Parts(), _PartsFromBehind()
 
 
 def below(node: ast.AST) -> list[ast.AST]:
@@ -130,12 +138,14 @@ def number(order: list[ast.AST], parents: dict[ast.AST, ast.AST]) -> None:
     and before its next sibling.
     """
     end = len(order)
-    ends = {order[0]: end}
-    for start in range(end - 1, -1, -1):
+    order[0].__dict__["_end"] = end
+    for start in range(end - 1, 0, -1):
         node = order[start]
         known = node.__dict__
         known["_order"] = order
         known["_start"] = start
-        known["_end"] = own = ends.pop(node, start + 1)
-        if start:
-            ends.setdefault(parents[node], own)
+        # what is last in a node is met first, and ends where that does
+        parents[node].__dict__.setdefault("_end", known.setdefault("_end", start + 1))
+    known = order[0].__dict__
+    known["_order"] = order
+    known["_start"] = 0
