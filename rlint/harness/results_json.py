@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import math
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from rlint.harness.results import Outcome, Session
@@ -41,7 +42,7 @@ def from_json(data: Mapping[str, Any]) -> Session:
         raise FormatError("the session is no object")
     if data.get("schema") != SCHEMA:
         raise FormatError(f"`schema` is {data.get('schema')!r}; this version reads {SCHEMA}")
-    return _read_object({key: value for key, value in data.items() if key != "schema"}, Session, "")
+    return _read_object({key: value for key, value in data.items() if key != "schema"}, Session)
 
 
 def outcome_to_json(outcome: Outcome) -> dict[str, Any]:
@@ -51,7 +52,7 @@ def outcome_to_json(outcome: Outcome) -> dict[str, Any]:
 
 def outcome_from_json(data: Mapping[str, Any]) -> Outcome:
     """Read an outcome as `outcome_to_json` wrote it. Raises FormatError."""
-    return _read_object(data, Outcome, "")
+    return _read_object(data, Outcome)
 
 
 # --- writing ---
@@ -76,69 +77,120 @@ def _plain(value: Any) -> Any:
 # --- reading ---
 
 
-def _read_object(data: object, cls: type[_T], path: str) -> _T:
-    if not isinstance(data, Mapping):
-        raise FormatError(f"{path or cls.__name__}: is no object")
-    kinds = _kinds(cls)
-    unknown = sorted(str(key) for key in data if key not in kinds)
-    if unknown:
-        raise FormatError(f"{_join(path, unknown[0])}: unknown key")
-    values = {key: _read(value, kinds[key], _join(path, key)) for key, value in data.items()}
-    for field in dataclasses.fields(cls):  # type: ignore[arg-type]  # only dataclasses come here
-        optional = (
-            field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
-        )
-        if field.name not in values and not optional:
-            raise FormatError(f"{_join(path, field.name)}: is missing")
-    return cls(**values)
+_Reader = Callable[[Any], Any]
 
 
-_known_kinds: dict[type, Mapping[str, Any]] = {}
+class _MisfitError(Exception):
+    """A value is not what it should be; told of its place while it is thrown upwards."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.place = ""
+
+    def below(self, step: str) -> _MisfitError:
+        """The same, one step further up: a key, or an index in brackets."""
+        dot = "." if self.place and not self.place.startswith("[") else ""
+        self.place = f"{step}{dot}{self.place}"
+        return self
 
 
-def _kinds(cls: type) -> Mapping[str, Any]:
-    """The types of a class's fields, evaluated once: that takes longer than reading an object."""
-    if cls not in _known_kinds:
-        _known_kinds[cls] = typing.get_type_hints(cls)
-    return _known_kinds[cls]
+def _read_object(data: object, cls: type[_T]) -> _T:
+    try:
+        return _object_reader(cls)(data)  # type: ignore[no-any-return, arg-type]
+    except _MisfitError as misfit:
+        raise FormatError(f"{misfit.place or cls.__name__}: {misfit}") from None
 
 
-def _join(path: str, key: str) -> str:
-    return f"{path}.{key}" if path else key
+@functools.cache
+def _object_reader(cls: type) -> _Reader:
+    """What reads objects of a class: made once, as looking at types takes longer than reading an object."""
+    readers = {name: _reader(kind) for name, kind in typing.get_type_hints(cls).items()}
+    required = [
+        field.name
+        for field in dataclasses.fields(cls)
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    ]
+
+    def read(data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            raise _MisfitError("is no object")
+        unknown = sorted(str(key) for key in data if key not in readers)
+        if unknown:
+            raise _MisfitError("unknown key").below(unknown[0])
+        values = {}
+        key = ""
+        try:
+            for key, value in data.items():
+                values[key] = readers[key](value)
+        except _MisfitError as misfit:
+            raise misfit.below(key) from None
+        for name in required:
+            if name not in values:
+                raise _MisfitError("is missing").below(name)
+        return cls(**values)
+
+    return read
 
 
-def _read(value: object, kind: Any, path: str) -> Any:
+def _reader(kind: Any) -> _Reader:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is types.UnionType:  # `X | None` is the only one
-        inner = next(one for one in arguments if one is not types.NoneType)
-        return None if value is None else _read(value, inner, path)
+        inner = _reader(next(one for one in arguments if one is not types.NoneType))
+        return lambda value: None if value is None else inner(value)
     if origin is tuple:
-        if not isinstance(value, list):
-            raise FormatError(f"{path}: is no array")
-        return tuple(_read(item, arguments[0], f"{path}[{index}]") for index, item in enumerate(value))
+        return _array_reader(_reader(arguments[0]))
     if origin is dict:
-        if not isinstance(value, Mapping):
-            raise FormatError(f"{path}: is no object")
-        return {key: _read(item, arguments[1], _join(path, key)) for key, item in value.items()}
+        return _table_reader(_reader(arguments[1]))
     if dataclasses.is_dataclass(kind):
-        return _read_object(value, kind, path)  # type: ignore[arg-type]  # a class, for it is an annotation
-    return _read_scalar(value, kind, path)
+        return _object_reader(kind)  # type: ignore[arg-type]  # a class, for it is an annotation
+    return lambda value: _read_scalar(value, kind)
 
 
-def _read_scalar(value: object, kind: Any, path: str) -> Any:
-    if kind is object:
+def _array_reader(of_item: _Reader) -> _Reader:
+    def read(value: Any) -> Any:
+        if not isinstance(value, list):
+            raise _MisfitError("is no array")
+        items: list[Any] = []
+        try:
+            for item in value:
+                items.append(of_item(item))  # noqa: PERF401 - how many there are tells which is wrong
+        except _MisfitError as misfit:
+            raise misfit.below(f"[{len(items)}]") from None
+        return tuple(items)
+
+    return read
+
+
+def _table_reader(of_item: _Reader) -> _Reader:
+    def read(value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise _MisfitError("is no object")
+        items = {}
+        key = ""
+        try:
+            for key, item in value.items():
+                items[key] = of_item(item)
+        except _MisfitError as misfit:
+            raise misfit.below(key) from None
+        return items
+
+    return read
+
+
+def _read_scalar(value: object, kind: Any) -> Any:
+    if value.__class__ is kind or kind is object:
         return value
     if issubclass(kind, enum.Enum):
         try:
             return kind(value)
         except ValueError:
             known = ", ".join(repr(member.value) for member in kind)
-            raise FormatError(f"{path}: is {value!r}, none of {known}") from None
+            raise _MisfitError(f"is {value!r}, none of {known}") from None
     if kind is float and isinstance(value, (int, str)) and not isinstance(value, bool):
         value = _NOT_FINITE.get(value) if isinstance(value, str) else float(value)
     if isinstance(value, bool) is (kind is bool) and isinstance(value, kind):
         return value
-    raise FormatError(f"{path}: is no {_WORDS[kind]}")
+    raise _MisfitError(f"is no {_WORDS[kind]}")
 
 
 _WORDS = {float: "number", int: "whole number", str: "text", bool: "truth value"}
