@@ -90,8 +90,11 @@ def _edited(old: str, start: int, edits: list[Edit]) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    positions = Positions(text)
-    lines = [positions.line_text(number) for number in range(1, len(positions.starts) + 1)]
+    if "\r" in text:
+        positions = Positions(text)
+        lines = [positions.line_text(number) for number in range(1, len(positions.starts) + 1)]
+    else:
+        lines = text.split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
 

@@ -35,7 +35,7 @@ class Paint:
 
 def printable(text: str) -> str:
     """Return `text` with control characters, invisible ones and lone surrogates spelled as escapes."""
-    if text.isascii() and text.isprintable():
+    if text.isprintable():
         return text
     return "".join(_escaped(character) for character in text)
 
@@ -52,6 +52,8 @@ def excerpt(line: str, start: int, end: int, width: int | None) -> tuple[str, in
 
     A line that takes more than `width` columns is cut to a part in which `start` can be seen.
     """
+    if line.isascii() and line.isprintable() and (width is None or len(line) <= width):
+        return line, min(start, len(line)), len(line[start:end])
     shown = cells(line)
     if width is not None and sum(columns for _, columns in shown) > width:
         return _cut(shown, start, end, max(width, 20))

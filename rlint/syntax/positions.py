@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_right
 from functools import cached_property
+from itertools import accumulate
 
 from rlint.findings import Position
 from rlint.regex import regex
@@ -26,7 +27,10 @@ class Positions:
     @cached_property
     def starts(self) -> list[int]:
         """The offset at which each line starts."""
-        return [0, *(match.end() for match in _NEWLINE.finditer(self.text))]
+        if "\r" in self.text:
+            return [0, *(match.end() for match in _NEWLINE.finditer(self.text))]
+        before = accumulate(map(len, self.text.split("\n")))  # line ends not counted
+        return [0, *[length + lines for lines, length in enumerate(before, 1)]][:-1]
 
     @cached_property
     def newline(self) -> str:
