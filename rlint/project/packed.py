@@ -1,9 +1,9 @@
 """Summaries as plain data, to be kept from one run to the next.
 
 A summary is a tree of records, tuples and names in which much is said again and again. It is packed as a
-list of leaves (texts, numbers) and a list of nodes, each of which says of what sort it is and which leaves
-and earlier nodes it is made of: what is equal is packed and unpacked once. Reading it makes records of
-rlint's own plain classes, and nothing else.
+list of leaves (texts, numbers) and nodes, each of which says of what sort it is and which of those before it
+it is made of: what is equal is packed and unpacked once. Reading it makes records of rlint's own plain
+classes, and nothing else.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import dataclasses
 import json
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any
 
 from rlint.enums import Enum
@@ -37,7 +38,7 @@ class UnpackError(ValueError):
 def pack(summary: ModuleSummary) -> bytes:
     """Return a summary as bytes. Raises TypeError for one that holds what is no plain data."""
     packer = _Packer(summary)
-    said = {"leaves": packer.leaves, "sorts": packer.sorts, "nodes": packer.nodes()}
+    said = {"sorts": packer.sorts, "values": packer.values}
     return zlib.compress(json.dumps(said, separators=(",", ":")).encode("ascii"), _FAST)
 
 
@@ -47,10 +48,14 @@ def unpack(data: bytes) -> ModuleSummary:
         inflater = zlib.decompressobj()
         said = json.loads(inflater.decompress(data, _MOST_BYTES))
         makers = [maker(name) for name in said["sorts"]]
-        values: list[Any] = said["leaves"]
+        values: list[Any] = []
         value = values.__getitem__
-        for sort, *parts in said["nodes"]:
-            values.append(makers[sort]([*map(value, parts)]))
+        for each in said["values"]:
+            if each.__class__ is list:
+                sort, *parts = each
+                values.append(makers[sort]([*map(value, parts)]))
+            else:
+                values.append(each)
         summary = values[-1]
     except (zlib.error, LookupError, TypeError, ValueError, RecursionError, AttributeError) as error:
         raise UnpackError(str(error)) from error
@@ -60,83 +65,78 @@ def unpack(data: bytes) -> ModuleSummary:
 
 
 class _Packer:
-    """Numbers leaves from 0 upwards, and nodes from -1 downwards until all leaves are known."""
+    """Numbers leaves, and nodes behind all that they are made of."""
 
     def __init__(self, summary: ModuleSummary) -> None:
-        self.leaves: list[Any] = []
         self.sorts: list[str] = []
-        self._nodes: list[tuple[int, ...]] = []
-        self._leaf_numbers: dict[tuple[type, Any], int] = {}
+        self.values: list[Any] = []
+        # leaves of each class by themselves: 1, 1.0 and True are not the same
+        self._leaf_numbers: dict[type, dict[Any, int]] = {cls: {} for cls in _LEAVES}
         self._node_numbers: dict[tuple[int, ...], int] = {}
-        self._sort_numbers: dict[str, int] = {}
+        self._shapes: dict[type, tuple[int, _PartsOf]] = {}
         self._by_id: dict[int, int] = {}
         self._alive: list[Any] = []  # so that no id is used again
         self._number(summary)
-
-    def nodes(self) -> list[list[int]]:
-        """The nodes, their parts counted on behind the leaves."""
-        last = len(self.leaves) - 1
-        return [
-            [sort, *(number if number >= 0 else last - number for number in parts)]
-            for sort, *parts in self._nodes
-        ]
 
     def _number(self, value: Any) -> int:
         known = self._by_id.get(id(value))
         if known is not None:
             return known
-        cls = type(value)
-        if cls in _LEAVES:
-            leaf = (cls, value)
-            number = self._leaf_numbers.get(leaf)
-            if number is None:
-                number = self._leaf_numbers[leaf] = len(self.leaves)
-                self.leaves.append(value)
-            return number
-        sort, parts = self._parts(cls, value)
-        node = (sort, *map(self._number, parts))
+        cls = value.__class__
+        sort, parts_of = self._shapes.get(cls) or self._shape(cls)
+        numbers = [sort]
+        for part in parts_of(value):
+            of_class = self._leaf_numbers.get(part.__class__)
+            if of_class is None:
+                numbers.append(self._number(part))
+                continue
+            leaf = of_class.get(part)
+            if leaf is None:
+                leaf = of_class[part] = len(self.values)
+                self.values.append(part)
+            numbers.append(leaf)
+        node = tuple(numbers)
         number = self._node_numbers.get(node)
         if number is None:
-            number = self._node_numbers[node] = -1 - len(self._nodes)
-            self._nodes.append(node)
+            number = self._node_numbers[node] = len(self.values)
+            self.values.append(node)
         self._by_id[id(value)] = number
         self._alive.append(value)
         return number
 
-    def _parts(self, cls: type, value: Any) -> tuple[int, Any]:
-        """The number of the sort of a value, and what it is made of."""
-        if cls is tuple:
-            return self._sort("tuple"), value
-        if cls is dict:
-            return self._sort("dict"), [part for item in value.items() for part in item]
-        if cls in (frozenset, set):
-            return self._sort(cls.__name__), sorted(value, key=repr)
-        name = f"{cls.__module__}:{cls.__qualname__}"
-        maker(name)
-        if issubclass(cls, Enum):
-            return self._sort(name), (value.value,)
-        if issubclass(cls, tuple):
-            return self._sort(name), value
-        return self._sort(name), [getattr(value, field) for field in _fields(cls)]
-
-    def _sort(self, name: str) -> int:
-        known = self._sort_numbers.get(name)
-        if known is None:
-            known = self._sort_numbers[name] = len(self.sorts)
-            self.sorts.append(name)
-        return known
+    def _shape(self, cls: type) -> tuple[int, _PartsOf]:
+        """The number of the sort that values of a class are of, and what tells their parts."""
+        parts_of = _BUILT_IN.get(cls)
+        name = cls.__name__ if parts_of is not None else f"{cls.__module__}:{cls.__qualname__}"
+        if parts_of is None:
+            maker(name)
+            parts_of = _parts_of_records(cls)
+        shape = self._shapes[cls] = len(self.sorts), parts_of
+        self.sorts.append(name)
+        return shape
 
 
-_LEAVES = frozenset({str, int, float, bool, type(None)})
+_PartsOf = Callable[[Any], Iterable[Any]]
+
+_BUILT_IN: dict[type, _PartsOf] = {
+    tuple: lambda value: value,
+    dict: lambda value: chain.from_iterable(value.items()),
+    frozenset: lambda value: sorted(value, key=repr),
+    set: lambda value: sorted(value, key=repr),
+}
+
+
+def _parts_of_records(cls: type) -> _PartsOf:
+    if issubclass(cls, Enum):
+        return lambda value: (value.value,)
+    if issubclass(cls, tuple):
+        return lambda value: value
+    names = [field.name for field in dataclasses.fields(cls) if field.init]  # type: ignore[arg-type]
+    return lambda value: [getattr(value, name) for name in names]
+
+
+_LEAVES: frozenset[type] = frozenset({str, int, float, bool, type(None)})
 _known_makers: dict[str, Callable[[list[Any]], Any]] = dict(_PLAIN)
-_known_fields: dict[type, tuple[str, ...]] = {}
-
-
-def _fields(cls: type) -> tuple[str, ...]:
-    known = _known_fields.get(cls)
-    if known is None:
-        known = _known_fields[cls] = tuple(field.name for field in dataclasses.fields(cls) if field.init)
-    return known
 
 
 def maker(name: str) -> Callable[[list[Any]], Any]:

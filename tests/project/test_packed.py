@@ -41,7 +41,7 @@ def test_what_is_unpacked_is_what_was_packed() -> None:
 
 
 def _packed(leaves: list[object], sorts: list[str], nodes: list[list[int]]) -> bytes:
-    said = {"leaves": leaves, "sorts": sorts, "nodes": nodes}
+    said = {"sorts": sorts, "values": [*leaves, *nodes]}
     return zlib.compress(json.dumps(said).encode())
 
 
