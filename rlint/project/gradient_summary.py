@@ -10,7 +10,7 @@ from rlint.project.facts import gradients as facts
 from rlint.project.gradients import Gradients
 from rlint.project.guards import last_name
 from rlint.project.knowledge import Knowledge
-from rlint.project.outlets import ENDS, Outlet
+from rlint.project.outlets import Outlet
 from rlint.project.stepped import Optimized
 from rlint.project.summary import FunctionSummary
 from rlint.syntax.scopes import How
@@ -71,23 +71,26 @@ class GradientSummaries:
                 paths[""] = None
         summary.gradient_from = tuple(paths)
         if paths and node.name != "forward":
-            summary.keeps_gradient = any(map(self._is_kept, self._calls.get(node, ())))
+            calls = filter(self._may_run_network, self._calls.get(node, ()))
+            summary.keeps_gradient = any(map(self._is_kept, calls))
         if len(node.body) <= _SMALL and returned and _lets_end(node):
             summary.releases = self._released(node)
 
     @cached_property
     def _calls(self) -> dict[ast.AST | None, list[ast.Call]]:
-        """The calls in each function that may run a network."""
+        """The calls in each function."""
         found: dict[ast.AST | None, list[ast.Call]] = {}
         for call in self.knowledge.tree.of_type(ast.Call):
-            qualified = self.knowledge.names.qualified(call.func)
-            if qualified is None or library.callable_fact(qualified) is None:
-                found.setdefault(self.knowledge.tree.function(call), []).append(call)
+            found.setdefault(self.knowledge.tree.function(call), []).append(call)
         return found
+
+    def _may_run_network(self, call: ast.Call) -> bool:
+        qualified = self.knowledge.names.qualified(call.func)
+        return qualified is None or library.callable_fact(qualified) is None
 
     def _is_kept(self, call: ast.Call) -> bool:
         """Is the gradient of what a call gives taken, or kept for later?"""
-        for left in self.gradients.outlets(call):
+        for left in self.gradients.each_outlet(call):
             if left.outlet in (Outlet.STORED, Outlet.LEARNED):
                 return True
             stores = isinstance(left.node, ast.Call) and last_name(left.node.func) in _STORES
@@ -97,19 +100,19 @@ class GradientSummaries:
 
     def _released(self, node: Function) -> tuple[str, ...]:
         """The parameters whose gradient gets no further than the function."""
-        found = []
-        for name, bindings in self.knowledge.tree.scopes[node].bindings.items():
-            if bindings[0].how is How.PARAMETER:
-                outlets = {left.outlet for left in self.gradients.parameter_outlets(node, name)}
-                if outlets and outlets <= ENDS:
-                    found.append(name)
-        return tuple(found)
+        return tuple(
+            name
+            for name, bindings in self.knowledge.tree.scopes[node].bindings.items()
+            if bindings[0].how is How.PARAMETER and self.gradients.releases(node, name)
+        )
 
 
 def _lets_end(node: Function) -> bool:
     """Does anything in a function let a gradient end?"""
-    return any(
-        (isinstance(part, ast.Attribute) and part.attr in _ENDING)
-        or (isinstance(part, ast.Name) and part.id in _ENDING)
-        for part in below(node)
-    )
+    for part in below(node):
+        kind = part.__class__
+        if kind is ast.Attribute and part.attr in _ENDING:  # type: ignore[attr-defined]
+            return True
+        if kind is ast.Name and part.id in _ENDING:  # type: ignore[attr-defined]
+            return True
+    return False

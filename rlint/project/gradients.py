@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
+from functools import cached_property
 from typing import Protocol
 
 from rlint.project.autograd import AutogradHere
@@ -11,7 +12,7 @@ from rlint.project.facts import gradients as facts
 from rlint.project.kind import Kind, Tag
 from rlint.project.knowledge import Knowledge
 from rlint.project.origins import Origins, Sources
-from rlint.project.outlets import Left, Outlet, Trace
+from rlint.project.outlets import ENDS, Left, Outlet, Trace
 from rlint.project.readers import Readers
 from rlint.project.summary import ClassSummary, FunctionSummary
 from rlint.syntax.scopes import Binding, How, Scope
@@ -51,7 +52,11 @@ class Gradients:
 
     def outlets(self, expression: ast.expr) -> tuple[Left, ...]:
         """Everything that becomes of the gradient that an expression's value carries."""
-        return tuple(dict.fromkeys(Trace(self).of(expression)))
+        return tuple(dict.fromkeys(self.each_outlet(expression)))
+
+    def each_outlet(self, expression: ast.expr) -> Iterator[Left]:
+        """The same, one after the other as the walk finds it: for who looks for one alone."""
+        return Trace(self).of(expression)
 
     def variable_outlets(self, name: ast.Name) -> tuple[Left, ...]:
         """What becomes of the gradient that a variable carries from where it is bound, or read, on."""
@@ -72,11 +77,23 @@ class Gradients:
         known = self._parameters.get((function, parameter))
         if known is None:
             self._parameters[function, parameter] = ()  # a recursive call adds nothing new
-            scope = self.tree.scopes[function]
-            binding = next(b for b in scope.bindings[parameter] if b.how is How.PARAMETER)
-            known = tuple(dict.fromkeys(Trace(self).of_binding(binding, scope)))
+            known = tuple(dict.fromkeys(self._of_parameter(function, parameter)))
             self._parameters[function, parameter] = known
         return known
+
+    def releases(self, function: Function, parameter: str) -> bool:
+        """Does the gradient of what is handed to a parameter get no further than the function?"""
+        ends = False
+        for left in self._of_parameter(function, parameter):
+            if left.outlet not in ENDS:
+                return False
+            ends = True
+        return ends
+
+    def _of_parameter(self, function: Function, parameter: str) -> Iterator[Left]:
+        scope = self.tree.scopes[function]
+        binding = next(b for b in scope.bindings[parameter] if b.how is How.PARAMETER)
+        return Trace(self).of_binding(binding, scope)
 
     def readers(self, binding: Binding, scope: Scope) -> list[ast.Name]:
         """The uses of a variable of `scope` that may read what a binding gave it, or read it whenever a
@@ -131,10 +148,16 @@ class Gradients:
         """The def of a function of this very file."""
         if function.module != self.knowledge.name:
             return None
+        return self._definitions.get(function.qualname)
+
+    @cached_property
+    def _definitions(self) -> dict[str, Function]:
+        """The functions of the file by their qualified names; the first of a name counts."""
+        found: dict[str, Function] = {}
         for node, scope in self.tree.scopes.items():
-            if isinstance(node, FUNCTIONS) and scope.qualname == function.qualname:
-                return node
-        return None
+            if isinstance(node, FUNCTIONS):
+                found.setdefault(scope.qualname, node)
+        return found
 
     def path_of(self, call: ast.Call) -> str:
         """The access path of what a call runs; "" where that is not known."""

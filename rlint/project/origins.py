@@ -20,6 +20,14 @@ _MOST = 400  # places that are looked at for one value
 _PLAIN = frozenset(
     {Tag.BOOL, Tag.INT, Tag.FLOAT, Tag.STR, Tag.NONE, Tag.NDARRAY, Tag.NUMPY_SCALAR, Tag.DEVICE, Tag.DTYPE}
 )
+_ENDING_ATTRIBUTES = facts.ENDING_ATTRIBUTES | facts.SHOWING_ATTRIBUTES
+_ENDING_METHODS = facts.GIVES_NUMBER | facts.COMPARES | facts.GIVES_INDEX | facts.DETACHES
+_ENDING_FUNCTIONS = (
+    facts.COMPARES
+    | facts.GIVES_INDEX
+    | facts.DETACHES
+    | {"tensor", "as_tensor", "from_numpy", "arange", "full"}
+)
 _ASKED = frozenset({Tag.MODULE, Tag.INSTANCE, Tag.REPLAY_BUFFER, Tag.ENVIRONMENT})
 
 
@@ -70,6 +78,8 @@ class Origins:
                     yield from self._called(node)
             case ast.Subscript(value=value):
                 yield from self._item_of(value, node)
+            case ast.Constant():
+                return
             case ast.BinOp(left=left, right=right):
                 if self.gradients.here.at(node) is not Autograd.OFF:
                     yield left
@@ -128,8 +138,7 @@ class Origins:
         yield from self.gradients.put_into(name.id, self.tree.scope(name).lookup(name.id))
 
     def _attribute(self, node: ast.Attribute) -> Iterator[ast.expr]:
-        ends = node.attr in facts.ENDING_ATTRIBUTES | facts.SHOWING_ATTRIBUTES
-        if ends or self.knowledge.names.qualified(node) is not None:
+        if node.attr in _ENDING_ATTRIBUTES or self.knowledge.names.qualified(node) is not None:
             return
         root = node.value
         while isinstance(root, ast.Attribute):
@@ -164,9 +173,7 @@ class Origins:
         if qualified in facts.LOOKED_AT_BY_BUILTINS or qualified.startswith(("numpy.", "math.")):
             return
         if qualified.startswith("torch."):
-            if name not in facts.COMPARES | facts.GIVES_INDEX | facts.DETACHES and name not in (
-                "tensor", "as_tensor", "from_numpy", "arange", "full",
-            ):  # fmt: skip
+            if name not in _ENDING_FUNCTIONS:
                 yield from arguments
             return
         if qualified in facts.CARRIED_BY_BUILTINS:
@@ -174,9 +181,8 @@ class Origins:
             return
         if isinstance(call.func, ast.Attribute) and not qualified:
             name = call.func.attr
-            ends = facts.GIVES_NUMBER | facts.COMPARES | facts.GIVES_INDEX | facts.DETACHES
             drawn = name == "sample" and not self._made_of_gradient(call.func.value)
-            if (name in ends and not drawn) or name in facts.NEEDS_NO_GRADIENT:
+            if (name in _ENDING_METHODS and not drawn) or name in facts.NEEDS_NO_GRADIENT:
                 return
             owner = self.knowledge.kinds.kind_of(call.func.value)
             if owner.tag in (Tag.TENSOR, Tag.DISTRIBUTION) or self._made_of_gradient(call.func.value):

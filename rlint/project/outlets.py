@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlint.enums import Enum
@@ -21,6 +22,7 @@ _MOST = 400  # places that are looked at for one value
 _MOST_READS = 10 * _MOST  # by which they are met, each perhaps from many bindings
 _LEARNS = frozenset({"backward", "register_hook", "retain_grad", "manual_backward"})
 _CONTAINERS = (Tag.LIST, Tag.DEQUE, Tag.SET, Tag.DICT)
+_ENDS_AS_NUMBER = facts.GIVES_NUMBER | facts.COMPARES
 _TELLS = ("prints", "writes to the log")
 
 
@@ -66,22 +68,23 @@ class Trace:
         self.gradients = gradients
         self.tree = gradients.tree
         self.knowledge = gradients.knowledge
-        self.left: list[Left] = []
+        self._left: list[Left] = []
         self._pending: list[tuple[ast.AST, int | None]] = []
         self._seen: set[object] = set()
         self._reads = 0
 
-    def of(self, expression: ast.expr) -> list[Left]:
+    def of(self, expression: ast.expr) -> Iterator[Left]:
         """Walk from the value of an expression."""
         self._go_on(expression)
         return self._walk()
 
-    def of_binding(self, binding: Binding, scope: Scope) -> list[Left]:
+    def of_binding(self, binding: Binding, scope: Scope) -> Iterator[Left]:
         """Walk from what a binding gives its variable."""
         self._variable(binding, scope)
         return self._walk()
 
-    def _walk(self) -> list[Left]:
+    def _walk(self) -> Iterator[Left]:
+        yield from self._new_ones()
         while self._pending:
             node, item = self._pending.pop()
             if (node, item) in self._seen:
@@ -89,16 +92,21 @@ class Trace:
             self._seen.add((node, item))
             if len(self._seen) > _MOST:
                 self._leave(node, Outlet.HANDED)
-                break
-            self._used(node, item)
-        return self.left
+                self._pending.clear()
+            else:
+                self._used(node, item)
+            yield from self._new_ones()
+
+    def _new_ones(self) -> list[Left]:
+        found, self._left = self._left, []
+        return found
 
     def _go_on(self, node: ast.AST, item: int | None = None) -> None:
         """Follow the value of a node; `item` is the part of a pair that carries the gradient."""
         self._pending.append((node, item))
 
     def _leave(self, node: ast.AST, outlet: Outlet) -> None:
-        self.left.append(Left(node, outlet))
+        self._left.append(Left(node, outlet))
 
     def _compute(self, node: ast.AST, item: int | None = None) -> None:
         """Follow what is computed of the value, if torch records it there."""
@@ -109,19 +117,30 @@ class Trace:
 
     def _used(self, node: ast.AST, item: int | None) -> None:
         parent = self.tree.parents[node]
-        match parent:
+        match parent:  # the frequent ones first
             case ast.Attribute():
                 self._attribute(parent)
-            case ast.Subscript():
-                self._subscript(node, parent, item)
-            case ast.AugAssign(target=target):
-                self._bound(target, None, parent)
+            case ast.Call():
+                self._argument(node, parent)
+            case ast.Assign(targets=targets):
+                for target in targets:
+                    self._bound(target, item, parent)
+            case ast.keyword():
+                self._argument(parent, self.tree.parents[parent])
             case ast.BinOp():
                 self._compute(parent)
-            case ast.UnaryOp(op=op):
-                self._leave(parent, Outlet.NUMBER) if isinstance(op, ast.Not) else self._compute(parent)
+            case ast.Subscript():
+                self._subscript(node, parent, item)
+            case ast.Return():
+                self._leave(parent, Outlet.RETURNED)
+            case ast.Starred() | ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
+                self._go_on(parent)
             case ast.Compare() | ast.Assert() | ast.Slice() | ast.Raise():
                 self._leave(parent, Outlet.NUMBER)
+            case ast.AugAssign(target=target):
+                self._bound(target, None, parent)
+            case ast.UnaryOp(op=op):
+                self._leave(parent, Outlet.NUMBER) if isinstance(op, ast.Not) else self._compute(parent)
             case ast.FormattedValue():
                 self._leave(parent, Outlet.SHOWN)
             case ast.Expr() | ast.Delete():
@@ -132,12 +151,6 @@ class Trace:
                 self._leave(node, Outlet.NUMBER)
             case ast.IfExp() | ast.BoolOp():
                 self._go_on(parent, item)
-            case ast.Starred() | ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
-                self._go_on(parent)
-            case ast.keyword():
-                self._argument(parent, self.tree.parents[parent])
-            case ast.Call():
-                self._argument(node, parent)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 self._go_on(parent)
             case ast.comprehension(target=target, iter=iterable) if iterable is node:
@@ -146,16 +159,11 @@ class Trace:
                 self._leave(node, Outlet.NUMBER)
             case ast.For(target=target, iter=iterable) if iterable is node:
                 self._bound(target, None, parent)
-            case ast.Assign(targets=targets):
-                for target in targets:
-                    self._bound(target, item, parent)
             case ast.AnnAssign(target=target):
                 self._bound(target, item, parent)
             case ast.NamedExpr(target=target):
                 self._bound(target, item, parent)
                 self._go_on(parent, item)
-            case ast.Return():
-                self._leave(parent, Outlet.RETURNED)
             case _:
                 self._leave(parent, Outlet.HANDED)
 
@@ -174,7 +182,7 @@ class Trace:
             self._compute(attribute)
 
     def _method(self, call: ast.Call, name: str) -> None:
-        if name in facts.GIVES_NUMBER | facts.COMPARES:
+        if name in _ENDS_AS_NUMBER:
             self._leave(call, Outlet.NUMBER)
         elif name in facts.GIVES_INDEX:
             self._leave(call, Outlet.INDEX)

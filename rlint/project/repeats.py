@@ -62,10 +62,12 @@ class Repeats:
         """
         if self._buckets is None:
             self._buckets = self._sorted_out()
-        if node not in self._alike:
-            bucket = self._buckets.get(self._key(node), []) if node not in self.tree.buried else []
+        known = self._alike.get(node)
+        if known is None:
+            bucket = self._buckets.get(self._name(node), []) if node not in self.tree.buried else []
             self._alike.update(self._groups(bucket) if len(bucket) > 1 else {node: [node]})
-        return self._alike[node]
+            known = self._alike[node]
+        return known
 
     def is_given_up(self, node: ast.expr) -> bool:
         """Is a call or comprehension written so often by its function, or stands it in a file that repeats
@@ -120,10 +122,17 @@ class Repeats:
 
     def _groups(self, bucket: list[ast.expr]) -> dict[ast.expr, list[ast.expr]]:
         """Each of some expressions with those that have its shape, itself included."""
-        by_shape: dict[_Shape, list[ast.expr]] = {}
+        by_key: dict[tuple[object, ...], list[ast.expr]] = {}
         for node in bucket:
-            by_shape.setdefault(self._shape(node), []).append(node)
+            by_key.setdefault(_key(node), []).append(node)
+        by_shape: dict[_Shape, list[ast.expr]] = {}
         found: dict[ast.expr, list[ast.expr]] = {}
+        for similar in by_key.values():
+            if len(similar) == 1:
+                found[similar[0]] = similar
+                continue
+            for node in similar:
+                by_shape.setdefault(self._shape(node), []).append(node)
         for alike in by_shape.values():
             if len(alike) > _MOST_ALIKE:
                 found.update((node, [node]) for node in alike)
@@ -138,18 +147,20 @@ class Repeats:
         for kind in _COMPARED:
             for node in self.tree.of_type(kind):
                 if node not in self.tree.buried:
-                    buckets.setdefault(self._key(node), []).append(node)
+                    buckets.setdefault(self._name(node), []).append(node)
         return buckets
 
-    def _key(self, node: ast.expr) -> tuple[object, ...]:
-        """What is equal for all that read the same, and told faster than how they read."""
+    def _name(self, node: ast.expr) -> tuple[object, ...]:
+        """Where an expression stands and what it calls by its last name: equal for all that read the same,
+        and told at once.
+        """
         home = self.tree.scope(node).function.node
-        if isinstance(node, ast.Call):
-            func = node.func
-            called = _sign(func), _sign(func.value) if isinstance(func, ast.Attribute) else None
-            return (home, *called, len(node.keywords), *map(_sign, node.args))
-        assert isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp))
-        return (home, type(node), len(node.generators), _sign(node.generators[0].iter))
+        if not isinstance(node, ast.Call):
+            return (home, node.__class__)
+        func = node.func
+        if isinstance(func, ast.Attribute):
+            return (home, func.attr)
+        return (home, func.id if isinstance(func, ast.Name) else func.__class__)
 
     def _shape(self, node: ast.expr) -> _Shape:
         inner = {scope.node for scope in self._scopes_in(node)}
@@ -165,12 +176,13 @@ class Repeats:
         if known is None:
             shape = self._leaf(node)
             if shape is None:
-                parts: list[object] = [type(node)]
+                parts: list[object] = [node.__class__]
                 for name in node._fields:
                     value = getattr(node, name, None)
                     if isinstance(value, list):
+                        number = self._number
                         parts.append(
-                            tuple(self._number(item) if isinstance(item, ast.AST) else item for item in value)
+                            tuple([number(item) if isinstance(item, ast.AST) else item for item in value])
                         )
                     else:
                         parts.append(self._number(value) if isinstance(value, ast.AST) else value)
@@ -182,12 +194,11 @@ class Repeats:
         """What tells a name or a constant; what lies too deep is like nothing else."""
         if node in self.tree.buried:
             return ("buried", node)
-        match node:
-            case ast.Name(id=name):
-                scope = self.tree.scope(node).lookup(name)
-                return (name, scope.node if scope is not None else None)
-            case ast.Constant(value=value):
-                return (type(value), repr(value))
+        if isinstance(node, ast.Name):
+            scope = self.tree.scope(node).lookup(node.id)
+            return (node.id, scope.node if scope is not None else None)
+        if isinstance(node, ast.Constant):
+            return (type(node.value), repr(node.value))
         return None
 
     def _scopes_in(self, node: ast.expr) -> list[Scope]:
@@ -217,6 +228,16 @@ class Repeats:
             else:
                 parts.append(self._described(value, inner, numbers) if isinstance(value, ast.AST) else value)
         return tuple(parts)
+
+
+def _key(node: ast.expr) -> tuple[object, ...]:
+    """What is equal for all that read the same, and told faster than how they read."""
+    if isinstance(node, ast.Call):
+        func = node.func
+        owner = _sign(func.value) if isinstance(func, ast.Attribute) else None
+        return (owner, len(node.keywords), *map(_sign, node.args))
+    assert isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp))
+    return (len(node.generators), _sign(node.generators[0].iter))
 
 
 def _sign(node: ast.expr) -> object:
