@@ -74,9 +74,9 @@ def _call_site(
     values = [(str(position), value) for position, value in enumerate(call.args)]
     values += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
     are_told = bool(path)  # where nobody knows who is called, nobody gets them
+    kind_of = knowledge.kinds.kind_of
     arguments = tuple(
-        alike((name, knowledge.kinds.kind_of(value).aged() if are_told else UNKNOWN))
-        for name, value in values
+        [alike((name, kind_of(value).aged() if are_told else UNKNOWN)) for name, value in values]
     )
     return CallSite(
         alike(path),

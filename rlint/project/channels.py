@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
-from rlint.project.guards import last_name
+from rlint.project.guards import calls_named, last_name
 from rlint.project.kind import Tag
 from rlint.regex import regex
 from rlint.syntax.scopes import How
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from rlint.project.calls import CallGraph
     from rlint.project.knowledge import Knowledge
     from rlint.project.summary import FunctionSummary
+    from rlint.syntax.tree import Tree
 
 _MADE = frozenset({Tag.QUEUE, Tag.SHARED_VALUE, Tag.EVENT})
+_MAKERS = ("Queue", "Value", "Event", "Array")
 _UNBOUNDED = frozenset({"queue.SimpleQueue", "multiprocessing.SimpleQueue"})
 METRICS = "metrics"
 DATA = "data"
@@ -93,9 +95,7 @@ _SIGNALS = {"set": "set", "clear": "clear", "wait": "wait", "is_set": "look", "i
 def made_in(knowledge: Knowledge) -> tuple[Made, ...]:
     """The queues, events and shared values that a file makes and names."""
     found: dict[Made, None] = {}
-    for call in knowledge.tree.of_type(ast.Call):
-        if not _may_make(call):
-            continue
+    for call in _may_make(knowledge.tree):
         kind = knowledge.kinds.kind_of(call)
         if kind.tag not in _MADE or not kind.fresh:
             continue
@@ -106,9 +106,11 @@ def made_in(knowledge: Knowledge) -> tuple[Made, ...]:
     return tuple(found)
 
 
-def _may_make(call: ast.Call) -> bool:
-    name = last_name(call.func) or ""
-    return name.endswith(("Queue", "Value", "Event", "Array"))
+def _may_make(tree: Tree) -> list[ast.Call]:
+    """The calls that make what workers share, by their names."""
+    calls = tree.written.calls
+    unnamed = (last_name(call.func) or "" for call in calls.get("", ()))
+    return calls_named({name for name in (*calls, *unnamed) if name.endswith(_MAKERS)}, tree)
 
 
 def _are_many(call: ast.Call, knowledge: Knowledge) -> bool:
@@ -174,9 +176,9 @@ def _bound_name(target: ast.expr) -> str | None:
 def carried_in(knowledge: Knowledge) -> tuple[tuple[str, str], ...]:
     """What a file puts into queues: the queue's last name, and METRICS, DATA or UNSURE."""
     found: dict[tuple[str, str], None] = {}
-    for call in knowledge.tree.of_type(ast.Call):
+    for call in knowledge.tree.written.calls_of(("put", "put_nowait")):
         match call.func:
-            case ast.Attribute(attr="put" | "put_nowait", value=owner) if call.args or call.keywords:
+            case ast.Attribute(value=owner) if call.args or call.keywords:
                 tag = knowledge.kinds.kind_of(owner).tag
                 name = last_name(owner)
                 if name and tag in (Tag.QUEUE, Tag.UNKNOWN):
@@ -237,9 +239,9 @@ def is_named_for_metrics(name: str) -> bool:
 def signals_in(knowledge: Knowledge) -> tuple[Signal, ...]:
     """What the functions of a file do with events."""
     found: dict[Signal, None] = {}
-    for call in knowledge.tree.of_type(ast.Call):
+    for call in knowledge.tree.written.calls_of(_SIGNALS):
         match call.func:
-            case ast.Attribute(attr=method, value=owner) if method in _SIGNALS:
+            case ast.Attribute(attr=method, value=owner):
                 tag = knowledge.kinds.kind_of(owner).tag
                 # the name is what is asked for later, so that a `wait` on something else does no harm
                 if tag is Tag.EVENT or (tag is Tag.UNKNOWN and last_name(owner)):

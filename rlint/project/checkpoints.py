@@ -19,6 +19,9 @@ _OBJECTS = frozenset({"pickle.dump", "cloudpickle.dump", "joblib.dump", "dill.du
 _UNMISTAKABLE = frozenset(
     "save_pretrained save_checkpoint save_model save_weights save_replay_buffer".split()
 )
+_SAVE = _WEIGHTS | _OBJECTS
+_NAMES = frozenset(name.rpartition(".")[2] for name in _SAVE) | _UNMISTAKABLE
+"""The names of methods and of functions of modules that may write a checkpoint."""
 _LEARNED = regex(
     r"agent|model|policy|(^|_)(q_?)?net(work)?s?($|_)|actor|critic|q_table|replay|memory|buffer|state_dict|weights"
     r"|params|checkpoint|ckpt|learner|optim|trainer"
@@ -31,8 +34,10 @@ _MOST_ARGUMENTS = 2
 
 def writes_checkpoint(call: ast.Call, knowledge: Knowledge) -> bool:
     """Does a call of a library write what was learned to a file? Data that is stored in parts is none."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr not in _NAMES:
+        return False
     qualified = knowledge.names.qualified(call.func)
-    if qualified is not None and qualified in _WEIGHTS | _OBJECTS:
+    if qualified is not None and qualified in _SAVE:
         given = call.args[0] if call.args else None
         if given is None or knowledge.kinds.kind_of(given).tag in _DATA:
             return False

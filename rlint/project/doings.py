@@ -73,25 +73,23 @@ class _Reader:
             function = self._home(call)
             if function is not None:
                 self._read_call(call, function)
-        for node in self.tree.of_type(ast.Attribute):
-            stored = isinstance(node.ctx, (ast.Store, ast.Del))
-            if stored and self.parts.is_self(node.value):
+        for node in self.tree.written.attribute_stores:
+            if self.parts.is_self(node.value):
                 self._note_kept(node.attr, node)
-            elif node.attr == "training" and not stored:
-                function = self._home(node)
-                if function is not None:
-                    self._doings(function).reads_training = True
+        for node in self.tree.written.attributes.get("training", ()):
+            function = self._home(node) if isinstance(node.ctx, ast.Load) else None
+            if function is not None:
+                self._doings(function).reads_training = True
         for declared in self.tree.of_type(ast.Global):
             function = self._home(declared)
             if function is not None:
                 self._doings(function).opaque = True
-        for item in self.tree.of_type(ast.Subscript):
-            if isinstance(item.ctx, (ast.Store, ast.Del)):
-                for attribute in self._roots(item.value) or ():
-                    self._note_kept(attribute, item)
-                function = self._home(item)
-                if function is not None and self._is_of_others(item.value):
-                    self._doings(function).opaque = True
+        for item in self.tree.written.item_stores:
+            for attribute in self._roots(item.value) or ():
+                self._note_kept(attribute, item)
+            function = self._home(item)
+            if function is not None and self._is_of_others(item.value):
+                self._doings(function).opaque = True
         return self.found
 
     def _home(self, node: ast.AST) -> Function | None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from rlint.project.guards import last_name
+from rlint.project.guards import calls_named
 from rlint.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ ADDS = frozenset(
     push_transition put record remember store store_experience store_memory store_transition""".split()
 )
 _EMPTIES = frozenset({"clear", "reset"})
+_FEEDS = ADDS | _EMPTIES
+_LOOKS_UP = ("getattr", "hasattr", "attrgetter")
 
 
 def only_fed(uses: Iterable[ast.expr], tree: Tree) -> bool:
@@ -27,16 +29,24 @@ def only_fed(uses: Iterable[ast.expr], tree: Tree) -> bool:
 def attributes_fed(knowledge: Knowledge) -> frozenset[str]:
     """The names of the attributes that a file reads only to add something to their values."""
     tree = knowledge.tree
-    fed: set[str] = set()
-    used: set[str] = set()
-    for node in tree.of_type(ast.Attribute):
-        if isinstance(node.ctx, ast.Load):
-            (fed if _is_fed(node, tree) else used).add(node.attr)
-    for call in tree.of_type(ast.Call):
-        if last_name(call.func) in ("getattr", "hasattr", "attrgetter"):
-            names = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
-            used.update(part for name in names if isinstance(name, str) for part in name.split("."))
-    return frozenset(fed - used)
+    added_to = {
+        method.value.attr
+        for name in _FEEDS
+        for method in tree.written.attributes.get(name, ())
+        if isinstance(method.value, ast.Attribute) and _is_fed(method.value, tree)
+    }
+    every = tree.written.attributes
+    fed = (name for name in added_to if only_fed(every[name], tree))
+    return frozenset(fed) - looked_up(tree)
+
+
+def looked_up(tree: Tree) -> set[str]:
+    """The names of the attributes that a file looks up by their names: `getattr(agent, "steps")`."""
+    found: set[str] = set()
+    for call in calls_named(_LOOKS_UP, tree):
+        names = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
+        found.update(part for name in names if isinstance(name, str) for part in name.split("."))
+    return found
 
 
 def _is_fed(use: ast.expr, tree: Tree) -> bool:
@@ -45,7 +55,7 @@ def _is_fed(use: ast.expr, tree: Tree) -> bool:
     call = tree.parents.get(method) if isinstance(method, ast.Attribute) else None
     return (
         isinstance(method, ast.Attribute)
-        and method.attr in ADDS | _EMPTIES
+        and method.attr in _FEEDS
         and isinstance(call, ast.Call)
         and call.func is method
         and isinstance(tree.parents.get(call), ast.Expr)

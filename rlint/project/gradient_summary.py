@@ -38,13 +38,8 @@ class GradientSummaries:
         self.knowledge = knowledge
         self.here = knowledge.autograd
         self.gradients = Gradients(knowledge, self.here)
-        self._returns: dict[ast.AST | None, list[ast.expr]] = {}
-        if self.concerned:
-            for node in knowledge.tree.of_type(ast.Return):
-                if node.value is not None and not isinstance(node.value, ast.Constant):
-                    self._returns.setdefault(knowledge.tree.function(node), []).append(node.value)
 
-    @property
+    @cached_property
     def concerned(self) -> bool:
         """Has the file to do with torch at all?"""
         return "torch" in self.knowledge.tree.text
@@ -62,7 +57,7 @@ class GradientSummaries:
         if not self.concerned:
             return
         summary.turns_autograd = self.here.turned_by(node)
-        returned = self._returns.get(node, [])
+        returned = self._returned(node)
         paths: dict[str, None] = {}
         for value in returned:
             sources = self.gradients.sources(value)
@@ -75,6 +70,11 @@ class GradientSummaries:
             summary.keeps_gradient = any(map(self._is_kept, calls))
         if len(node.body) <= _SMALL and returned and _lets_end(node):
             summary.releases = self._released(node)
+
+    def _returned(self, node: Function) -> list[ast.expr]:
+        """What a function returns, constants left out."""
+        values = [statement.value for statement in self.knowledge.tree.written.returns.get(node, ())]
+        return [value for value in values if value is not None and not isinstance(value, ast.Constant)]
 
     @cached_property
     def _calls(self) -> dict[ast.AST | None, list[ast.Call]]:

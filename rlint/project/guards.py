@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection
 
 from rlint.findings import Heat
 from rlint.frozen import frozen
 from rlint.project.first_use import made_before
 from rlint.regex import regex
 from rlint.syntax.tree import FUNCTIONS, LOOPS, Tree
-from rlint.syntax.walk import below
+from rlint.syntax.walk import below, place_in_order
 
 RARE_PERIOD = 50
 """Every so many passes a guarded line counts as one level colder than its loop."""
@@ -185,6 +186,13 @@ def _conjuncts(test: ast.expr) -> list[ast.expr]:
             else []
         )
     return [test]
+
+
+def calls_named(names: Collection[str], tree: Tree) -> list[ast.Call]:
+    """The calls in a file of what has one of these last names, in source order."""
+    calls = tree.written.calls_of(names)
+    others = [call for call in tree.written.calls.get("", ()) if last_name(call.func) in names]
+    return sorted([*calls, *others], key=place_in_order) if others else calls
 
 
 def last_name(expression: ast.AST) -> str | None:

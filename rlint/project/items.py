@@ -100,9 +100,9 @@ def _appended(name: ast.Name, knowledge: Knowledge) -> ast.expr | None:
     tree = knowledge.tree
     scope = tree.scope(name).lookup(name.id)
     found: list[ast.expr] = []
-    for attribute in tree.of_type(ast.Attribute):
+    for attribute in tree.written.attributes.get("append", ()):
         match attribute, tree.parents[attribute]:
-            case ast.Attribute(value=ast.Name(id=owner) as holder, attr="append"), ast.Call(args=[value]):
+            case ast.Attribute(value=ast.Name(id=owner) as holder), ast.Call(args=[value]):
                 if owner == name.id and tree.scope(holder).lookup(owner) is scope:
                     found.append(value)
     return found[0] if len(found) == 1 else None
@@ -118,12 +118,14 @@ def applications(knowledge: Knowledge) -> dict[Function, tuple[Application, ...]
         if node.keywords or len(node.args) != 1 or not isinstance(node.args[0], ast.Name):
             continue
         function = tree.function(node)
-        path = knowledge.effects.path_of(node) if function is not None else None
-        place = place_of(node.args[0], knowledge) if path is not None else None
-        if path is None or function is None or place is None or not isinstance(place.root, ast.Name):
+        place = place_of(node.args[0], knowledge) if function is not None else None
+        if function is None or place is None or not isinstance(place.root, ast.Name):
             continue
         bindings = knowledge.flow.reaching(place.root)
         if place.depth > 1 or [(b.how, b.statement) for b in bindings] != [(How.PARAMETER, function)]:
+            continue
+        path = knowledge.effects.path_of(node)
+        if path is None:
             continue
         if _is_always_run(node, function, order):
             application = Application(path, place.root.id, items=place.depth == 1)

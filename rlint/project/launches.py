@@ -21,6 +21,8 @@ THREAD = "thread"
 _RUNS_LATER = frozenset({"target", "fn", "func", "function", "worker_fn"})
 _SUBMITS = frozenset({"submit", "apply", "apply_async"})
 _MAPS = frozenset({"map", "imap", "imap_unordered", "starmap", "map_async", "starmap_async"})
+_POOLED = _SUBMITS | _MAPS
+_MAPPERS = frozenset({"builtins.map", "builtins.filter"})
 _THREAD_POOLS = frozenset({"concurrent.futures.ThreadPoolExecutor", "multiprocessing.pool.ThreadPool"})
 _TARGET_PLACE = {"Process": 1, "Thread": 1, "Timer": 1, "spawn": 0, "start_processes": 0}
 """Where the target stands among the positional arguments."""
@@ -32,15 +34,14 @@ def handed_over(call: ast.Call, knowledge: Knowledge) -> list[CallSite]:
     """
     name = last_name(call.func) or ""
     spawned = _starts(call, name, knowledge)
-    qualified = knowledge.names.qualified(call.func) or ""
     pooled = ""
     handed: list[ast.expr] = []
     if spawned:
         handed = _targets(call, name)
-    elif name in _SUBMITS | _MAPS and isinstance(call.func, ast.Attribute):
+    elif name in _POOLED and isinstance(call.func, ast.Attribute):
         handed = call.args[:1]
         pooled = _pool_of(call.func.value, knowledge)
-    elif qualified in ("builtins.map", "builtins.filter"):
+    elif knowledge.names.qualified(call.func) in _MAPPERS:
         handed = call.args[:1]
     found = []
     for value in handed:
@@ -84,7 +85,7 @@ def _starts(call: ast.Call, name: str, knowledge: Knowledge) -> str:
         qualified = knowledge.names.qualified(call.func) or ""
         named = any(keyword.arg in _RUNS_LATER for keyword in call.keywords)
         return PROCESS if named or qualified.startswith("torch.multiprocessing.") else ""
-    if not (name in _TARGET_PLACE or any(keyword.arg == "target" for keyword in call.keywords)):
+    if name not in _TARGET_PLACE and "target" not in [keyword.arg for keyword in call.keywords]:
         return ""
     if knowledge.kinds.kind_of(call).tag is Tag.PROCESS or name.endswith("Process"):
         return PROCESS

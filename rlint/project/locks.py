@@ -156,9 +156,9 @@ class Locks:
 
     def _brackets(self) -> Iterator[Section]:
         """`lock.acquire()` … `lock.release()`, in one block or in the `finally` of the `try` that follows."""
-        for call in self.tree.of_type(ast.Call):
+        for call in self.tree.written.calls_of(("acquire",)):
             match call:
-                case ast.Call(func=ast.Attribute(attr="acquire", value=lock)):
+                case ast.Call(func=ast.Attribute(value=lock)):
                     pass
                 case _:
                     continue

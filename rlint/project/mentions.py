@@ -6,11 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 
-from rlint.project.guards import last_name
+from rlint.project.guards import calls_named, last_name
 from rlint.project.knowledge import Knowledge
 from rlint.project.mention import ACCESSOR, ENDS, Mention, Sort
 from rlint.syntax.imports import absolute_module
 from rlint.syntax.tree import FUNCTIONS, Tree
+from rlint.syntax.walk import place_in_order
 
 _KEEP_THE_NAME = frozenset(
     {"builtins.staticmethod", "builtins.classmethod", "abc.abstractmethod", "functools.lru_cache"}
@@ -50,11 +51,7 @@ def looks_up_names(knowledge: Knowledge) -> bool:
         assert isinstance(node, ast.FunctionDef)
         if node.name in _BY_NAME:
             return True
-    for call in tree.of_type(ast.Call):
-        assert isinstance(call, ast.Call)
-        if last_name(call.func) in _BY_NAME and not _is_written_out(call):
-            return True
-    return False
+    return not all(map(_is_written_out, calls_named(_BY_NAME, tree)))
 
 
 def _is_written_out(call: ast.Call) -> bool:
@@ -69,10 +66,8 @@ def _is_written_out(call: ast.Call) -> bool:
 
 def _names(tree: Tree, attributes: frozenset[str]) -> set[str]:
     functions = (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef))
-    found = set(attributes)
-    found.update(node.attr for node in tree.of_type(ast.Attribute))
+    found = {*attributes, *tree.written.attributes, *tree.variables.names}
     found.update(node.name for node in functions)  # type: ignore[attr-defined]
-    found.update(node.id for node in tree.of_type(ast.Name))
     imports = tree.of_type(ast.ImportFrom)
     found.update(alias.name for node in imports for alias in node.names)
     return found
@@ -84,8 +79,10 @@ def _known(names: set[str], knowledge: Knowledge) -> Iterator[Mention]:
     span = tree.positions.span
     for function in tree.of_type(ast.FunctionDef):
         assert isinstance(function, ast.FunctionDef)
+        if function.name not in names:
+            continue
         matched = re.compile(r"def\s+").match(tree.text, span(function)[0])
-        if function.name in names and matched is not None and _may_be_renamed(function, knowledge):
+        if matched is not None and _may_be_renamed(function, knowledge):
             yield Mention(function.name, matched.end(), Sort.DEFINITION, tree.qualname(function))
     for imported in tree.of_type(ast.ImportFrom):
         assert isinstance(imported, ast.ImportFrom)
@@ -94,13 +91,13 @@ def _known(names: set[str], knowledge: Knowledge) -> Iterator[Mention]:
             if alias.name in names:
                 path = f"{base}.{alias.name}" if base else alias.name
                 yield Mention(alias.name, span(alias)[0], Sort.IMPORT, path)
-    for name in tree.of_type(ast.Name):
-        assert isinstance(name, ast.Name)
-        if name.id in names and isinstance(name.ctx, ast.Load):
+    variables = [name for used in names for name in tree.variables.named(used)]
+    for name in sorted(variables, key=place_in_order):
+        if isinstance(name.ctx, ast.Load):
             yield Mention(name.id, span(name)[0], Sort.USE, knowledge.names.qualified(name) or "")
-    for attribute in tree.of_type(ast.Attribute):
-        assert isinstance(attribute, ast.Attribute)
-        if attribute.attr in names and isinstance(attribute.ctx, ast.Load):
+    attributes = [attribute for used in names for attribute in tree.written.attributes.get(used, ())]
+    for attribute in sorted(attributes, key=place_in_order):
+        if isinstance(attribute.ctx, ast.Load):
             start = span(attribute)[1] - len(attribute.attr)
             yield Mention(attribute.attr, start, Sort.USE, _path_of(attribute, knowledge))
 

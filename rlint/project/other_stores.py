@@ -14,6 +14,7 @@ from rlint.project.knowledge import Knowledge
 from rlint.project.summary import ClassSummary, ModuleSummary
 from rlint.syntax.walk import below
 
+_GIVES = ("__setattr__", "__getattribute__")
 _Owner = Callable[[ast.Name], ast.ClassDef | None]
 _Stored = Callable[[ast.Attribute], Kind | None]
 
@@ -27,7 +28,7 @@ def doubt_attributes(
     target is given (None: the kind that it has).
     """
     above = _bases(knowledge)
-    for attribute in knowledge.tree.of_type(ast.Attribute):
+    for attribute in knowledge.tree.written.attribute_stores:
         if not isinstance(attribute.ctx, ast.Store):
             continue
         if not isinstance(attribute.value, ast.Name):
@@ -49,12 +50,12 @@ def doubt_attributes(
     for name, bases in above.items():
         for base in bases:
             _override(summary.classes[base], summary.classes[name])
-    for call in knowledge.tree.of_type(ast.Call):
+    for call in knowledge.tree.written.calls_of(("setattr", "__setattr__", "update")):
         _set_by_name(call, summary, knowledge, self_class)
     _set_in_namespaces(summary, knowledge, self_class)
     for method in knowledge.tree.of_type(ast.FunctionDef):
         around = knowledge.tree.parents[method]
-        if isinstance(around, ast.ClassDef) and gives_something_else(method):
+        if method.name in _GIVES and isinstance(around, ast.ClassDef) and gives_something_else(method):
             name = knowledge.tree.qualname(around)
             for known in (name, *above.get(name, ())):
                 _forget(summary.classes[known])
@@ -165,7 +166,7 @@ def _set_in_namespaces(summary: ModuleSummary, knowledge: Knowledge, self_class:
 
 def gives_something_else(method: ast.FunctionDef) -> bool:
     """Is this a `__setattr__` or `__getattribute__` that does not just hand on what it is given?"""
-    if method.name not in ("__setattr__", "__getattribute__"):
+    if method.name not in _GIVES:
         return False
     names = [parameter.arg for parameter in method.args.args[1:]]
     handed_on = [

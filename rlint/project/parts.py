@@ -233,13 +233,13 @@ class Parts:
         if self._grown is not None:
             return self._grown
         grown: dict[object, list[ast.expr]] = {}
-        for call in self.tree.of_type(ast.Call):
+        for call in self.tree.written.calls_of(GROWS):
             match call.func:
-                case ast.Attribute(value=ast.Name(id=name) as owner, attr=method) if method in GROWS:
+                case ast.Attribute(value=ast.Name(id=name) as owner, attr=method):
                     if len(call.args) > GROWS[method]:
                         scope = self.tree.scope(owner).lookup(name)
                         grown.setdefault((scope, name), []).append(call.args[GROWS[method]])
-        for target in self.tree.of_type(ast.Subscript):
+        for target in self.tree.written.item_stores:
             parent = self.tree.parents[target]
             stored = isinstance(target.ctx, ast.Store) and isinstance(target.value, ast.Name)
             if stored and isinstance(parent, ast.Assign):

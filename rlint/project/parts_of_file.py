@@ -9,7 +9,10 @@ from itertools import chain
 from rlint.project.knowledge import Knowledge
 from rlint.project.parts import GROWS, UNKNOWN, Part, Parts, unsure
 from rlint.syntax.scopes import How
-from rlint.syntax.tree import FUNCTIONS
+from rlint.syntax.tree import FUNCTIONS, Tree
+from rlint.syntax.walk import place_in_order
+
+_ADDS = frozenset({*GROWS, "setattr", "__init__"})
 
 PartsByName = dict[str, tuple[Part, ...]]
 
@@ -66,22 +69,28 @@ def _returned(knowledge: Knowledge, parts: Parts) -> Found:
 def _stored(knowledge: Knowledge, parts: Parts) -> Found:
     """`self.net = ...`, `self.net[0] = ...`, and attributes in the body of a class."""
     tree = knowledge.tree
-    for target in tree.of_type(ast.Attribute):
-        if not parts.is_self(target.value):
-            continue
-        place: ast.AST = target
-        if isinstance(target.ctx, ast.Load):
-            place = tree.parents[target]
-            if not (isinstance(place, ast.Subscript) and isinstance(place.ctx, ast.Store)):
-                continue
+    for target, place in _places_of_attributes(tree):
         value = _value_for(tree.parents[place])
-        if value is not None:
+        if value is not None and parts.is_self(target.value):
             yield _key(target, target.attr, knowledge), _as_attribute(value, target, parts)
     for node in tree.of_type(ast.ClassDef):
         for name, bindings in tree.scopes[node].bindings.items():
             for binding in bindings:
                 if binding.how is How.ASSIGN and binding.value is not None and not binding.path:
                     yield f"{tree.qualname(node)}.{name}", parts.of(binding.value)
+
+
+def _places_of_attributes(tree: Tree) -> list[tuple[ast.Attribute, ast.expr]]:
+    """The attributes that are stored in, or in whose items something is stored, each with that place."""
+    found: list[tuple[ast.Attribute, ast.expr]] = [(node, node) for node in tree.written.attribute_stores]
+    found += [
+        (part, item)
+        for item in tree.written.item_stores
+        if isinstance(item.ctx, ast.Store)
+        for part in (item.value, item.slice)
+        if isinstance(part, ast.Attribute)
+    ]
+    return sorted(found, key=lambda each: place_in_order(each[0]))
 
 
 def _value_for(statement: ast.AST) -> ast.expr | None:
@@ -93,7 +102,7 @@ def _value_for(statement: ast.AST) -> ast.expr | None:
 
 def _added(knowledge: Knowledge, parts: Parts) -> Found:
     """`self.layers.append(...)`, `self.add_module(name, ...)`, `setattr(self, name, ...)`."""
-    for call in knowledge.tree.of_type(ast.Call):
+    for call in knowledge.tree.written.calls_of(_ADDS):
         match call.func:
             case ast.Attribute(value=ast.Attribute(value=owner, attr=attribute), attr=method) if (
                 method in GROWS and parts.is_self(owner) and len(call.args) > GROWS[method]

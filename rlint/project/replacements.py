@@ -8,45 +8,41 @@ from collections.abc import Callable, Iterator
 from rlint.syntax.tree import Tree
 
 _Resolve = Callable[[ast.expr], str | None]
-_PATCHES = frozenset({"patch", "setattr", "delattr", "object"})
+_PATCHES = frozenset({"patch", "setattr", "delattr", "object", "multiple"})
 """The last names of `mock.patch`, `monkeypatch.setattr`, `mock.patch.object` and their kin."""
 
 
 def replaced_paths(tree: Tree, resolve: _Resolve) -> Iterator[str]:
     """The dotted names of what is set or deleted in modules and classes, settings aside."""
-    for node in tree.of_type(ast.Attribute):
-        if not isinstance(node.ctx, ast.Load) and not _is_setting(tree.parents.get(node)):
+    for node in tree.written.attribute_stores:
+        if not _is_setting(tree.parents.get(node)):
             path = resolve(node)
             if path:
                 yield path
-    for call in tree.of_type(ast.Call):
+    for call in tree.written.calls_of(_PATCHES):
         yield from _patched(call, resolve)
-    for subscript in tree.of_type(ast.Subscript):
-        if not isinstance(subscript.ctx, ast.Load):
-            owner, key = _namespace(subscript.value), subscript.slice
-            base = resolve(owner) if owner is not None else None
-            if base and isinstance(key, ast.Constant) and isinstance(key.value, str):
-                yield f"{base}.{key.value}"
+    for subscript in tree.written.item_stores:
+        owner, key = _namespace(subscript.value), subscript.slice
+        base = resolve(owner) if owner is not None else None
+        if base and isinstance(key, ast.Constant) and isinstance(key.value, str):
+            yield f"{base}.{key.value}"
 
 
 def names_set_by_text(tree: Tree) -> frozenset[str]:
     """The names of the module that `exec("...")`, `globals()["..."] = ...` and their kin bind."""
     found: set[str] = set()
-    for subscript in tree.of_type(ast.Subscript):
-        if isinstance(subscript.ctx, ast.Load) or not isinstance(subscript.slice, ast.Constant):
+    for subscript in tree.written.item_stores:
+        if not isinstance(subscript.slice, ast.Constant):
             continue
         if _is_own_namespace(subscript.value):
             found.add(str(subscript.slice.value))
-    for attribute in tree.of_type(ast.Attribute):
-        if not isinstance(attribute.ctx, ast.Load):
-            match attribute:
-                case ast.Attribute(
-                    value=ast.Name(id=name), attr="__code__" | "__defaults__" | "__kwdefaults__"
-                ):
-                    found.add(name)
-                case ast.Attribute(value=owner, attr=name) if _is_own_module(owner):
-                    found.add(name)
-    for call in tree.of_type(ast.Call):
+    for attribute in tree.written.attribute_stores:
+        match attribute:
+            case ast.Attribute(value=ast.Name(id=name), attr="__code__" | "__defaults__" | "__kwdefaults__"):
+                found.add(name)
+            case ast.Attribute(value=owner, attr=name) if _is_own_module(owner):
+                found.add(name)
+    for call in tree.written.calls_of(("setattr", "exec", "update")):
         match call:
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(name)), _]) if (
                 _is_own_module(owner)
@@ -72,9 +68,9 @@ def _patched(call: ast.Call, resolve: _Resolve) -> Iterator[str]:
     function = call.func
     last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     match call.args:
-        case [ast.Constant(value=str(path)), *_] if last in _PATCHES and "." in path:
+        case [ast.Constant(value=str(path)), *_] if last != "multiple" and "." in path:
             yield path
-        case [owner, ast.Constant(value=str(name)), *_] if last in _PATCHES:
+        case [owner, ast.Constant(value=str(name)), *_] if last != "multiple":
             base = resolve(owner)
             if base:
                 yield f"{base}.{name}"

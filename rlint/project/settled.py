@@ -37,14 +37,12 @@ def sets(knowledge: Knowledge) -> dict[str, tuple[tuple[str, str], ...]]:
 
 
 def _written(knowledge: Knowledge) -> Iterator[tuple[ast.expr, str, ast.AST]]:
-    for node in knowledge.tree.of_type(ast.Attribute):
-        if isinstance(node.ctx, (ast.Store, ast.Del)):
-            yield node.value, node.attr, node
-    for call in knowledge.tree.of_type(ast.Call):
+    for node in knowledge.tree.written.attribute_stores:
+        yield node.value, node.attr, node
+    for call in knowledge.tree.written.calls_of(_BY_NAME):
         match call:
-            case ast.Call(func=ast.Name(id=name), args=[owner, ast.Constant(value=str(attribute)), *_]):
-                if name in _BY_NAME:
-                    yield owner, attribute, call
+            case ast.Call(func=ast.Name(), args=[owner, ast.Constant(value=str(attribute)), *_]):
+                yield owner, attribute, call
 
 
 def _path_of(owner: ast.expr, knowledge: Knowledge) -> str:

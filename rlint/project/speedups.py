@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 
-from rlint.project.guards import last_name
 from rlint.project.knowledge import Knowledge
 from rlint.regex import regex
 
@@ -46,41 +46,52 @@ _ON_CUDA = regex(r"^cuda(:\d+|:\{|:$|$)")
 _ASKS_FOR_CUDA = frozenset(
     {"torch.cuda.is_available", "torch.cuda.device_count", "torch.cuda.current_device"}
 )
+_CUDA_QUESTIONS = frozenset(name.rpartition(".")[2] for name in _ASKS_FOR_CUDA)
+_LONGEST_NAME = 39
+"""What is longer is no name, but text."""
 
 
 def speedups_of(knowledge: Knowledge) -> frozenset[str]:
     """The words above that hold for a file; configuration by name (`args.use_amp`, `"--fp16"`) counts."""
     tree = knowledge.tree
     found: set[str] = set()
-    for scope in tree.scopes.values():
-        for bindings in scope.bindings.values():
-            for target in filter(None, (binding.target for binding in bindings)):
-                parts = target.split(".")
-                found.update(word for word, names in _LIBRARIES.items() if parts[0] in names)
-                found.update((THREADS,) if parts[-1] in _SETS_THREADS else ())
-                if parts[0] == "torch":
-                    found.update((COMPILED,) if parts[-1] == "compile" else _named(parts[-1]))
-    for attribute in tree.of_type(ast.Attribute):
-        if attribute.attr == "compile":
-            qualified = knowledge.names.qualified(attribute) or ""
-            found.update(() if qualified.startswith(_NO_COMPILER) else (COMPILED,))
-        else:  # `args.precision`, but not the `precision=` of numbers that are printed
-            found.update((PRECISION,) if attribute.attr == "precision" else _named(attribute.attr))
-        if attribute.attr in _SETS_THREADS:
-            found.add(THREADS)
-        if attribute.attr in ("is_available", "device_count", "current_device"):
-            found.update((CUDA,) if knowledge.names.qualified(attribute) in _ASKS_FOR_CUDA else ())
-    for keyword in tree.of_type(ast.keyword):
-        found.update((THREADS,) if keyword.arg in _SETS_THREADS else _named(keyword.arg or ""))
-    for constant in tree.of_type(ast.Constant):
-        if isinstance(constant.value, str) and len(constant.value) < 40:  # a name, no text
-            found.update(_named(constant.value.lstrip("-").replace("-", "_")))
-            found.update((THREADS,) if constant.value in _SETS_THREADS else ())
-            found.update((CUDA,) if _ON_CUDA.match(constant.value) else ())
-    for call in tree.of_type(ast.Call):
-        if isinstance(call.func, ast.Attribute) and last_name(call.func) == "cuda":
-            found.add(CUDA)
+    every = (bindings for scope in tree.scopes.values() for bindings in scope.bindings.values())
+    for target in {binding.target for bindings in every for binding in bindings} - {""}:
+        parts = target.split(".")
+        found.update(word for word, names in _LIBRARIES.items() if parts[0] in names)
+        found.update((THREADS,) if parts[-1] in _SETS_THREADS else ())
+        if parts[0] == "torch":
+            found.update((COMPILED,) if parts[-1] == "compile" else _named(parts[-1]))
+    for name, attributes in tree.written.attributes.items():
+        found.update(_told_by_attributes(name, attributes, knowledge))
+    for name in {keyword.arg or "" for keyword in tree.of_type(ast.keyword)}:
+        found.update((THREADS,) if name in _SETS_THREADS else _named(name))
+    texts = {node.value for node in tree.of_type(ast.Constant) if isinstance(node.value, str)}
+    for text in (text for text in texts if len(text) <= _LONGEST_NAME):
+        found.update(_named(text.lstrip("-").replace("-", "_")))
+        found.update((THREADS,) if text in _SETS_THREADS else ())
+        found.update((CUDA,) if _ON_CUDA.match(text) else ())
+    if any(isinstance(call.func, ast.Attribute) for call in tree.written.calls.get("cuda", ())):
+        found.add(CUDA)
     return frozenset(found)
+
+
+def _told_by_attributes(name: str, attributes: list[ast.Attribute], knowledge: Knowledge) -> Iterator[str]:
+    """What the attributes of one name say."""
+    if name == "compile":
+        qualified = (knowledge.names.qualified(attribute) or "" for attribute in attributes)
+        if not all(path.startswith(_NO_COMPILER) for path in qualified):
+            yield COMPILED
+    elif name == "precision":  # `args.precision`, but not the `precision=` of numbers that are printed
+        yield PRECISION
+    else:
+        yield from _named(name)
+    if name in _SETS_THREADS:
+        yield THREADS
+    if name in _CUDA_QUESTIONS and any(
+        knowledge.names.qualified(attribute) in _ASKS_FOR_CUDA for attribute in attributes
+    ):
+        yield CUDA
 
 
 @cache

@@ -17,9 +17,8 @@ from rlint.project.counters import follows_from_itself
 from rlint.project.descents import Walks, storage_of
 from rlint.project.doings import doings
 from rlint.project.falls_through import may_fall_through
-from rlint.project.fed import attributes_fed
+from rlint.project.fed import attributes_fed, looked_up
 from rlint.project.gradient_summary import GradientSummaries
-from rlint.project.guards import last_name
 from rlint.project.index import Index
 from rlint.project.items import applications
 from rlint.project.kind import UNKNOWN, Device, Kind, Tag
@@ -39,7 +38,7 @@ from rlint.project.work import does_work, remembers, watches_others
 from rlint.syntax.forms import is_property, is_staticmethod
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
-from rlint.syntax.walk import children
+from rlint.syntax.walk import is_in, place_in_order
 
 _CONTAINERS = frozenset({Tag.TUPLE, Tag.LIST, Tag.DICT, Tag.ITERATOR})
 # decorators that hand on what the function returns, and keep nothing of it
@@ -241,18 +240,11 @@ def _returned(node: Function, kinds: Kinds) -> tuple[Kind, ...]:
     if yields:
         return () if node.decorator_list else (_iterator(yields, kinds),)
     found: list[Kind] = []
-    stack: list[ast.AST] = list(node.body)
-    while stack:
-        child = stack.pop()
-        if isinstance(child, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
-            continue
-        if isinstance(child, ast.Return):
-            kind = kinds.kind_of(child.value) if child.value is not None else Kind(Tag.NONE)
-            if not kind and not kind.of:
-                return ()
-            found.append(kind)
-        elif isinstance(child, ast.stmt) or hasattr(child, "body"):
-            stack.extend(children(child))
+    for returned in reversed(kinds.tree.written.returns.get(node, ())):
+        kind = kinds.kind_of(returned.value) if returned.value is not None else Kind(Tag.NONE)
+        if not kind and not kind.of:
+            return ()
+        found.append(kind)
     if found and may_fall_through(node.body):
         found.append(Kind(Tag.NONE))
     return tuple(dict.fromkeys(found))
@@ -261,7 +253,7 @@ def _returned(node: Function, kinds: Kinds) -> tuple[Kind, ...]:
 def _yields_of(function: Function, tree: Tree) -> list[ast.Yield | ast.YieldFrom]:
     """The `yield`s that make a function a generator."""
     every: list[ast.Yield | ast.YieldFrom] = [*tree.of_type(ast.Yield), *tree.of_type(ast.YieldFrom)]
-    return [node for node in every if tree.function(node) is function]
+    return [node for node in every if is_in(node, function) and tree.function(node) is function]
 
 
 def _iterator(yields: list[ast.Yield | ast.YieldFrom], kinds: Kinds) -> Kind:
@@ -294,11 +286,7 @@ def _attributes_read(knowledge: Knowledge) -> frozenset[str]:
     """The attributes that a file reads, those looked up by name (`getattr(agent, "steps")`) included."""
     tree = knowledge.tree
     read = {node.attr for node in tree.of_type(ast.Attribute) if isinstance(node.ctx, ast.Load)}
-    for call in tree.of_type(ast.Call):
-        if last_name(call.func) in ("getattr", "hasattr", "attrgetter"):
-            names = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
-            read.update(part for name in names if isinstance(name, str) for part in name.split("."))
-    return frozenset(read)
+    return frozenset(read | looked_up(tree))
 
 
 def _add_attributes(summary: ModuleSummary, knowledge: Knowledge) -> None:
@@ -318,7 +306,7 @@ def _add_attributes(summary: ModuleSummary, knowledge: Knowledge) -> None:
                         kind = Kind(Tag.STR)  # the default of a field: nobody knows what it will name
                     _join_attribute(attributes, name, kind)
         summary.classes[tree.qualname(node)].attributes = attributes
-    for attribute in tree.of_type(ast.Attribute):
+    for attribute in tree.written.attribute_stores:
         if isinstance(attribute.ctx, ast.Store) and isinstance(attribute.value, ast.Name):
             owner = _self_class(attribute.value, knowledge)
             if owner is not None:
@@ -343,8 +331,10 @@ def _add_items(summary: ModuleSummary, knowledge: Knowledge) -> None:
         for name, kind in owner.attributes.items():
             if kind.item is not None and kind.tag in (Tag.LIST, Tag.DICT):
                 holders.setdefault(name, []).append(owner)
-    for attribute in knowledge.tree.of_type(ast.Attribute) if holders else ():
-        for owner in holders.get(attribute.attr, ()):
+    attributes = knowledge.tree.written.attributes
+    named = [attribute for name in holders for attribute in attributes.get(name, ())]
+    for attribute in sorted(named, key=place_in_order):
+        for owner in holders[attribute.attr]:
             kind = owner.attributes[attribute.attr]
             item = kind.item or UNKNOWN
             for added in put_in(attribute, knowledge.tree, knowledge.kinds.kind_of):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,11 @@ class Variables:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._by_scope: dict[str, dict[Scope | None, list[ast.Name]]] = {}
+
+    @property
+    def names(self) -> Collection[str]:
+        """All names in the file, whichever variables they are."""
+        return self._by_name.keys()
 
     def named(self, name: str) -> list[ast.Name]:
         """All nodes of this name, whichever variable it is, in source order."""

@@ -1,4 +1,4 @@
-"""The nodes of a file by the names written in them: who looks for a few names need not look at all nodes."""
+"""The nodes of a file by what is written in them: who looks for a few of them need not look at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Written:
-    """The calls, attributes and items of one file. All lists are in source order."""
+    """The calls, attributes, items and `return`s of one file. All lists are in source order."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -44,6 +44,14 @@ class Written:
         found: dict[str, list[ast.Attribute]] = {}
         for node in self._tree.of_type(ast.Attribute):
             found.setdefault(node.attr, []).append(node)
+        return found
+
+    @cached_property
+    def returns(self) -> dict[ast.AST | None, list[ast.Return]]:
+        """The `return`s of each function."""
+        found: dict[ast.AST | None, list[ast.Return]] = {}
+        for node in self._tree.of_type(ast.Return):
+            found.setdefault(self._tree.function(node), []).append(node)
         return found
 
     @cached_property
