@@ -34,7 +34,9 @@ class Rule:
     claims: ClassVar[tuple[str, ...]] = ()
     """What the harness must show: "time", "cpu", "mem", "alloc", "sync:cuda", "exp"."""
     heat: ClassVar[Heat] = Heat.HOT
-    """The coldest code worth a finding; the engine drops findings in colder code."""
+    """The coldest code worth a finding; the engine drops findings in colder code, and hands over no nodes of
+    functions that are cold all through unless it is COLD.
+    """
     opt_in: ClassVar[bool] = False
     """Off unless selected by code, name or ALL."""
     visits: ClassVar[tuple[type[ast.AST], ...]] = ()
@@ -42,6 +44,9 @@ class Rule:
     callees: ClassVar[frozenset[str]] = frozenset()
     """Of the calls that it visits, the rule looks only at those of these names: the last part of what is
     called, as written or as qualified, `deepcopy` for `copy.deepcopy` (all calls, if empty).
+    """
+    attributes: ClassVar[frozenset[str]] = frozenset()
+    """Of the attributes (`x.T`) that it visits, the rule looks only at those of these names (all, if empty).
     """
     triggers: ClassVar[tuple[str, ...]] = ()
     """The rule can find something only in a file whose text contains one of these (all files, if empty)."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable
-from functools import cached_property
 
 from rlint.findings import Heat
 from rlint.project.site import Site
@@ -26,6 +25,8 @@ class Visits:
         for kind in rule.visits:
             if kind is ast.Call and rule.callees:
                 found += self._calls_of(rule.callees, is_cold=rule.heat is Heat.COLD)
+            elif kind is ast.Attribute and rule.attributes:
+                found += self._attributes_of(rule.attributes, is_cold=rule.heat is Heat.COLD)
             elif rule.heat is Heat.COLD:
                 found += self._tree.of_type(kind)
             else:
@@ -35,7 +36,7 @@ class Visits:
 
     def _calls_of(self, names: Collection[str], *, is_cold: bool) -> list[ast.AST]:
         """The calls of what bears one of several names, in source order: the first of equals counts."""
-        every = self._calls
+        every = self._site.calls_by_name
         calls: list[ast.AST] = []
         for name in names:
             if name in every:
@@ -46,24 +47,13 @@ class Visits:
         known = self._warm_calls.get(name)
         if known is None:
             may_be_warm = self._site.may_be_warm
-            known = self._warm_calls[name] = [call for call in self._calls[name] if may_be_warm(call)]
+            calls = self._site.calls_by_name[name]
+            known = self._warm_calls[name] = [call for call in calls if may_be_warm(call)]
         return known
 
-    @cached_property
-    def _calls(self) -> dict[str, list[ast.AST]]:
-        """The calls by the last name of what is called, as it is written and as it is known: `vstack` for
-        `numpy.row_stack`, `deepcopy` for `clone` below `from copy import deepcopy as clone`.
-        """
-        found: dict[str, list[ast.AST]] = {}
-        qualified = self._site.qualified
-        for call in self._tree.of_type(ast.Call):
-            called = call.func
-            if isinstance(called, ast.Attribute):
-                written = called.attr
-            else:
-                written = called.id if isinstance(called, ast.Name) else ""
-            known = (qualified(called) or "").rpartition(".")[2]
-            found.setdefault(written, []).append(call)
-            if known and known != written:
-                found.setdefault(known, []).append(call)
-        return found
+    def _attributes_of(self, names: Collection[str], *, is_cold: bool) -> list[ast.AST]:
+        """The attributes of several names, in source order."""
+        found: list[ast.AST] = [use for name in names for use in self._site.attribute_uses(name)]
+        if not is_cold:
+            found = [use for use in found if self._site.may_be_warm(use)]
+        return sorted(found, key=place_in_order)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 
 from rlint.frozen import frozen
 from rlint.project.changes import Changes
 from rlint.project.order import Order
 from rlint.syntax.scopes import Scope
 from rlint.syntax.tree import Tree
-from rlint.syntax.walk import below
+from rlint.syntax.walk import below, size_of
 
 _Shape = object
 _COMPARED = (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp)
@@ -46,7 +47,6 @@ class Repeats:
         self.tree = tree
         self._changes = changes
         self._order = order
-        self._buckets: dict[tuple[object, ...], list[ast.expr]] | None = None
         self._alike: dict[ast.expr, list[ast.expr]] = {}
         self._too_many: set[ast.expr] = set()
         self._numbers: dict[object, int] = {}
@@ -60,13 +60,11 @@ class Repeats:
         in them, in the order of evaluation; `node` is one of them. What a comprehension calls its own
         variables does not matter.
         """
-        if self._buckets is None:
-            self._buckets = self._sorted_out()
         known = self._alike.get(node)
         if known is None:
-            bucket = self._buckets.get(self._name(node), []) if node not in self.tree.buried else []
-            self._alike.update(self._groups(bucket) if len(bucket) > 1 else {node: [node]})
-            known = self._alike[node]
+            if node not in self.tree.buried:
+                self._compare(self._by_function.get(self.tree.scope(node).function, []))
+            known = self._alike.setdefault(node, [node])
         return known
 
     def is_given_up(self, node: ast.expr) -> bool:
@@ -122,45 +120,40 @@ class Repeats:
 
     def _groups(self, bucket: list[ast.expr]) -> dict[ast.expr, list[ast.expr]]:
         """Each of some expressions with those that have its shape, itself included."""
-        by_key: dict[tuple[object, ...], list[ast.expr]] = {}
-        for node in bucket:
-            by_key.setdefault(_key(node), []).append(node)
         by_shape: dict[_Shape, list[ast.expr]] = {}
+        for node in bucket:
+            by_shape.setdefault(self._shape(node), []).append(node)
         found: dict[ast.expr, list[ast.expr]] = {}
-        for similar in by_key.values():
-            if len(similar) == 1:
-                found[similar[0]] = similar
-                continue
-            for node in similar:
-                by_shape.setdefault(self._shape(node), []).append(node)
         for alike in by_shape.values():
             if len(alike) > _MOST_ALIKE:
                 found.update((node, [node]) for node in alike)
                 self._too_many.update(alike)
                 continue
-            alike.sort(key=self._order.position)
+            if len(alike) > 1:
+                alike.sort(key=self._order.position)
             found.update(dict.fromkeys(alike, alike))
         return found
 
-    def _sorted_out(self) -> dict[tuple[object, ...], list[ast.expr]]:
+    def _compare(self, nodes: list[ast.expr]) -> None:
+        """Find out which of the calls and comprehensions of one function read the same."""
         buckets: dict[tuple[object, ...], list[ast.expr]] = {}
+        for node in nodes:
+            buckets.setdefault(_key(node), []).append(node)
+        for bucket in buckets.values():
+            if len(bucket) > 1:
+                self._alike.update(self._groups(bucket))
+            else:
+                self._alike[bucket[0]] = bucket
+
+    @cached_property
+    def _by_function(self) -> dict[Scope, list[ast.expr]]:
+        """The calls and comprehensions of the file by the function, lambda or class body that runs them."""
+        found: dict[Scope, list[ast.expr]] = {}
         for kind in _COMPARED:
             for node in self.tree.of_type(kind):
                 if node not in self.tree.buried:
-                    buckets.setdefault(self._name(node), []).append(node)
-        return buckets
-
-    def _name(self, node: ast.expr) -> tuple[object, ...]:
-        """Where an expression stands and what it calls by its last name: equal for all that read the same,
-        and told at once.
-        """
-        home = self.tree.scope(node).function.node
-        if not isinstance(node, ast.Call):
-            return (home, node.__class__)
-        func = node.func
-        if isinstance(func, ast.Attribute):
-            return (home, func.attr)
-        return (home, func.id if isinstance(func, ast.Name) else func.__class__)
+                    found.setdefault(self.tree.scope(node).function, []).append(node)
+        return found
 
     def _shape(self, node: ast.expr) -> _Shape:
         inner = {scope.node for scope in self._scopes_in(node)}
@@ -176,16 +169,14 @@ class Repeats:
         if known is None:
             shape = self._leaf(node)
             if shape is None:
-                parts: list[object] = [node.__class__]
+                parts: list[object] = [type(node)]
                 for name in node._fields:
                     value = getattr(node, name, None)
-                    if isinstance(value, list):
-                        number = self._number
-                        parts.append(
-                            tuple([number(item) if isinstance(item, ast.AST) else item for item in value])
-                        )
-                    else:
-                        parts.append(self._number(value) if isinstance(value, ast.AST) else value)
+                    if isinstance(value, ast.AST):
+                        value = self._number(value)
+                    elif value.__class__ is list:
+                        value = tuple([self._number(v) if isinstance(v, ast.AST) else v for v in value])
+                    parts.append(value)
                 shape = tuple(parts)
             known = self._numbered[node] = self._numbers.setdefault(shape, len(self._numbers))
         return known
@@ -231,13 +222,13 @@ class Repeats:
 
 
 def _key(node: ast.expr) -> tuple[object, ...]:
-    """What is equal for all that read the same, and told faster than how they read."""
+    """What is equal for all that read the same in one function, and told faster than how they read."""
     if isinstance(node, ast.Call):
         func = node.func
         owner = _sign(func.value) if isinstance(func, ast.Attribute) else None
-        return (owner, len(node.keywords), *map(_sign, node.args))
+        return (size_of(node), _sign(func), owner, *map(_sign, node.args))
     assert isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp))
-    return (len(node.generators), _sign(node.generators[0].iter))
+    return (size_of(node), type(node), _sign(node.generators[0].iter))
 
 
 def _sign(node: ast.expr) -> object:
@@ -247,4 +238,17 @@ def _sign(node: ast.expr) -> object:
         return node.id  # type: ignore[attr-defined]
     if kind is ast.Attribute:
         return (kind, node.attr)  # type: ignore[attr-defined]
+    if kind is ast.Constant:
+        return (kind, node.value)  # type: ignore[attr-defined]
+    if kind is ast.Call:
+        return (kind, _word(node.func))  # type: ignore[attr-defined]
+    if kind is ast.Subscript:
+        return (kind, _word(node.value))  # type: ignore[attr-defined]
     return kind
+
+
+def _word(node: ast.expr) -> object:
+    """The last word of what is called or looked into."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else node.__class__

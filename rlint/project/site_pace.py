@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 
 from rlint.findings import Heat
 from rlint.project.beats import Beat, Beats
@@ -15,7 +16,7 @@ from rlint.project.linked import Linked
 from rlint.project.loops import AnyLoop
 from rlint.project.site_effects import SiteEffects
 from rlint.syntax.scopes import How
-from rlint.syntax.tree import FUNCTIONS
+from rlint.syntax.tree import FUNCTIONS, Function
 
 
 class SitePace(SiteEffects):
@@ -25,7 +26,6 @@ class SitePace(SiteEffects):
         super().__init__(path, knowledge, linked)
         self._beats = Beats(linked.heat)
         self._heats: dict[ast.AST, HeatAt] = {}
-        self._warm: dict[ast.AST | None, bool] = {}
         self._warm_nodes: dict[type[ast.AST], list[ast.AST]] = {}
 
     def heat_of(self, node: ast.AST) -> HeatAt:
@@ -40,9 +40,11 @@ class SitePace(SiteEffects):
         if summary is None:
             return COLD
         loops = self.knowledge.loops
-        return self._heat.inside(
-            summary, [loops.index[loop] for loop in loops.around(node)], loops.coldest(node)
-        )
+        around = [loops.index[loop] for loop in loops.around(node)]
+        heat = self._heat.inside(summary, around)
+        if heat.level is Heat.COLD:
+            return heat  # conditions only make it colder
+        return self._heat.inside(summary, around, loops.coldest(node))
 
     def runs_each_pass(self, node: ast.AST) -> bool:
         """Does a node run each time that the code which makes it this hot runs: each environment step of
@@ -163,20 +165,25 @@ class SitePace(SiteEffects):
 
     def may_be_warm(self, node: ast.AST) -> bool:
         """Can any line of the function that runs a node be warmer than cold? Cheaper than `heat_of`."""
-        function = self.tree.function(node)
-        known = self._warm.get(function)
-        if known is None:
-            summary = self.summary_around(node)
-            known = self._warm[function] = summary is not None and self._heat.may_be_warm(summary)
-        return known
+        return self.tree.function(node) in self._warm_functions
 
     def warm_nodes(self, kind: type[ast.AST]) -> list[ast.AST]:
         """All nodes of exactly this type that may be warm, in source order."""
         known = self._warm_nodes.get(kind)
         if known is None:
-            every: list[ast.AST] = self.tree.of_type(kind)
-            known = self._warm_nodes[kind] = [node for node in every if self.may_be_warm(node)]
+            known = self._warm_nodes[kind] = self.tree.run_by(self._warm_functions, kind)
         return known
+
+    @cached_property
+    def _warm_functions(self) -> frozenset[Function | None]:
+        """The functions of this file that have lines which may be warm; None for the module level."""
+        of_type = self.tree.of_type
+        found: set[Function | None] = set()
+        for function in (None, *of_type(ast.FunctionDef), *of_type(ast.AsyncFunctionDef)):
+            summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
+            if summary is not None and self._heat.may_be_warm(summary):
+                found.add(function)
+        return frozenset(found)
 
     def loops(self, node: ast.AST) -> list[AnyLoop]:
         """The loops and comprehensions of the same function that repeat a node, innermost first. A loop

@@ -159,6 +159,25 @@ class SiteValues(SiteBase):
         return False
 
     @cached_property
+    def calls_by_name(self) -> dict[str, list[ast.Call]]:
+        """The calls by the last name of what is called, as it is written and as it is known: `vstack` for
+        `numpy.row_stack`, `deepcopy` for `clone` below `from copy import deepcopy as clone`.
+        """
+        found: dict[str, list[ast.Call]] = {}
+        qualified = self.knowledge.names.qualified
+        for call in self.tree.of_type(ast.Call):
+            called = call.func
+            if isinstance(called, ast.Attribute):
+                written = called.attr
+            else:
+                written = called.id if isinstance(called, ast.Name) else ""
+            known = (qualified(called) or "").rpartition(".")[2]
+            found.setdefault(written, []).append(call)
+            if known and known != written:
+                found.setdefault(known, []).append(call)
+        return found
+
+    @cached_property
     def _calls(self) -> dict[tuple[str, Function | None], list[ast.Call]]:
         found: dict[tuple[str, Function | None], list[ast.Call]] = {}
         for node in self.tree.of_type(ast.Call):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from typing import TypeVar
 
@@ -122,6 +122,11 @@ class Tree:
         """The innermost def whose body (or a lambda or comprehension in it) holds the node."""
         scope = self._scope_of.get(node)
         return scope.runner if scope is not None else None
+
+    def run_by(self, functions: Collection[Function | None], kind: type[ast.AST]) -> list[ast.AST]:
+        """The nodes of exactly this type that some functions run (None: the module), in source order."""
+        scope_of = self._scope_of
+        return [node for node in self.nodes.get(kind, ()) if scope_of[node].runner in functions]
 
     def class_of(self, node: ast.AST) -> ast.ClassDef | None:
         """The class whose method (or body) holds the node."""

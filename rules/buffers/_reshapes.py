@@ -13,10 +13,10 @@ ARRAYS = (Tag.TENSOR, Tag.NDARRAY)
 KEEP_ORDER = frozenset({"reshape", "view", "flatten", "ravel", "squeeze", "unsqueeze"})
 """What leaves all values in their order, whatever the shape."""
 SWAPS = frozenset({"transpose", "t", "T", "mT", "permute", "swapaxes", "swapdims"})
-_NAMES = KEEP_ORDER | SWAPS - {"T", "mT"}
-_FUNCTIONS = frozenset(
-    f"{library}.{name}" for library in ("torch", "numpy") for name in KEEP_ORDER | SWAPS - {"view", "T", "mT"}
-)
+PROPERTIES = frozenset({"T", "mT"})
+CALLED = KEEP_ORDER | SWAPS - PROPERTIES
+"""What changes shapes by these names, as a method or a function."""
+_FUNCTIONS = frozenset(f"{library}.{name}" for library in ("torch", "numpy") for name in CALLED - {"view"})
 _AXIS = ("dim", "axis")
 _OF_DATA = frozenset({"torch.tensor", "torch.FloatTensor", "torch.LongTensor", "numpy.array"})
 _CONTIGUOUS = frozenset(
@@ -58,7 +58,7 @@ def link_at(node: ast.AST, site: Site) -> Link | None:
     qualified = site.qualified(func)
     if qualified in _FUNCTIONS and given and not isinstance(given[0], ast.Starred):
         return Link(node, qualified.rpartition(".")[2], given[0], tuple(given[1:]), is_method=False)
-    if qualified is not None or not isinstance(func, ast.Attribute) or func.attr not in _NAMES:
+    if qualified is not None or not isinstance(func, ast.Attribute) or func.attr not in CALLED:
         return None
     may_be = site.kind_of(func.value).tag in (*ARRAYS, Tag.UNKNOWN)
     return Link(node, func.attr, func.value, tuple(given)) if may_be else None

@@ -105,8 +105,6 @@ class ListIndexedSample(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a batch that is picked one by one."""
-        if not site.may_be_warm(node):
-            return
         if isinstance(node, ast.ListComp):
             found = self.comprehension(node, site)
         elif isinstance(node, ast.Call) and site.qualified(node.func) == "random.sample":

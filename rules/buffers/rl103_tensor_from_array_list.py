@@ -94,7 +94,7 @@ class TensorFromArrayList(Rule):
         if data is None or isinstance(data, (ast.Constant, ast.BinOp, ast.Compare)):
             return
         maker = site.qualified(node.func) or ""
-        if (maker not in FUNCTIONS and maker not in CLASSES) or not site.may_be_warm(node):
+        if maker not in FUNCTIONS and maker not in CLASSES:
             return
         items = arrays_in(data, site)
         if items is None or site.heat_of(node).level < self.heat:

@@ -111,7 +111,7 @@ class ObjectReplayBuffer(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding where a transition is stored, at the first such place of a buffer."""
         written = written_by(node)
-        if written is None or not site.may_be_warm(node):
+        if written is None:
             return
         if not is_transition(written.value, site) or is_of_episodes(written, site) or shares_frames(site):
             return

@@ -89,8 +89,6 @@ class AllocInHotLoop(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for an allocation that the memory of the pass before could serve."""
         assert isinstance(node, ast.Call)
-        if not site.may_be_warm(node):
-            return
         found = allocation_at(node, site)
         if found is None:
             return

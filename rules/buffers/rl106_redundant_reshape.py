@@ -74,7 +74,7 @@ from collections.abc import Iterator
 
 from rlint.project.site import Site
 from rlint.rule import Finding, Heat, Rule
-from rlint.rules.buffers._reshapes import link_at
+from rlint.rules.buffers._reshapes import CALLED, PROPERTIES, link_at
 from rlint.rules.buffers._shaped_again import guarded, twice
 from rlint.rules.buffers._shorter_chains import shorter
 
@@ -88,6 +88,8 @@ class RedundantReshape(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.Call, ast.Attribute, ast.IfExp)
+    callees = CALLED
+    attributes = PROPERTIES
     triggers = (
         "reshape",
         "view",
@@ -107,7 +109,7 @@ class RedundantReshape(Rule):
             yield from self._conditional(node, site)
             return
         last = link_at(node, site)
-        if last is None or not site.may_be_warm(node):
+        if last is None:
             return
         found = shorter(last, site)
         if found is not None:
@@ -123,7 +125,7 @@ class RedundantReshape(Rule):
 
     def _conditional(self, node: ast.IfExp, site: Site) -> Iterator[Finding]:
         found = guarded(node, site)
-        if found is None or not site.may_be_warm(node):
+        if found is None:
             return
         of = " ".join(site.text(found.link.of).split())
         dimensions = "1 dimension" if found.rank == 1 else f"{found.rank} dimensions"

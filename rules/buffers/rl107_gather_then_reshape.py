@@ -83,7 +83,7 @@ class GatherThenReshape(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         reshaped = reshaped_by(node, site)
-        if reshaped is None or not site.may_be_warm(node):
+        if reshaped is None:
             return
         gathered = gathered_in(reshaped, site)
         if gathered is None or not has_rows(gathered.value, site):

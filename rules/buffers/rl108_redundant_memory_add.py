@@ -88,7 +88,7 @@ class RedundantMemoryAdd(Rule):
         assert isinstance(node, ast.Call)
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in ADDS:
             return
-        if not isinstance(site.parent(node), ast.Expr) or not site.may_be_warm(node):
+        if not isinstance(site.parent(node), ast.Expr):
             return
         values = values_of(node, site)
         target = target_of(node, site) if values is not None else None

@@ -112,8 +112,6 @@ class GcInHotLoop(Rule):
         what = site.qualified(node.func)
         if what not in EMPTIES and (what != COLLECTS or _is_partial(node)):
             return
-        if not site.may_be_warm(node):
-            return
         anchor = _guarded(site.tree.statement(node), site)
         often = site.runs_each_pass(anchor) or site.runs_by_role(anchor)
         if _in_handler(anchor, site) or not often or has_reason(anchor, site):

@@ -107,8 +107,6 @@ class NoReplaceChoice(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a draw that takes as long as the buffer is."""
         assert isinstance(node, ast.Call)
-        if not site.may_be_warm(node):
-            return
         if isinstance(node.func, (ast.Name, ast.Attribute)) and site.qualified(node.func) in PERMUTATIONS:
             found = self.cut_permutation(node, site)
         else:

@@ -96,7 +96,7 @@ class ListAsQueue(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for an operation at the front of a long list."""
         front = front_of(node, site)
-        if front is None or not site.may_be_warm(node):
+        if front is None:
             return
         if not is_list(front.held, site) or not is_kept_long(front, site):
             return

@@ -107,7 +107,7 @@ class DeepcopyOfArray(Rule):
                 pass
             case _:
                 return
-        if site.qualified(node.func) != "copy.deepcopy" or not site.may_be_warm(node):
+        if site.qualified(node.func) != "copy.deepcopy":
             return
         kind = site.kind_of(value)
         if not kind and state_owner(value, site) is not None:

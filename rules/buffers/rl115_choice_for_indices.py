@@ -97,7 +97,7 @@ class ChoiceForIndices(Rule):
         """Yield a finding for a draw of numbers by `choice`."""
         assert isinstance(node, ast.Call)
         draw = draw_of(node, site)
-        if draw is None or not site.may_be_warm(node):
+        if draw is None:
             return
         if not is_constant(draw.given.get("replace", ast.Constant(value=True)), value=True):
             return

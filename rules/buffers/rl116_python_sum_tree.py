@@ -108,9 +108,10 @@ class PythonSumTree(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a walk that is made once per sample."""
         assert isinstance(node, (ast.Call, *LOOPS))
-        if not site.may_be_warm(node):
+        walked = site.walks_down(node)
+        if not walked:
             return
-        stored = {_STORAGES.get(kind.tag) for kind in site.walks_down(node)}
+        stored = {_STORAGES.get(kind.tag) for kind in walked}
         if len(stored) != 1:
             return
         where = stored.pop()

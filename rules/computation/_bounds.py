@@ -10,7 +10,7 @@ from rlint.project.kind import Tag
 from rlint.project.loops import AnyLoop
 from rlint.project.numbers import is_number
 from rlint.project.site import Site
-from rlint.rule import Heat
+from rlint.rule import Heat, last_names
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import LOOPS
 from rlint.syntax.walk import below
@@ -28,6 +28,8 @@ _METHODS = frozenset(
     ravel squeeze""".split()
 )
 _PLAIN = frozenset({"builtins.float", "builtins.int", "builtins.min", "builtins.max", "builtins.abs"})
+MAKERS = last_names(*_MAKERS, *_PLAIN) | _METHODS
+"""What bounds are made by, by its last name."""
 _NUMBERS = frozenset(
     {Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.STR, Tag.NONE, Tag.TUPLE, Tag.RANGE, Tag.NUMPY_SCALAR}
 )
@@ -70,6 +72,11 @@ def bound_at(node: ast.expr, site: Site) -> Bound | None:
     if found.names or function is None or site.class_of(node) is None:
         return None
     return found if site.heat_of(function.body[0]).level is Heat.HOT else None
+
+
+def has_ends(site: Site) -> bool:
+    """Does the file name the ends of anything at all?"""
+    return any(map(site.attribute_uses, _ENDS))
 
 
 def is_end(node: ast.expr, site: Site) -> bool:

@@ -9,12 +9,16 @@ from rlint.project.kind import Tag
 from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.regex import regex
+from rlint.rule import last_names
 from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS
 from rlint.syntax.walk import below
 
 _SUMS = frozenset(
     {"builtins.sum", "math.fsum", "numpy.dot", "numpy.sum", "torch.dot", "torch.sum", "numpy.inner"}
 )
+_METHODS = frozenset({"sum", "dot"})
+SUMS = last_names(*_SUMS) | _METHODS
+"""What adds up, by its last name."""
 _REWARD = regex(r"(^|_)(r|rs|rews?|rewards?|deltas?|returns?|costs?|td_errors?)(_|$)", re.IGNORECASE)
 _NUMBERED = frozenset({"builtins.range", "builtins.enumerate"})
 

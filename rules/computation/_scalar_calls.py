@@ -8,6 +8,7 @@ from rlint.frozen import frozen
 from rlint.project.kind import Tag
 from rlint.project.numbers import is_number
 from rlint.project.site import Site
+from rlint.rule import last_names
 from rlint.syntax.scopes import How
 
 _SAME = "exp expm1 sqrt log log2 log10 log1p sin cos tan sinh cosh tanh floor ceil".split()
@@ -38,6 +39,8 @@ OF_DISPLAY = {
     "numpy.sum": "sum",
     "numpy.mean": "mean",
 }
+_CLIP, _CHOICE = "numpy.clip", "numpy.random.choice"
+CALLED = last_names(*MATH, *MATH_OF_TWO, *ABSOLUTE, *EXTREMES, *OF_DISPLAY, _CLIP, _CHOICE)
 _MOST = 8
 _DEPTH = 8
 _WHOLE = frozenset({"floor", "ceil"})
@@ -65,7 +68,7 @@ def scalar_call(call: ast.Call, site: Site, depth: int = _DEPTH) -> Scalar | Non
     qualified = site.qualified(call.func) or ""
     if not qualified.startswith("numpy.") or any(isinstance(given, ast.Starred) for given in call.args):
         return None
-    if qualified == "numpy.clip":
+    if qualified == _CLIP:
         return _clipped(call, site, depth)
     if call.keywords:
         return None
@@ -166,7 +169,7 @@ def _is_made_whole(call: ast.Call, site: Site) -> bool:
 def picked_from(call: ast.Call, site: Site) -> ast.expr | None:
     """The list from which `np.random.choice(items)` picks one item."""
     match call:
-        case ast.Call(args=[items], keywords=[]) if site.qualified(call.func) == "numpy.random.choice":
+        case ast.Call(args=[items], keywords=[]) if site.qualified(call.func) == _CHOICE:
             if isinstance(items, (ast.List, ast.Tuple)):
                 plain = items.elts and not any(isinstance(item, ast.Starred) for item in items.elts)
                 return items if plain else None

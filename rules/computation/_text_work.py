@@ -17,18 +17,19 @@ from rlint.syntax.walk import below
 
 _TEXT = frozenset({Tag.STR, Tag.BYTES})
 _TENSORS = frozenset({Tag.TENSOR, Tag.DISTRIBUTION})
-_WORK = frozenset(
+METHODS = frozenset(
     """capitalize casefold count decode encode expandtabs find index join lower lstrip partition removeprefix
     removesuffix replace rfind rindex rpartition rsplit rstrip split splitlines strip swapcase title translate
     upper""".split()
 )
+"""What goes through a text."""
 
 
 def is_text_work(node: ast.AST, site: Site) -> bool:
     """Is this a method that goes through a text, of something that is a text for certain?"""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
-    if node.func.attr not in _WORK or isinstance(site.parent(node), ast.withitem):
+    if node.func.attr not in METHODS or isinstance(site.parent(node), ast.withitem):
         return False
     if all(isinstance(part, ast.Constant) for part in (node.func.value, *node.args)):
         return False  # a constant that is spelled out

@@ -104,6 +104,7 @@ class RepeatedStringWork(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.Call, ast.Compare, ast.Dict, ast.Assign, ast.AnnAssign)
+    callees = _text_work.METHODS
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for work on text, or for the building of a collection, that was done already."""
@@ -115,17 +116,17 @@ class RepeatedStringWork(Rule):
                     for call, edit in _searched.membership(node, site):
                         yield self._set_of_constants(call, edit, site)
             case ast.Dict(keys=[_, *_]):
-                found = _searched.in_place(node, site) if site.may_be_warm(node) else None
+                found = _searched.in_place(node, site)
                 if found is not None and not _text_work.is_dwarfed(node, site):
                     yield self._collection(node, found, site)
             case ast.Assign() | ast.AnnAssign():
-                found = _searched.bound(node, site) if site.may_be_warm(node) else None
+                found = _searched.bound(node, site)
                 if found is not None and not _text_work.is_dwarfed(node, site):
                     yield self._collection(node, found, site)
 
     def check_text(self, call: ast.Call, site: Site) -> Iterator[Finding]:
         """The same method on the same text, further down or in each pass of a loop."""
-        if not site.may_be_warm(call) or not _text_work.is_text_work(call, site):
+        if not _text_work.is_text_work(call, site):
             return
         if site.repeated(call) is not None or _worth.is_setup(call, site):
             return

@@ -82,7 +82,7 @@ class UncachedModelLoad(Rule):
         assert isinstance(node, ast.Call)
         what = _loads.what_it_loads(node, site)
         function = site.function(node)
-        if not what or function is None or not site.may_be_warm(node):
+        if not what or function is None:
             return
         if _loads.is_meant_once(function) or _loads.is_kept_or_trained(node, site):
             return

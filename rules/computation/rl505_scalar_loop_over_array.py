@@ -90,7 +90,7 @@ class ScalarLoopOverArray(Rule):
         """Yield a finding for a loop that whole arrays would do without."""
         assert isinstance(node, (ast.Call, ast.For))
         made = made_from(node, site) if isinstance(node, ast.Call) else node
-        if made is None or not site.may_be_warm(node):
+        if made is None:
             return
         found = elements_of(made, site) if isinstance(made, ast.For) else gathered(made, site)
         if found is None or is_short(found, site) or is_inner(node, site):

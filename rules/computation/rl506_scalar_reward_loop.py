@@ -91,7 +91,7 @@ from rlint.project.site import Site
 from rlint.regex import regex
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.computation._fronts import Front, append_fix, front_of, is_first, is_list, loop_of
-from rlint.rules.computation._later_sums import summed_later
+from rlint.rules.computation._later_sums import SUMS, summed_later
 from rlint.rules.computation._small_tensors import small_tensors
 from rlint.syntax.walk import below
 
@@ -111,6 +111,7 @@ class ScalarRewardLoop(Rule):
     claims = ("time", "exp")
     heat = Heat.WARM
     visits = (ast.Assign, ast.Call, ast.For)
+    callees = SUMS | {"insert"}
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a list filled from the front, for sums computed anew, for small tensors."""
@@ -118,7 +119,7 @@ class ScalarRewardLoop(Rule):
         if front is not None:
             yield from self._front(front, site)
             return
-        if isinstance(node, ast.Assign) or not site.may_be_warm(node):
+        if isinstance(node, ast.Assign):
             return
         later = summed_later(node, site)
         if later is not None:

@@ -65,7 +65,7 @@ from dataclasses import replace
 from rlint.project.guards import last_name
 from rlint.project.site import Site
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
-from rlint.rules.computation._bounds import CLIPS, Bound, bound_at, is_end
+from rlint.rules.computation._bounds import CLIPS, MAKERS, Bound, bound_at, has_ends, is_end
 from rlint.syntax.tree import Function
 from rlint.syntax.walk import below
 
@@ -83,13 +83,14 @@ class PerCallClipBounds(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.Call, ast.BinOp)
+    callees = CLIPS | MAKERS
     triggers = ("clip", "clamp", "maximum", "minimum", "space")
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for each bound that is made anew."""
         candidates: list[ast.expr] = []
-        if isinstance(node, ast.BinOp) and is_of_space(node, site):
-            candidates = [node]
+        if isinstance(node, ast.BinOp):
+            candidates = [node] if has_ends(site) and is_of_space(node, site) else []
         elif isinstance(node, ast.Call):
             candidates = [node] if is_bound_later(node, site) else list(bounds_of(node, site))
         for candidate in candidates:

@@ -75,7 +75,7 @@ from rlint.project.loops import ENVIRONMENT_STEP
 from rlint.project.numbers import number_of
 from rlint.project.site import Site
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
-from rlint.rules.computation._scalar_calls import Scalar, picked_from, scalar_call
+from rlint.rules.computation._scalar_calls import CALLED, Scalar, picked_from, scalar_call
 from rlint.syntax.walk import below
 
 _LONG = 40
@@ -90,12 +90,12 @@ class NumpyOnScalar(Rule):
     claims = ("time",)
     heat = Heat.HOT
     visits = (ast.Call,)
-    triggers = ("numpy",)
+    callees = CALLED
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a call of numpy's with single numbers."""
         assert isinstance(node, ast.Call)
-        if not (site.qualified(node.func) or "").startswith("numpy.") or not site.may_be_warm(node):
+        if not (site.qualified(node.func) or "").startswith("numpy."):
             return
         called = site.text(node.func)
         found = scalar_call(node, site)

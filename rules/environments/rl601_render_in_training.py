@@ -99,7 +99,7 @@ class RenderInTraining(Rule):
     def check_render(self, call: ast.Call, env: ast.expr, site: Site) -> Iterator[Finding]:
         """`env.render()`, as a statement of its own."""
         statement = site.parent(call)
-        if not isinstance(statement, ast.Expr) or not site.may_be_warm(call) or not is_environment(env, site):
+        if not isinstance(statement, ast.Expr) or not is_environment(env, site):
             return
         function = site.function(call)
         if function is not None and function.name in _METHODS:

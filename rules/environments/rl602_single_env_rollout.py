@@ -95,7 +95,7 @@ class SingleEnvRollout(Rule):
         assert isinstance(node, ast.Call)
         if not node.args or not isinstance(node.func, (ast.Name, ast.Attribute)):
             return
-        if not site.may_be_warm(node) or not runs_network(node, site) or not sees_one(node, site):
+        if not runs_network(node, site) or not sees_one(node, site):
             return
         if not per_step(node, site) or is_told_elsewhere(node, site):
             return

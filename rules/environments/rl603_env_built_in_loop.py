@@ -101,8 +101,6 @@ class EnvBuiltInLoop(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not site.may_be_warm(node):
-            return
         loads = site.qualified(node.func) in _LOADS
         if not (loads or makes_environment(node, site)) or is_wrapped(node, site):
             return

@@ -89,7 +89,7 @@ class LogEveryStep(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Find the first of the writes that follow one another."""
         statement = site.parent(node)
-        if not isinstance(statement, ast.Expr) or not site.may_be_warm(node):
+        if not isinstance(statement, ast.Expr):
             return
         call = log_write(statement, site)
         if call is None:

@@ -81,7 +81,7 @@ class CheckpointEveryStep(Rule):
         statement = site.parent(node)
         if not isinstance(node, ast.Call) or not isinstance(statement, ast.Expr):
             return
-        if not site.may_be_warm(node) or not site.saves(node):
+        if not site.saves(node):
             return
         beat = site.beat(statement)
         step = unguarded_step(statement, site) if beat is not None and not beat.calls else None

@@ -87,7 +87,7 @@ class FileOpenedPerStep(Rule):
         if not isinstance(node, ast.Call):
             return
         flushes = is_flush(node, site)
-        if not (flushes or opens_to_write(node, site)) or not site.may_be_warm(node):
+        if not (flushes or opens_to_write(node, site)):
             return
         step = unguarded_step(node, site)
         if step is None or (not flushes and (is_named_anew(node, site) or holds_checkpoint(node, site))):

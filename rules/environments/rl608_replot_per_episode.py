@@ -101,7 +101,7 @@ class ReplotPerEpisode(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Find the first of the calls of a pass that is the worst."""
         assert isinstance(node, ast.Call)
-        if not site.may_be_warm(node) or not figures.uses_matplotlib(site):
+        if not figures.uses_matplotlib(site):
             return
         what = figures.does(node, site)
         if what in (None, Does.EMPTIES) or is_drawn_on_demand(node, site):

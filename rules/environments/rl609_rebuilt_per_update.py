@@ -102,8 +102,6 @@ class RebuiltPerUpdate(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not site.may_be_warm(node):
-            return
         what = sort_of(node, site)
         if what is None or site.heat_of(node).level < (Heat.HOT if what == "loss" else Heat.WARM):
             return

@@ -13,6 +13,8 @@ from rlint.syntax.scopes import How
 
 _SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
 _CONVERSIONS = frozenset({"builtins.float", "builtins.int", "builtins.bool"})
+READERS = frozenset({"item", "tolist", "numpy", "float", "int", "bool", "print"})
+"""The calls that `reads_at` knows, by the names that are written."""
 # methods that only tensors have, so that what they are called on and what they give is one
 _OF_TENSORS = frozenset(
     "detach cpu cuda unsqueeze log_prob log_probs backward requires_grad_ masked_fill logsumexp".split()

@@ -7,7 +7,7 @@ import ast
 from rlint.frozen import frozen
 from rlint.project.kind import Device
 from rlint.project.site import Site
-from rlint.rule import Fix, Safety
+from rlint.rule import Fix, Safety, last_names
 from rlint.rules.transfers._host_reads import Read, reads_at, waits
 from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
@@ -15,6 +15,9 @@ from rlint.syntax.walk import below
 _WRAPS = frozenset({"torch.from_numpy", "torch.as_tensor", "torch.asarray"})
 _COPIES = frozenset({"torch.tensor"})
 _FLOATS = frozenset({"torch.FloatTensor", "torch.Tensor"})
+_MAKERS = _WRAPS | _COPIES | _FLOATS
+MAKERS = last_names(*_MAKERS)
+"""What makes tensors of numbers, by its last name."""
 _KEEPS = frozenset("detach flatten reshape squeeze unsqueeze view".split())
 _CASTS = frozenset("bool double float half int long".split())
 _CHANGES = frozenset("byteswap fill itemset partition put resize setflags sort".split())
@@ -37,7 +40,7 @@ class RoundTrip:
 def round_trip(made: ast.Call, site: Site) -> RoundTrip | None:
     """The round trip that ends in a call which makes a tensor of numbers."""
     called = site.qualified(made.func)
-    if called not in _WRAPS | _COPIES | _FLOATS or len(made.args) != 1:
+    if called not in _MAKERS or len(made.args) != 1:
         return None
     given, named = made.args[0], False
     if isinstance(given, ast.Name):

@@ -82,7 +82,7 @@ from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.transfers import _round_trips, _stacked
-from rlint.rules.transfers._host_reads import Read, is_hot, may_use_accelerator, reads_at
+from rlint.rules.transfers._host_reads import READERS, Read, is_hot, may_use_accelerator, reads_at
 from rlint.rules.transfers._read_together import element_loop, step_of
 from rlint.rules.transfers._reads import read_of
 from rlint.syntax.tree import COMPREHENSIONS
@@ -98,11 +98,10 @@ class HostRoundTrip(Rule):
     claims = ("time:cuda", "sync:cuda")
     heat = Heat.HOT
     visits = (ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert)
+    callees = READERS | _round_trips.MAKERS
     triggers = ("torch",)
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
-        if not site.may_be_warm(node):
-            return
         if isinstance(node, ast.Call):
             trip = _round_trips.round_trip(node, site)
             if trip is not None and may_use_accelerator(site):

@@ -85,7 +85,7 @@ class DeviceStringCheck(Rule):
         assert isinstance(node, (ast.Compare, ast.Call))
         device = checked(node, site)
         asks = device is None and isinstance(node, ast.Call) and site.qualified(node.func) in ASKS
-        if (device is None and not asks) or not site.may_be_warm(node):
+        if device is None and not asks:
             return
         if device is not None and not site.is_device(device):
             return

@@ -86,8 +86,6 @@ class CreateThenMove(Rule):
         assert isinstance(node, ast.Call)
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in ("to", "cuda"):
             return
-        if not site.may_be_warm(node):
-            return
         move = move_of(node, site)
         if move is None:
             return

@@ -88,7 +88,7 @@ class PythonListTensor(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a constructor that is given a list of computed numbers."""
         assert isinstance(node, ast.Call)
-        if not node.args or site.qualified(node.func) not in _MAKERS or not site.may_be_warm(node):
+        if not node.args or site.qualified(node.func) not in _MAKERS:
             return
         formula = formula_of(node.args[0], site)
         if formula is None:

@@ -95,7 +95,7 @@ class CopyIntoTensor(Rule):
         if len(node.args) != 1 or isinstance(node.args[0], (ast.Starred, ast.Constant, ast.List)):
             return
         maker = site.qualified(node.func) or ""
-        if (maker != "torch.tensor" and maker not in CLASSES) or not site.may_be_warm(node):
+        if maker != "torch.tensor" and maker not in CLASSES:
             return
         array = node.args[0]
         found = of_class(node, array, maker, site) if maker in CLASSES else of_copy(node, array, site)

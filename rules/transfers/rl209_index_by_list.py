@@ -85,7 +85,7 @@ class IndexByList(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Subscript)
-        if isinstance(node.slice, (ast.Constant, ast.Slice)) or not site.may_be_warm(node):
+        if isinstance(node.slice, (ast.Constant, ast.Slice)):
             return
         found = counted(node, site)
         if found is not None:

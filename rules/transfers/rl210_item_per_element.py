@@ -87,8 +87,6 @@ class ItemPerElement(Rule):
                 return
             case _:
                 return
-        if not site.may_be_warm(node):
-            return
         read = read_of(node, site)
         if read is None or not is_first(read, site):
             return
@@ -99,7 +97,7 @@ class ItemPerElement(Rule):
     def mapped(self, node: ast.Call, site: Site) -> Iterator[Finding]:
         """`map(float, tensor)`."""
         function, tensor = node.args
-        if not site.may_be_warm(node) or site.qualified(function) not in CONVERSIONS:
+        if site.qualified(function) not in CONVERSIONS:
             return
         kind = site.kind_of(tensor)
         if kind.tag is not Tag.TENSOR or site.qualified(node.func) != "builtins.map":

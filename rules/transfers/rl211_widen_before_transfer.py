@@ -86,7 +86,7 @@ class WidenBeforeTransfer(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not isinstance(node.func, (ast.Attribute, ast.Name)) or not site.may_be_warm(node):
+        if not isinstance(node.func, (ast.Attribute, ast.Name)):
             return
         found = of_maker(node, site) if site.qualified(node.func) in MAKERS else of_move(node, site)
         if found is None or site.heat_of(node).level < self.heat:
