@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from rlint.project import facts
 from rlint.project.dtypes import library_dtype, tensor_class_dtype
-from rlint.project.kind import UNKNOWN, Kind, Tag
+from rlint.project.kind import UNKNOWN, Kind, Tag, deferred
 from rlint.project.names import Names
 from rlint.syntax.walk import children
 
@@ -74,6 +75,7 @@ def annotation_kind(annotation: ast.expr, names: Names) -> Kind:
     return UNKNOWN
 
 
+@lru_cache(maxsize=4096)
 def _named(qualified: str | None) -> Kind:
     if qualified is None:
         return UNKNOWN
@@ -87,7 +89,7 @@ def _named(qualified: str | None) -> Kind:
     made = facts.callable_fact(qualified)
     if made is not None and made.result:
         return made.result.aged()
-    return Kind(of=f"{qualified}()")
+    return deferred(f"{qualified}()")
 
 
 def _generic(qualified: str | None, argument: ast.expr, names: Names) -> Kind:

@@ -114,7 +114,7 @@ class CallGraph:
                     passed = self._arguments(site, target, function.module)
                     # what a function passes on to itself is part of what it was given
                     recursive = target is function
-                    found.extend(entry for entry in passed if entry[2] or not recursive)
+                    found.extend(entry for entry in passed if not recursive or entry[2])
             self.index.forget_arguments()
             for target, parameter, kind in found:
                 self.index.note_argument(target, parameter, kind)

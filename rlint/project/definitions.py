@@ -81,6 +81,8 @@ class Definitions:
     def _find(self, dotted: str, importer: str, seen: set[tuple[str, str]], depth: int) -> Symbol | None:
         parts = dotted.split(".")
         for cut in range(len(parts), 0, -1):
+            if parts[cut - 1] not in self._by_tail:
+                continue
             module = self.module(".".join(parts[:cut]), importer)
             if module is not None:
                 return self._member(module, parts[cut:], seen, depth) if cut < len(parts) else module
@@ -193,7 +195,7 @@ class Definitions:
 
     def class_of(self, kind: Kind) -> ClassSummary | None:
         """The class of the project that a kind is an instance of."""
-        symbol = self.symbol(kind.of, "") if kind and kind.of else None
+        symbol = self.symbol(kind.of, "") if kind.of and kind.tag is not Tag.UNKNOWN else None
         return symbol if isinstance(symbol, ClassSummary) else None
 
     def method(self, cls: ClassSummary, name: str) -> FunctionSummary | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from typing import ClassVar, Protocol
 
 from rlint.project import facts
+from rlint.project.callbacks import arguments_of, called_back
 from rlint.project.effect import PURE, READS, Effect, Level
 from rlint.project.hidden import Hidden
 from rlint.project.kind import Tag
@@ -22,6 +23,7 @@ from rlint.syntax.walk import below, children, size_of
 _WRITES = Effect(Level.EFFECTS, "writes into an argument")
 USES_UP = Effect(Level.EFFECTS, "uses up an iterator")
 _SUSPENDS = Effect(Level.EFFECTS, "suspends the function")
+_ITERATIONS = frozenset({ast.For, ast.comprehension})
 _FRESH_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _MUTABLE_TAGS = frozenset({Tag.LIST, Tag.DICT, Tag.SET, Tag.DEQUE, Tag.NDARRAY, Tag.TENSOR, Tag.UNKNOWN,
                            Tag.INSTANCE, Tag.STATE_DICT})  # fmt: skip
@@ -39,12 +41,6 @@ class EffectResolver(Protocol):
 
     def effect_at(self, path: str, module: str) -> Effect | None:
         """The effect of calling what stands at an access path; None where the project has no such thing."""
-
-
-_DOES_NOTHING = frozenset(
-    {ast.Constant, ast.Expr, ast.Assign, ast.Return, ast.Tuple, ast.BinOp, ast.keyword, ast.If}
-)
-"""The most frequent of the nodes that do nothing themselves."""
 
 
 _SMALL = 60
@@ -122,15 +118,16 @@ class Effects:
         if scope.globals or scope.nonlocals:
             return Effect(Level.EFFECTS, f"`{function.name}` rebinds a name outside itself"), ()
         for node in _body_nodes(function):
+            kind = node.__class__
             if isinstance(node, ast.Call):
                 own, path = self._call(node, by_caller=True)
                 own = own.worst(self.hidden.effect(node))
                 if path is not None:
                     paths.append((path, own))
                     own = PURE
-            elif isinstance(node, ast.NamedExpr):
+            elif kind is ast.NamedExpr:
                 continue  # binds a local
-            elif isinstance(node, (ast.For, ast.comprehension)) and self.is_made_here(node.iter):
+            elif kind in _ITERATIONS and self.is_made_here(node.iter):  # type: ignore[attr-defined]
                 continue  # nobody else has the iterator
             else:
                 own = self._own(node)
@@ -160,52 +157,54 @@ class Effects:
             hidden = self.hidden.effect(node)
             if hidden.level is Level.EFFECTS:
                 return hidden
-        if node.__class__ in _DOES_NOTHING:
+        look = self._LOOKS.get(node.__class__)
+        return look(self, node) if look is not None else PURE
+
+    def _of_suspension(self, _: ast.Yield | ast.YieldFrom | ast.Await) -> Effect:
+        return _SUSPENDS
+
+    def _of_walrus(self, node: ast.NamedExpr) -> Effect:
+        return Effect(Level.EFFECTS, f"binds `{node.target.id}`")
+
+    def _of_declaration(self, _: ast.Global | ast.Nonlocal) -> Effect:
+        return Effect(Level.EFFECTS, "rebinds a name outside the function")
+
+    def _of_iteration(self, node: ast.For | ast.comprehension) -> Effect:
+        return USES_UP if self._is_iterator(node.iter, files=True) else PURE
+
+    def _of_attribute(self, node: ast.Attribute) -> Effect:
+        if isinstance(node.ctx, ast.Load):
+            return PURE if self._is_callee(node) or self.names.qualified(node) else READS
+        if self.is_made_here(node.value):
             return PURE
-        match node:
-            case ast.Call():
-                return self.call_effect(node)
-            case ast.Yield() | ast.YieldFrom() | ast.Await():
-                return _SUSPENDS
-            case ast.NamedExpr():
-                return Effect(Level.EFFECTS, f"binds `{node.target.id}`")
-            case ast.Attribute(ctx=ast.Store() | ast.Del()):
-                if self.is_made_here(node.value):
-                    return PURE
-                return Effect(Level.EFFECTS, f"sets the attribute `{node.attr}`")
-            case ast.Subscript(ctx=ast.Store() | ast.Del()):
-                if self.is_made_here(node.value) or self._is_own_item(node.value):
-                    return PURE
-                return Effect(Level.EFFECTS, "stores an item")
-            case ast.AugAssign(target=ast.Name() as name):
-                # `x += 1` changes a list or an array in place
-                if self._holds_immutable(name) or self.is_made_here(name):
-                    return PURE
-                return Effect(Level.EFFECTS, f"may change `{name.id}` in place")
-            case ast.Global() | ast.Nonlocal():
-                return Effect(Level.EFFECTS, "rebinds a name outside the function")
-            case ast.For(iter=iterable) | ast.comprehension(iter=iterable):
-                return USES_UP if self._is_iterator(iterable, files=True) else PURE
-            case ast.Attribute(ctx=ast.Load()):
-                return PURE if self._is_callee(node) or self.names.qualified(node) else READS
-            case ast.Subscript(ctx=ast.Load()):
-                kind = self.kinds.kind_of(node.value)
-                unchanging = kind.fresh or is_immutable(kind) or self.is_made_here(node.value)
-                return PURE if unchanging or self._is_own_item(node.value) else READS
-            case ast.Name(ctx=ast.Load()):
-                return self._name_effect(node)
-        return PURE
+        return Effect(Level.EFFECTS, f"sets the attribute `{node.attr}`")
+
+    def _of_subscript(self, node: ast.Subscript) -> Effect:
+        if isinstance(node.ctx, ast.Load):
+            kind = self.kinds.kind_of(node.value)
+            unchanging = kind.fresh or is_immutable(kind) or self.is_made_here(node.value)
+            return PURE if unchanging or self._is_own_item(node.value) else READS
+        if self.is_made_here(node.value) or self._is_own_item(node.value):
+            return PURE
+        return Effect(Level.EFFECTS, "stores an item")
+
+    def _of_augmented(self, node: ast.AugAssign) -> Effect:
+        name = node.target
+        # `x += 1` changes a list or an array in place
+        if not isinstance(name, ast.Name) or self._holds_immutable(name) or self.is_made_here(name):
+            return PURE
+        return Effect(Level.EFFECTS, f"may change `{name.id}` in place")
 
     def _is_callee(self, node: ast.Attribute) -> bool:
         """Is this only the method of a call? What the call reads is the method's affair."""
         parent = self.tree.parents.get(node)
         return isinstance(parent, ast.Call) and parent.func is node
 
-    def _name_effect(self, node: ast.Name) -> Effect:
-        scope, bindings = self.names.bindings(node)
-        if scope is None or scope.is_comprehension:
+    def _of_name(self, node: ast.Name) -> Effect:
+        if not isinstance(node.ctx, ast.Load):
             return PURE
-        if scope is not self.tree.scopes[self.tree.module]:
+        scope, bindings = self.names.bindings(node)
+        if scope is None or scope.parent is not None:
             return PURE
         fixed = all(binding.how in (How.IMPORT, How.FUNCTION, How.CLASS) for binding in bindings) or (
             len(bindings) == 1 and is_immutable(self.kinds.binding_kind(bindings[0]))
@@ -225,9 +224,9 @@ class Effects:
         for keyword in call.keywords:
             if keyword.arg in facts.MUTATING_KEYWORDS or (keyword.arg == "copy" and _is_false(keyword.value)):
                 return _WRITES, None
-        if any(self._is_iterator(value) for value in _arguments(call)):
-            return USES_UP, None
-        unknown = Effect(Level.UNKNOWN, f"`{self._shown(call.func)}` is not known to rlint")
+        for value in arguments_of(call):
+            if self._is_iterator(value):
+                return USES_UP, None
         qualified = self.names.qualified(call.func)
         if qualified is not None:
             known = facts.callable_fact(qualified, argument_count(call))
@@ -237,9 +236,9 @@ class Effects:
                 return USES_UP, None
             if known is not None:
                 return self._with_callbacks(call, qualified, known.effect), None
-            return unknown, qualified
+            return self._unknown(call.func), qualified
         if isinstance(call.func, ast.Attribute):
-            return self._method(call, call.func, unknown, by_caller=by_caller)
+            return self._method(call, call.func, by_caller=by_caller)
         callee = self.kinds.kind_of(call.func)
         if callee.tag is Tag.MODULE:
             return Effect(
@@ -248,14 +247,13 @@ class Effects:
         if callee.tag is Tag.TOKENIZER:
             return PURE, None
         if callee.of and callee.tag in (Tag.FUNCTION, Tag.CLASS, Tag.UNKNOWN):
-            return unknown, callee.of
-        return unknown, None
+            return self._unknown(call.func), callee.of
+        return self._unknown(call.func), None
 
-    def _method(
-        self, call: ast.Call, func: ast.Attribute, unknown: Effect, *, by_caller: bool
-    ) -> tuple[Effect, str | None]:
+    def _method(self, call: ast.Call, func: ast.Attribute, *, by_caller: bool) -> tuple[Effect, str | None]:
+        # `torch.Tensor.to = traced`, `re.match = traced` in the same file
         if func.attr in self.names.replaced_methods or func.attr in self.names.replaced_functions:
-            return unknown, None  # `torch.Tensor.to = traced`, `re.match = traced` in the same file
+            return self._unknown(func), None
         owner = self.kinds.kind_of(func.value)
         if by_caller and func.attr in CHANGES and self._is_own_item(func.value):
             return PURE, None
@@ -267,13 +265,13 @@ class Effects:
                 if by_caller and on_owner and owner.tag in _MUTABLE_TAGS and self.is_made_here(func.value):
                     return PURE, None
                 if owner.tag is Tag.PATTERN and func.attr in ("sub", "subn"):
-                    return self._calling_back(_called_back(call, "re.Pattern.sub"), known.effect), None
+                    return self._calling_back(called_back(call, "re.Pattern.sub"), known.effect), None
                 return known.effect, None
-            return unknown, f"{owner.of}().{func.attr}" if owner.of else None
+            return self._unknown(func), f"{owner.of}().{func.attr}" if owner.of else None
         text_first = bool(call.args) and self.kinds.kind_of(call.args[0]).tag is Tag.STR
         count = len(call.args) + len(call.keywords)
         known = facts.method_on_unknown(func.attr, count, text_first=text_first)
-        effect = known.effect if known is not None else unknown
+        effect = known.effect if known is not None else self._unknown(func)
         return effect, f"{owner.of}.{func.attr}" if owner.of else None
 
     def _is_own_item(self, value: ast.expr) -> bool:
@@ -295,7 +293,7 @@ class Effects:
     def _with_callbacks(self, call: ast.Call, qualified: str, effect: Effect) -> Effect:
         """A pure function that is handed a function does what that function does (`map`, `sorted(key=)`)."""
         return (
-            self._calling_back(_called_back(call, qualified), effect)
+            self._calling_back(called_back(call, qualified), effect)
             if facts.calls_back(qualified)
             else effect
         )
@@ -313,13 +311,16 @@ class Effects:
         kind = self.kinds.kind_of(argument)
         if qualified is None and kind.tag is not Tag.FUNCTION:
             # data, or a callable that was passed in
-            return PURE if kind else Effect(Level.UNKNOWN, f"`{self._shown(argument)}` is not known to rlint")
+            return PURE if kind else self._unknown(argument)
         path = qualified or kind.of
         known = facts.callable_fact(path)
         if known is not None:
             return known.effect
         found = self.project.effect_at(path, self.names.module) if self.project is not None else None
-        return found or Effect(Level.UNKNOWN, f"`{self._shown(argument)}` is not known to rlint")
+        return found or self._unknown(argument)
+
+    def _unknown(self, called: ast.expr) -> Effect:
+        return Effect(Level.UNKNOWN, f"`{self._shown(called)}` is not known to rlint")
 
     def _shown(self, expression: ast.expr) -> str:
         start, end = self.tree.positions.span(expression)
@@ -362,37 +363,22 @@ class Effects:
         kind = self.kinds.kind_of(binding.value)
         return kind.fresh or is_immutable(kind)
 
-
-_CALLED_BACK_AT: dict[str, tuple[int, ...]] = {
-    "builtins.filter": (0,),
-    "builtins.map": (0,),
-    "builtins.max": (),
-    "builtins.min": (),
-    "builtins.sorted": (),
-    "functools.reduce": (0,),
-    "heapq.nlargest": (2,),
-    "heapq.nsmallest": (2,),
-    "itertools.accumulate": (1,),
-    "itertools.groupby": (1,),
-    "re.Pattern.sub": (0,),
-    "re.sub": (1,),
-    "re.subn": (1,),
-}
-
-
-def _called_back(call: ast.Call, qualified: str) -> list[ast.expr]:
-    """The arguments that a function may call; of a function whose arguments nobody noted down, all."""
-    places = _CALLED_BACK_AT.get(qualified)
-    if places is None or any(isinstance(argument, ast.Starred) for argument in call.args):
-        return _arguments(call)
-    keywords = [
-        keyword.value for keyword in call.keywords if keyword.arg not in ("initial", "default", "reverse")
-    ]
-    return [call.args[place] for place in places if place < len(call.args)] + keywords
-
-
-def _arguments(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(keyword.value for keyword in call.keywords)]
+    _LOOKS: ClassVar[dict[type[ast.AST], Callable[..., Effect]]] = {
+        ast.Attribute: _of_attribute,
+        ast.AugAssign: _of_augmented,
+        ast.Await: _of_suspension,
+        ast.Call: call_effect,
+        ast.For: _of_iteration,
+        ast.Global: _of_declaration,
+        ast.Name: _of_name,
+        ast.NamedExpr: _of_walrus,
+        ast.Nonlocal: _of_declaration,
+        ast.Subscript: _of_subscript,
+        ast.Yield: _of_suspension,
+        ast.YieldFrom: _of_suspension,
+        ast.comprehension: _of_iteration,
+    }
+    """From the type of a node that may do something to the method that knows what."""
 
 
 def _is_false(value: ast.expr) -> bool:
@@ -410,12 +396,14 @@ def _evaluated(expression: ast.AST) -> Iterator[ast.AST]:
         stack.extend(children(node))
 
 
+_RUN_LATER = frozenset({*FUNCTIONS, ast.Lambda, ast.ClassDef})
+
+
 def _body_nodes(function: Function) -> Iterator[ast.AST]:
     """What runs when the function is called; nested functions only run when they are called."""
     stack: list[ast.AST] = list(reversed(function.body))
     while stack:
         node = stack.pop()
         yield node
-        if isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
-            continue
-        stack.extend(children(node))
+        if node.__class__ not in _RUN_LATER:
+            stack.extend(children(node))

@@ -148,6 +148,8 @@ class Elements(KindsBase):
         position = _TYPE_AT.get(self.names.qualified(node.func) or "", len(node.args))
         if position < len(node.args) and not _is_none(node.args[position]):
             dtype = self.dtype_of(node.args[position])
+        if result.dtype == dtype and result.rank == rank:
+            return result
         return result._replace(dtype=dtype, rank=rank)
 
     def _by_numbers(self, node: ast.Call, name: str, result: Kind) -> tuple[str, int | None]:
@@ -339,8 +341,9 @@ def _argument(node: ast.Call, position: int, keyword: str = "") -> ast.expr | No
     for given in node.keywords:
         if keyword and given.arg == keyword:
             return given.value
-    if any(isinstance(argument, ast.Starred) for argument in node.args[: position + 1]):
-        return None
+    for argument in node.args[: position + 1]:
+        if isinstance(argument, ast.Starred):
+            return None
     return node.args[position] if 0 <= position < len(node.args) else None
 
 

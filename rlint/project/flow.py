@@ -6,6 +6,7 @@ import ast
 import itertools
 from bisect import bisect_left
 from collections.abc import Iterator
+from functools import cached_property
 
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.tree import LOOPS, TRIES, Tree
@@ -17,7 +18,6 @@ stands. Whoever looks at all values of each name needs a time that grows with th
 name with more than this has values that nobody tells apart.
 """
 
-_HIDDEN = (How.ANNOTATE,)
 _COMPOUND = (*LOOPS, *TRIES, ast.If, ast.With, ast.AsyncWith, ast.Match)
 
 
@@ -61,6 +61,9 @@ class Flow:
         owner = scope.lookup(name.id)
         if owner is None:
             return []
+        bindings = owner.bindings[name.id]
+        if len(bindings) == 1:
+            return bindings if bindings[0].how is not How.ANNOTATE else []
         if owner is not scope:
             nearest = scope
             while nearest.is_comprehension and nearest.parent is not None:
@@ -68,7 +71,7 @@ class Flow:
             if nearest is not owner:
                 return self._variable(name.id, owner).bindings
         if owner.is_comprehension or isinstance(owner.node, ast.Lambda):
-            return owner.bindings[name.id]
+            return bindings
         return self.before(name.id, self.tree.statement(name), owner)
 
     def _backwards(self, statement: ast.AST, scope: Scope, variable: _Variable) -> list[Binding]:
@@ -91,20 +94,25 @@ class Flow:
                         return variable.bindings
                     if variable.always_bound_by(sibling):
                         return list(found)
-            if isinstance(parent, LOOPS) and block is parent.body:
-                target = [b for b in variable.inside(parent) if b.how is How.FOR and b.statement is parent]
-                if target:
-                    found.update(dict.fromkeys(target))
-                    return list(found)
-                # the back edge: what the rest of the body binds may be seen in the next pass
-                found.update(dict.fromkeys(variable.inside(parent)))
+            if parent is scope.node:
+                found.update(dict.fromkeys(b for b in variable.bindings if b.how is How.PARAMETER))
+                return list(found)
+            if isinstance(parent, LOOPS):
+                if block is parent.body:
+                    target = [
+                        b for b in variable.inside(parent) if b.how is How.FOR and b.statement is parent
+                    ]
+                    if target:
+                        found.update(dict.fromkeys(target))
+                        return list(found)
+                # behind the body; or by the back edge what the rest of it binds, in the next pass
+                if block is not None:
+                    found.update(dict.fromkeys(variable.inside(parent)))
             elif isinstance(parent, (ast.With, ast.AsyncWith)):
                 entered = [b for b in variable.inside(parent) if b.how is How.WITH and b.statement is parent]
                 if entered:
                     found.update(dict.fromkeys(entered))
                     return list(found)
-            elif isinstance(parent, LOOPS) and block is parent.orelse:
-                found.update(dict.fromkeys(variable.inside(parent)))
             elif isinstance(parent, TRIES) and block is not parent.body:
                 for part in (*parent.body, *parent.handlers, *parent.orelse):
                     if part is not current:
@@ -115,9 +123,6 @@ class Flow:
                 found.update(dict.fromkeys(b for b in variable.inside(parent) if b.how in _IN_HEADERS))
             if len(found) > MOST_VALUES:
                 return variable.bindings
-            if parent is scope.node:
-                found.update(dict.fromkeys(b for b in variable.bindings if b.how is How.PARAMETER))
-                return list(found)
             current = parent
 
     def between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
@@ -188,30 +193,51 @@ class _Variable:
     """The bindings of one variable, and which of them stand inside which statement."""
 
     def __init__(self, name: str, scope: Scope, tree: Tree) -> None:
-        self.bindings = [binding for binding in scope.bindings.get(name, ()) if binding.how not in _HIDDEN]
-        self.rebound_elsewhere = False
-        """Does a nested function bind it, so that nobody knows when?"""
-        self._homes: dict[ast.AST, None] = {}
-        self._inside: dict[ast.AST, list[Binding]] = {}
+        self.bindings = [
+            binding for binding in scope.bindings.get(name, ()) if binding.how is not How.ANNOTATE
+        ]
+        self._scope = scope
+        self._tree = tree
         self._always: dict[ast.AST, bool] = {}
+
+    @cached_property
+    def rebound_elsewhere(self) -> bool:
+        """Does a nested function bind it, so that nobody knows when?"""
+        return any(
+            binding.how in _ASSIGNING and self._tree.scope(binding.node) is not self._scope
+            for binding in self.bindings
+        )
+
+    def _home(self, binding: Binding) -> ast.AST:
+        statement = binding.statement
+        return self._tree.statement(statement) if isinstance(statement, ast.NamedExpr) else statement
+
+    @cached_property
+    def _homes(self) -> frozenset[ast.AST]:
+        """The statements that bind it."""
+        return frozenset(map(self._home, self.bindings))
+
+    @cached_property
+    def _inside(self) -> dict[ast.AST, list[Binding]]:
+        found: dict[ast.AST, list[Binding]] = {}
         for binding in self.bindings:
-            if binding.how in _ASSIGNING and tree.scope(binding.node) is not scope:
-                self.rebound_elsewhere = True
-            home = binding.statement
-            if isinstance(home, ast.NamedExpr):
-                home = tree.statement(home)
-            self._homes[home] = None
-            current: ast.AST | None = home
-            while current is not None and current is not scope.node:
-                self._inside.setdefault(current, []).append(binding)
-                current = tree.parents.get(current)
-        self._places: dict[int, list[int]] = {}  # of the statements in each block that bind it
+            current: ast.AST | None = self._home(binding)
+            while current is not None and current is not self._scope.node:
+                found.setdefault(current, []).append(binding)
+                current = self._tree.parents.get(current)
+        return found
+
+    @cached_property
+    def _places(self) -> dict[int, list[int]]:
+        """The places of the statements in each block that bind it."""
+        found: dict[int, list[int]] = {}
         for statement in self._inside:
             if isinstance(statement, ast.stmt):
-                block, index = tree.block(statement)
-                self._places.setdefault(id(block), []).append(index)
-        for places in self._places.values():
+                block, index = self._tree.block(statement)
+                found.setdefault(id(block), []).append(index)
+        for places in found.values():
             places.sort()
+        return found
 
     def inside(self, node: ast.AST) -> list[Binding]:
         """The bindings that stand in a statement, its blocks included."""
@@ -235,7 +261,7 @@ class _Variable:
         return known
 
     def _always_bound_by(self, statement: ast.AST) -> bool:
-        if statement in self._homes and isinstance(statement, _SIMPLE):
+        if statement.__class__ in _SIMPLE and statement in self._homes:
             return True
         if isinstance(statement, ast.If):
             return bool(statement.orelse) and all(
@@ -253,18 +279,20 @@ class _Variable:
 _IN_HEADERS = (How.MATCH, How.WALRUS)
 """What patterns bind, even of cases that are not taken, and what conditions do."""
 _ASSIGNING = (How.ASSIGN, How.AUGMENT, How.FOR, How.WITH)
-_SIMPLE = (
-    ast.Assign,
-    ast.AnnAssign,
-    ast.AugAssign,
-    ast.Import,
-    ast.ImportFrom,
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-    ast.ClassDef,
-    ast.Delete,
-    ast.Expr,
-    ast.Return,
+_SIMPLE = frozenset(
+    {
+        ast.Assign,
+        ast.AnnAssign,
+        ast.AugAssign,
+        ast.Import,
+        ast.ImportFrom,
+        ast.FunctionDef,
+        ast.AsyncFunctionDef,
+        ast.ClassDef,
+        ast.Delete,
+        ast.Expr,
+        ast.Return,
+    }
 )
 
 

@@ -14,6 +14,7 @@ from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
 from rlint.regex import regex
 
 _STEP = regex(r"\(\)|\[[:?]?\]|@\w+|\.\w+")
+_NO_ATTRIBUTE = regex(r"\(\)|\[[:?]?\]|@\w+")
 
 
 class Index(Definitions):
@@ -38,7 +39,7 @@ class Index(Definitions):
             for owner in group:
                 if isinstance(owner, ClassSummary) and name in owner.attributes:
                     kind = owner.attributes[name]
-                    if not kind and kind.of:
+                    if kind.of and kind.tag is Tag.UNKNOWN:
                         kind = self.resolve(kind.of, owner.module) or kind
                     found = kind if found is None else found.joined(kind)
             if found is not None:
@@ -137,7 +138,7 @@ class Index(Definitions):
         for position, step in enumerate(steps):
             if value is None:
                 return None, None
-            if isinstance(value, Kind) and not value and value.of:
+            if isinstance(value, Kind) and value.of and value.tag is Tag.UNKNOWN:
                 value = self.resolve(value.of, module)
             if step == "()":
                 value, owner = self._called(value, owner), None
@@ -201,7 +202,7 @@ class Index(Definitions):
             if method is not None:
                 return (self.returned(method), None) if method.is_property else (method, cls)
             attribute = self.attribute(cls, name)
-            if attribute or attribute.of:
+            if attribute.of or attribute.tag is not Tag.UNKNOWN:
                 return attribute, None
         if value.tag is Tag.PYTHON_MODULE:  # a context or manager offers what a module offers
             return (Kind(Tag.FUNCTION, of=f"{value.of}.{name}") if value.of else None), None
@@ -211,7 +212,7 @@ class Index(Definitions):
 
     def _as_kind(self, value: Symbol | None) -> Kind:
         if isinstance(value, Kind):
-            if not value and value.of:
+            if value.of and value.tag is Tag.UNKNOWN:
                 if self._depth < DEPTH:
                     return self.resolve(value.of, "")
                 self._unsettled = True
@@ -296,5 +297,5 @@ class Index(Definitions):
 @lru_cache(maxsize=50_000)
 def _parts(path: str) -> tuple[str, tuple[str, ...]]:
     """The dotted name that an access path begins with, and the steps from there."""
-    root_end = next((m.start() for m in _STEP.finditer(path) if not m.group().startswith(".")), len(path))
-    return path[:root_end], tuple(_STEP.findall(path[root_end:]))
+    first = _NO_ATTRIBUTE.search(path)
+    return (path[: first.start()], tuple(_STEP.findall(path, first.start()))) if first else (path, ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from rlint.enums import Enum
@@ -109,7 +110,7 @@ class Kind(NamedTuple):
 
     def aged(self) -> Kind:
         """The same kind once something else may hold the value."""
-        return self._replace(fresh=False) if self.fresh else self
+        return _aged(self) if self.fresh else self
 
     def joined(self, other: Kind) -> Kind:
         """What is known of a value that is either of the two."""
@@ -135,3 +136,17 @@ class Kind(NamedTuple):
 
 
 UNKNOWN = Kind()
+
+PLAIN = {tag: Kind(tag) for tag in Tag}
+"""The kinds of which nothing is known but the tag."""
+
+
+@lru_cache(maxsize=16384)
+def deferred(path: str) -> Kind:
+    """The unknown kind of what an access path leads to."""
+    return Kind(of=path)
+
+
+@lru_cache(maxsize=4096)
+def _aged(kind: Kind) -> Kind:
+    return kind._replace(fresh=False)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from rlint.project import batches
 from rlint.project.dtypes import OBJECT
-from rlint.project.kind import UNKNOWN, Device, Kind, Tag
+from rlint.project.kind import UNKNOWN, Device, Kind, Tag, deferred
 
 _IMMUTABLE = frozenset(
     Tag[name]
@@ -50,7 +51,7 @@ def item_of(kind: Kind) -> Kind:
         return Kind(Tag.STR)
     if kind.item is not None:
         return kind.item
-    return Kind(of=f"{kind.of}[]") if not kind and kind.of else UNKNOWN
+    return deferred(f"{kind.of}[]") if kind.of and kind.tag is Tag.UNKNOWN else UNKNOWN
 
 
 def refines(found: Kind, promised: Kind) -> bool:
@@ -87,7 +88,7 @@ def indexed(owner: Kind, step: str) -> Kind:
 
 
 def _deferred(owner: Kind, step: str) -> Kind:
-    return Kind(of=f"{owner.of}{step}") if not owner and owner.of else UNKNOWN
+    return deferred(f"{owner.of}{step}") if owner.of and owner.tag is Tag.UNKNOWN else UNKNOWN
 
 
 def along(kind: Kind, path: tuple[int, ...]) -> Kind:
@@ -146,6 +147,7 @@ _TORCH_DTYPES = frozenset(
 )
 
 
+@lru_cache(maxsize=4096)
 def library_value(qualified: str) -> Kind:
     """The kind of a constant of a library: a dtype, a number."""
     if qualified.startswith("torch.") and qualified[6:] in _TORCH_DTYPES:

@@ -10,7 +10,7 @@ from rlint.project.annotations import annotation_kind
 from rlint.project.by_use import ByUse
 from rlint.project.flow import MOST_VALUES, Flow
 from rlint.project.guards import last_name
-from rlint.project.kind import UNKNOWN, Kind, Tag
+from rlint.project.kind import UNKNOWN, Kind, Tag, deferred
 from rlint.project.kind_algebra import along, arithmetic, each_of, item_of, refines
 from rlint.project.kinds_base import ITERATES, Handlers, Resolver
 from rlint.project.kinds_of_calls import CallKinds
@@ -18,7 +18,7 @@ from rlint.project.kinds_of_displays import DisplayKinds
 from rlint.project.names import Names
 from rlint.project.put_in import with_items_added
 from rlint.regex import regex
-from rlint.syntax.forms import is_classmethod, is_staticmethod
+from rlint.syntax.forms import is_classmethod
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
 
@@ -50,13 +50,16 @@ class Kinds(CallKinds, DisplayKinds):
         if self._depth > _DEPTH:
             return UNKNOWN
         self._cache[expression] = UNKNOWN  # a value that depends on itself is unknown
+        handler = self._HANDLERS.get(expression.__class__)
+        if handler is None:
+            return UNKNOWN
         self._depth += 1
         try:
-            handler = self._HANDLERS.get(expression.__class__)
-            kind = handler(self, expression) if handler else UNKNOWN
+            kind = handler(self, expression)
         finally:
             self._depth -= 1
-        kind = self.resolved(kind)
+        if kind.tag is Tag.UNKNOWN and kind.of:
+            kind = self.resolved(kind)
         self._cache[expression] = kind
         return kind
 
@@ -65,8 +68,9 @@ class Kinds(CallKinds, DisplayKinds):
         known = self._bindings.get(binding)
         if known is None:
             self._bindings[binding] = UNKNOWN
-            known = self.resolved(self._bound(binding).aged())
-            known = self._bindings[binding] = known or self._by_use.kind_of(binding) or known
+            known = self._bindings[binding] = self.resolved(self._bound(binding).aged())
+            if known.tag is Tag.UNKNOWN:
+                known = self._bindings[binding] = self._by_use.kind_of(binding) or known
             known = self._bindings[binding] = with_items_added(known, binding, self.tree, self.kind_of)
         return known
 
@@ -86,11 +90,11 @@ class Kinds(CallKinds, DisplayKinds):
     # -- names ---------------------------------------------------------------------------------
 
     def _name(self, node: ast.Name) -> Kind:
-        qualified = self.names.qualified(node)
         scope, _ = self.names.bindings(node)
         if scope is None:
+            qualified = self.names.qualified(node)
             return Kind(Tag.FUNCTION, of=qualified) if qualified else UNKNOWN
-        if self.names.is_set_by_text(node):
+        if scope.parent is None and self.names.is_set_by_text(node):
             return UNKNOWN
         bindings = self.flow.reaching(node)
         if not bindings or len(bindings) > MOST_VALUES:
@@ -146,7 +150,7 @@ class Kinds(CallKinds, DisplayKinds):
         if how is How.PARAMETER:
             return self._parameter(binding)
         if how is How.IMPORT:
-            return Kind(of=facts.canonical(binding.target))
+            return deferred(facts.canonical(binding.target))
         if how is How.FUNCTION:
             return Kind(Tag.FUNCTION, of=f"{self.names.module}.{self.tree.qualname(binding.node)}")
         if how is How.CLASS:
@@ -158,10 +162,10 @@ class Kinds(CallKinds, DisplayKinds):
         function = binding.statement
         if not isinstance(parameter, ast.arg) or not isinstance(function, FUNCTIONS):
             return UNKNOWN
-        owner = self.receiver_class(parameter, function)
+        owner = self.names.receiver_class(parameter, function)
         if owner is not None:
             path = f"{self.names.module}.{self.tree.qualname(owner)}"
-            return Kind(of=f"{path}()" if not is_classmethod(function) else path)
+            return deferred(f"{path}()" if not is_classmethod(function) else path)
         if function.args.vararg is parameter:
             return Kind(Tag.TUPLE)
         if function.args.kwarg is parameter:
@@ -176,22 +180,7 @@ class Kinds(CallKinds, DisplayKinds):
         return self._passed(parameter, function)
 
     def _passed(self, parameter: ast.arg, function: Function) -> Kind:
-        return Kind(of=f"{self.names.module}.{self.tree.qualname(function)}@{parameter.arg}")
-
-    def receiver_class(self, parameter: ast.arg, function: ast.AST) -> ast.ClassDef | None:
-        """The class whose instance (or self) the parameter stands for, if it is a method's first."""
-        if not isinstance(function, FUNCTIONS):
-            return None
-        parent = self.tree.parents.get(function)
-        first = [*function.args.posonlyargs, *function.args.args][:1]
-        if (
-            isinstance(parent, ast.ClassDef)
-            and first
-            and first[0] is parameter
-            and not is_staticmethod(function)
-        ):
-            return parent
-        return None
+        return deferred(f"{self.names.module}.{self.tree.qualname(function)}@{parameter.arg}")
 
     def iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Kind:
         """The kind of what a loop over `iterable` binds at a path through its target."""
@@ -221,7 +210,8 @@ class Kinds(CallKinds, DisplayKinds):
         if self.project is not None and self._is_called_loader(iterable, kind):
             return along(batches.BATCH_ON_HOST, path)
         if kind.tag in (Tag.INSTANCE, Tag.DATASET, Tag.REPLAY_BUFFER) and kind.of:
-            kind = self.resolved(Kind(of=f"{kind.of}().__iter__()"))
+            iterator = f"{kind.of}().__iter__()"
+            kind = self.found_at(iterator) or deferred(iterator)
         return along(each_of(kind), path)
 
     def _is_called_loader(self, iterable: ast.expr, kind: Kind) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from rlint.project.flow import Flow
-from rlint.project.kind import Kind
+from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.names import Names
 from rlint.syntax.tree import Tree
 
@@ -49,8 +49,12 @@ class KindsBase(ABC):
     def iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Kind:
         """The kind of what a loop over `iterable` binds at a path through its target."""
 
+    def found_at(self, path: str) -> Kind:
+        """What the project knows of what an access path leads to."""
+        return self.project.resolve(path, self.names.module) if self.project is not None else UNKNOWN
+
     def resolved(self, kind: Kind) -> Kind:
         """What the project knows of an unknown kind that carries an access path; else the kind itself."""
-        if self.project is not None and not kind and kind.of:
+        if kind.tag is Tag.UNKNOWN and kind.of and self.project is not None:
             return self.project.resolve(kind.of, self.names.module) or kind
         return kind

@@ -8,13 +8,14 @@ from typing import ClassVar
 from rlint.project import batches, facts
 from rlint.project.draws import drawn
 from rlint.project.elements import Elements
-from rlint.project.kind import UNKNOWN, Device, Kind, Tag
+from rlint.project.kind import UNKNOWN, Device, Kind, Tag, deferred
 from rlint.project.kind_algebra import device_named, each_of, item_of, library_value
 from rlint.project.kinds_base import ITERATES, Handlers
 from rlint.syntax.forms import argument_count
 from rlint.syntax.scopes import How
 
 _MADE_OF_FIRST = frozenset({"copy.copy", "copy.deepcopy"})
+_HOLDS_EACH = frozenset({"builtins.list", "builtins.tuple", "builtins.sorted", "builtins.set"})
 _GIVES_NO_SINGLE_TENSOR = frozenset(
     f"torch.nn.{name}"
     for name in """Module RNN LSTM GRU LSTMCell MultiheadAttention ModuleList ModuleDict DataParallel
@@ -33,17 +34,14 @@ class CallKinds(Elements):
     def _of_attribute(self, node: ast.Attribute) -> Kind:
         qualified = self.names.qualified(node)
         if qualified is not None:
-            return library_value(qualified) or Kind(of=qualified)
+            return library_value(qualified) or deferred(qualified)
         owner = self.kind_of(node.value)
         if owner.tag in _OF_CLASSES and owner.of:
-            deferred = Kind(of=f"{owner.of}().{node.attr}")
-            found = self.resolved(deferred)
-            if found:
-                return found
-            return facts.attribute_kind(owner.tag, node.attr) or deferred
+            path = f"{owner.of}().{node.attr}"
+            return self.found_at(path) or facts.attribute_kind(owner.tag, node.attr) or deferred(path)
         if owner.tag is Tag.BATCH:
             return batches.attribute_of(owner, node.attr)
-        if owner:
+        if owner.tag is not Tag.UNKNOWN:
             kind = facts.attribute_kind(owner.tag, node.attr)
             kind = self.same_elements(owner, node.attr, kind)
             if kind.tag is Tag.TENSOR and owner.tag is Tag.TENSOR and kind.device is Device.UNKNOWN:
@@ -51,7 +49,7 @@ class CallKinds(Elements):
             if kind.tag is Tag.DEVICE and owner.tag is Tag.TENSOR:
                 return kind._replace(device=owner.device)
             return kind
-        return Kind(of=f"{owner.of}.{node.attr}") if owner.of else UNKNOWN
+        return deferred(f"{owner.of}.{node.attr}") if owner.of else UNKNOWN
 
     def _of_call(self, node: ast.Call) -> Kind:
         qualified = self.names.qualified(node.func)
@@ -61,7 +59,7 @@ class CallKinds(Elements):
                 if not known.result and qualified.startswith("numpy.random."):
                     return drawn(node, qualified.rpartition(".")[2], self.kind_of)
                 return self.with_elements(node, qualified, self._made(node, qualified, known.result))
-            return Kind(of=f"{qualified}()")
+            return deferred(f"{qualified}()")
         if isinstance(node.func, ast.Attribute):
             result = self._method_result(node, node.func)
             if result.tag in (Tag.TENSOR, Tag.NDARRAY):
@@ -73,13 +71,13 @@ class CallKinds(Elements):
         if callee.tag is Tag.MODULE:
             return self._called_module(callee)
         if callee.tag in (Tag.CLASS, Tag.FUNCTION) and callee.of:
-            return Kind(of=f"{callee.of}()")
-        return Kind(of=f"{callee.of}()") if not callee and callee.of else UNKNOWN
+            return deferred(f"{callee.of}()")
+        return deferred(f"{callee.of}()") if not callee and callee.of else UNKNOWN
 
     def _called_module(self, module: Kind) -> Kind:
         if module.of.startswith("torch.nn."):
             return UNKNOWN if module.of in _GIVES_NO_SINGLE_TENSOR else Kind(Tag.TENSOR)
-        return Kind(of=f"{module.of}().forward()") if module.of else UNKNOWN
+        return deferred(f"{module.of}().forward()") if module.of else UNKNOWN
 
     def _method_result(self, node: ast.Call, func: ast.Attribute) -> Kind:
         owner = self.kind_of(func.value)
@@ -96,16 +94,16 @@ class CallKinds(Elements):
             encoded = Kind(Tag.TENSOR, device=Device.HOST, fresh=True)
             return encoded if func.attr == "encode" else batches.BATCH_ON_HOST
         if owner.of and owner.tag in _OF_CLASSES:
-            attribute = self.resolved(Kind(of=f"{owner.of}().{func.attr}"))
+            attribute = self.found_at(f"{owner.of}().{func.attr}")
             if attribute.tag is Tag.MODULE:
                 return self._called_module(attribute)
-            found = self.resolved(Kind(of=f"{owner.of}().{func.attr}()"))
+            found = self.found_at(f"{owner.of}().{func.attr}()")
             if found:
                 return found
         if owner:
             known = facts.method_fact(owner.tag, func.attr, argument_count(node))
             if known is None:
-                return Kind(of=f"{owner.of}().{func.attr}()") if owner.of else UNKNOWN
+                return deferred(f"{owner.of}().{func.attr}()") if owner.of else UNKNOWN
             if owner.tag is Tag.MODULE and known.result.tag is Tag.MODULE:
                 return owner
             if owner.tag is Tag.RANDOM_GENERATOR and not known.result:
@@ -118,7 +116,7 @@ class CallKinds(Elements):
                 return batches.kept(owner, known.result)
             return known.result
         if owner.of:
-            return Kind(of=f"{owner.of}.{func.attr}()")
+            return deferred(f"{owner.of}.{func.attr}()")
         known = facts.method_on_unknown(func.attr, len(node.args) + len(node.keywords))
         return known.result if known else UNKNOWN
 
@@ -129,7 +127,7 @@ class CallKinds(Elements):
             if followed.tag in (Tag.NDARRAY, Tag.TENSOR):
                 return Kind(followed.tag, device=followed.device)
             return result
-        if any(keyword.arg == "copy" for keyword in node.keywords):
+        if node.keywords and any(keyword.arg == "copy" for keyword in node.keywords):
             result = result.aged()
         if qualified in _MADE_OF_FIRST and node.args:
             copied = self.kind_of(node.args[0])
@@ -151,16 +149,10 @@ class CallKinds(Elements):
             return batches.collated(item_of(self.kind_of(node.args[0])))
         if qualified == "torch.load":
             return batches.loaded(node, self.kind_of, self.device_of)
-        if qualified in (
-            "builtins.list",
-            "builtins.tuple",
-            "builtins.sorted",
-            "builtins.set",
-            "collections.deque",
-        ):
-            if node.args and qualified != "collections.deque":
-                return result._replace(item=each_of(self.kind_of(node.args[0])) or None)
+        if qualified == "collections.deque":
             return result
+        if qualified in _HOLDS_EACH:
+            return result._replace(item=each_of(self.kind_of(node.args[0])) or None) if node.args else result
         if result.tag is Tag.TENSOR:
             if qualified == batches.FROM_NUMPY:
                 return result._replace(of=qualified)
@@ -175,8 +167,9 @@ class CallKinds(Elements):
                 devices = {kind.device for kind in kinds if kind.tag is Tag.TENSOR}
                 if len(devices) == 1:
                     return result._replace(device=devices.pop())
-            if any(keyword.arg == "pin_memory" and not _is_false(keyword.value) for keyword in node.keywords):
-                return result._replace(of=batches.PINNED)
+            for keyword in node.keywords:
+                if keyword.arg == "pin_memory" and not _is_false(keyword.value):
+                    return result._replace(of=batches.PINNED)
         return result
 
     def _is_moved(self, expression: ast.expr) -> bool:

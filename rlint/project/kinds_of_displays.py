@@ -6,7 +6,7 @@ import ast
 from typing import ClassVar
 
 from rlint.project.elements import Elements, rank_of_two
-from rlint.project.kind import UNKNOWN, Kind, Tag
+from rlint.project.kind import PLAIN, UNKNOWN, Device, Kind, Tag
 from rlint.project.kind_algebra import NUMBERS, arithmetic, device_named, indexed, part_of
 from rlint.project.kinds_base import Handlers
 
@@ -21,14 +21,17 @@ _CONSTANTS: dict[type, Tag] = {
 }
 
 
+_TEXTS = {device: Kind(Tag.STR, device=device) for device in Device}
+
+
 class DisplayKinds(Elements):
     """What an expression gives by its form and the kinds of its parts."""
 
     def _of_constant(self, node: ast.Constant) -> Kind:
         if isinstance(node.value, str):
-            return Kind(Tag.STR, device=device_named(node.value))
+            return _TEXTS[device_named(node.value)]
         tag = _CONSTANTS.get(type(node.value))
-        return Kind(tag) if tag else UNKNOWN
+        return PLAIN[tag] if tag is not None else UNKNOWN
 
     def _items(self, elements: list[ast.expr]) -> Kind | None:
         if not elements or len(elements) > 64:
@@ -68,8 +71,8 @@ class DisplayKinds(Elements):
     def _of_text(self, node: ast.JoinedStr) -> Kind:
         match node.values:
             case [ast.Constant(value=str(head)), *_]:  # f"cuda:{rank}"
-                return Kind(Tag.STR, device=device_named(head))
-        return Kind(Tag.STR)
+                return _TEXTS[device_named(head)]
+        return PLAIN[Tag.STR]
 
     def _of_binary(self, node: ast.BinOp) -> Kind:
         kind = arithmetic(self.kind_of(node.left), self.kind_of(node.right), node.op)

@@ -8,12 +8,14 @@ import functools
 
 from rlint.project import facts
 from rlint.project.replacements import names_set_by_text, replaced_paths
+from rlint.syntax.forms import is_staticmethod
 from rlint.syntax.scopes import Binding, How, Scope
-from rlint.syntax.tree import Tree
+from rlint.syntax.tree import FUNCTIONS, Tree
 
 _BUILTINS = frozenset(dir(builtins))
 _ALIAS_DEPTH = 6
 _UNSEEN = "\0"
+_NAMING = frozenset({ast.Name, ast.Attribute})
 _TAKEN_FOR_GRANTED = frozenset(
     "builtins.str builtins.list builtins.dict builtins.set builtins.tuple numpy.ndarray torch.Tensor".split()
 )
@@ -28,7 +30,9 @@ class Names:
         self.tree = tree
         self.module = module
         self._cache: dict[ast.AST, str | None] = {}
-        self._imports: dict[tuple[Scope, str], list[Binding]] = {}
+        self._meant: dict[tuple[Scope, str], str | None] = {}
+        self._bindings: dict[ast.Name, tuple[Scope | None, list[Binding]]] = {}
+        self._receivers: dict[Binding, ast.ClassDef | None] = {}
 
     def qualified(self, expression: ast.expr) -> str | None:
         """The canonical dotted name of what an expression refers to, or None.
@@ -41,8 +45,9 @@ class Names:
         known = self._cache.get(expression, _UNSEEN)
         if known is not _UNSEEN:
             return known
-        if not isinstance(expression, (ast.Name, ast.Attribute)):
+        if expression.__class__ not in _NAMING:
             return None
+        assert isinstance(expression, (ast.Name, ast.Attribute))
         self._cache[expression] = None
         result = self._resolve(expression, _ALIAS_DEPTH)
         result = facts.canonical(result) if result else None
@@ -89,6 +94,12 @@ class Names:
 
     def bindings(self, name: ast.Name) -> tuple[Scope | None, list[Binding]]:
         """The scope that binds a name and everything that binds it there; no scope for a builtin."""
+        known = self._bindings.get(name)
+        if known is None:
+            known = self._bindings[name] = self._find_bindings(name)
+        return known
+
+    def _find_bindings(self, name: ast.Name) -> tuple[Scope | None, list[Binding]]:
         scope = self.tree.scope(name).lookup(name.id)
         if scope is None:
             return None, []
@@ -96,6 +107,24 @@ class Names:
         if scope.parent is None and name.id in self._set_by_text:
             return scope, [*found, Binding(name.id, How.MATCH, self.tree.module, self.tree.module)]
         return scope, found
+
+    def class_of_self(self, name: ast.Name) -> ast.ClassDef | None:
+        """The class whose instance (or self) a name stands for, as the first parameter of a method."""
+        _, bindings = self.bindings(name)
+        if len(bindings) != 1 or bindings[0].how is not How.PARAMETER:
+            return None
+        parameter = bindings[0]
+        if parameter not in self._receivers:
+            self._receivers[parameter] = self.receiver_class(parameter.node, parameter.statement)
+        return self._receivers[parameter]
+
+    def receiver_class(self, parameter: ast.AST, function: ast.AST) -> ast.ClassDef | None:
+        """The class whose instance (or self) the parameter stands for, if it is a method's first."""
+        owner = self.tree.parents.get(function)
+        if not isinstance(owner, ast.ClassDef) or not isinstance(function, FUNCTIONS):
+            return None
+        first = (function.args.posonlyargs or function.args.args)[:1]
+        return owner if first and first[0] is parameter and not is_staticmethod(function) else None
 
     def spelled(self, qualified: str, at: ast.AST) -> str | None:
         """How a library's function is written at a place, by what is imported there: `t.sleep` for
@@ -125,7 +154,12 @@ class Names:
         scope, bindings = self.bindings(expression)
         if scope is None:
             return self._unbound(expression)
-        return self._bound(scope, expression.id, bindings, depth)
+        if depth < _ALIAS_DEPTH:
+            return self._bound(bindings, depth)
+        key = (scope, expression.id)
+        if key not in self._meant:
+            self._meant[key] = self._bound(bindings, depth)
+        return self._meant[key]
 
     def _unbound(self, name: ast.Name) -> str | None:
         if name.id in self._set_by_text:
@@ -141,11 +175,8 @@ class Names:
             return f"{stars[0]}.{name.id}"
         return None
 
-    def _bound(self, scope: Scope, name: str, bindings: list[Binding], depth: int) -> str | None:
-        imports = self._imports.get((scope, name))
-        if imports is None:
-            imports = [binding for binding in bindings if binding.how is How.IMPORT]
-            self._imports[scope, name] = imports
+    def _bound(self, bindings: list[Binding], depth: int) -> str | None:
+        imports = [binding for binding in bindings if binding.how is How.IMPORT]
         if imports:
             others = [binding for binding in bindings if binding.how is not How.IMPORT]
             if all(_is_stand_in(binding) for binding in others) and _is_one_library(imports):

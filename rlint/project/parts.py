@@ -213,16 +213,7 @@ class Parts:
 
     def is_self(self, node: ast.expr) -> bool:
         """Is this the first parameter of the method around it?"""
-        if not isinstance(node, ast.Name):
-            return False
-        scope, bindings = self.knowledge.names.bindings(node)
-        if scope is None or len(bindings) != 1 or bindings[0].how is not How.PARAMETER:
-            return False
-        parameter = bindings[0].node
-        return (
-            isinstance(parameter, ast.arg)
-            and self.knowledge.kinds.receiver_class(parameter, scope.node) is not None
-        )
+        return isinstance(node, ast.Name) and self.knowledge.names.class_of_self(node) is not None
 
     def _added_to(self, node: ast.Name) -> list[ast.expr]:
         """What is put into a local list or container: `layers.append(nn.ReLU())`."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlint.findings import Heat
-from rlint.syntax.scopes import How
 
 if TYPE_CHECKING:
     from rlint.project.heat import HeatMap
@@ -47,7 +46,7 @@ def _written(knowledge: Knowledge) -> Iterator[tuple[ast.expr, str, ast.AST]]:
 
 def _path_of(owner: ast.expr, knowledge: Knowledge) -> str:
     if isinstance(owner, ast.Name):
-        cls = _class_of_receiver(owner, knowledge)
+        cls = knowledge.names.class_of_self(owner)
         if cls is not None:
             return f"{knowledge.name}.{knowledge.tree.qualname(cls)}()"
     kind = knowledge.kinds.kind_of(owner)
@@ -57,15 +56,7 @@ def _path_of(owner: ast.expr, knowledge: Knowledge) -> str:
 
 
 def _is_receiver(owner: ast.expr, knowledge: Knowledge) -> bool:
-    return isinstance(owner, ast.Name) and _class_of_receiver(owner, knowledge) is not None
-
-
-def _class_of_receiver(name: ast.Name, knowledge: Knowledge) -> ast.ClassDef | None:
-    scope, bindings = knowledge.names.bindings(name)
-    if scope is None or len(bindings) != 1 or bindings[0].how is not How.PARAMETER:
-        return None
-    parameter = bindings[0].node
-    return knowledge.kinds.receiver_class(parameter, scope.node) if isinstance(parameter, ast.arg) else None
+    return isinstance(owner, ast.Name) and knowledge.names.class_of_self(owner) is not None
 
 
 class Settled:

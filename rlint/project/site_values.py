@@ -10,7 +10,7 @@ from types import MappingProxyType
 from rlint.project.constants import Constants, Written
 from rlint.project.devices import is_device
 from rlint.project.items import Place, maker_of, place_of
-from rlint.project.kind import Device, Kind, Tag
+from rlint.project.kind import Device, Tag
 from rlint.project.knowledge import Knowledge
 from rlint.project.linked import Linked
 from rlint.project.modes import sets_mode_around
@@ -28,6 +28,12 @@ class SiteValues(SiteBase):
 
     def __init__(self, path: str, knowledge: Knowledge, linked: Linked) -> None:
         super().__init__(path, knowledge, linked)
+        self.qualified = knowledge.names.qualified
+        """The canonical dotted name of what an expression refers to, through imports and aliases:
+        `numpy.concatenate`, `torch.nn.functional.relu`, `builtins.len`; None for the value of a variable.
+        """
+        self.kind_of = knowledge.kinds.kind_of
+        """What is known of an expression's value: tensor (and where), ndarray, module, lock, str …"""
         self._sure_devices = SureDevices(knowledge)
         self._constants = Constants(knowledge.tree, knowledge.names, knowledge.flow)
         self._modules = Modules(linked.index)
@@ -36,19 +42,9 @@ class SiteValues(SiteBase):
         self._callables: dict[ast.Call, list[FunctionSummary]] = {}
         self._networks_run: dict[ast.Call, tuple[ast.expr, str] | None] = {}
 
-    def qualified(self, expression: ast.expr) -> str | None:
-        """The canonical dotted name of what an expression refers to, through imports and aliases:
-        `numpy.concatenate`, `torch.nn.functional.relu`, `builtins.len`; None for the value of a variable.
-        """
-        return self.knowledge.names.qualified(expression)
-
     def spelled(self, qualified: str, at: ast.AST) -> str | None:
         """How a thing of a library is written at a place, by what is imported there; None without import."""
         return self.knowledge.names.spelled(qualified, at)
-
-    def kind_of(self, expression: ast.expr) -> Kind:
-        """What is known of an expression's value: tensor (and where), ndarray, module, lock, str …"""
-        return self.knowledge.kinds.kind_of(expression)
 
     def device_of(self, expression: ast.expr) -> Device:
         """The device that an expression names where a device is expected (`"cuda"`, `self.device`, `0`)."""

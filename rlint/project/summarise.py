@@ -308,7 +308,7 @@ def _add_attributes(summary: ModuleSummary, knowledge: Knowledge) -> None:
         summary.classes[tree.qualname(node)].attributes = attributes
     for attribute in tree.written.attribute_stores:
         if isinstance(attribute.ctx, ast.Store) and isinstance(attribute.value, ast.Name):
-            owner = _self_class(attribute.value, knowledge)
+            owner = knowledge.names.class_of_self(attribute.value)
             if owner is not None:
                 stored = _stored_kind(attribute, knowledge)
                 if stored is not None:
@@ -319,7 +319,7 @@ def _add_attributes(summary: ModuleSummary, knowledge: Knowledge) -> None:
         doubt_attributes(
             summary,
             knowledge,
-            lambda name: _self_class(name, knowledge),
+            knowledge.names.class_of_self,
             lambda attribute: _stored_kind(attribute, knowledge),
         )
 
@@ -341,16 +341,6 @@ def _add_items(summary: ModuleSummary, knowledge: Knowledge) -> None:
                 item = item.joined(added.aged())
             if item != (kind.item or UNKNOWN):
                 owner.attributes[attribute.attr] = kind._replace(item=item or None)
-
-
-def _self_class(name: ast.Name, knowledge: Knowledge) -> ast.ClassDef | None:
-    scope, bindings = knowledge.names.bindings(name)
-    if scope is None or len(bindings) != 1 or bindings[0].how is not How.PARAMETER:
-        return None
-    parameter = bindings[0].node
-    if not isinstance(parameter, ast.arg):
-        return None
-    return knowledge.kinds.receiver_class(parameter, scope.node)
 
 
 def _stored_kind(attribute: ast.Attribute, knowledge: Knowledge) -> Kind | None:

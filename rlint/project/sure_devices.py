@@ -86,24 +86,15 @@ class SureDevices:
 
     def _all_stored(self, attribute: ast.Attribute, owner: ast.Name, depth: int) -> bool:
         """Is all that a class stores in an attribute of its own a device?"""
-        cls = self._owner_class(owner)
+        cls = self._knowledge.names.class_of_self(owner)
         if cls is None:
             return False
         values = [
             getattr(self._tree.parents[store], "value", None)
             for store in self._stores.get(attribute.attr, ())
-            if isinstance(store.value, ast.Name) and self._owner_class(store.value) is cls
+            if isinstance(store.value, ast.Name) and self._knowledge.names.class_of_self(store.value) is cls
         ]
         return bool(values) and all(value is not None and self.surely(value, depth - 1) for value in values)
-
-    def _owner_class(self, owner: ast.Name) -> ast.ClassDef | None:
-        scope, bindings = self._knowledge.names.bindings(owner)
-        if scope is None or [binding.how for binding in bindings] != [How.PARAMETER]:
-            return None
-        parameter = bindings[0].node
-        if not isinstance(parameter, ast.arg):
-            return None
-        return self._knowledge.kinds.receiver_class(parameter, scope.node)
 
     @cached_property
     def _stores(self) -> dict[str, list[ast.Attribute]]:
@@ -127,9 +118,9 @@ class SureDevices:
     def _is_same(self, used: ast.expr, expression: ast.expr) -> bool:
         if isinstance(used, ast.Attribute) and isinstance(expression, ast.Attribute):
             if isinstance(used.value, ast.Name) and isinstance(expression.value, ast.Name):
-                cls = self._owner_class(expression.value)
+                cls = self._knowledge.names.class_of_self(expression.value)
                 if cls is not None:
-                    return self._owner_class(used.value) is cls
+                    return self._knowledge.names.class_of_self(used.value) is cls
                 return self._is_same(used.value, expression.value)
             return False
         if not isinstance(used, ast.Name) or not isinstance(expression, ast.Name):

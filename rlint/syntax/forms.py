@@ -7,10 +7,12 @@ import ast
 
 def argument_count(call: ast.Call) -> int | None:
     """How many arguments a call has; None where stars hide it."""
-    if any(isinstance(value, ast.Starred) for value in call.args):
-        return None
-    if any(keyword.arg is None for keyword in call.keywords):
-        return None
+    for value in call.args:
+        if value.__class__ is ast.Starred:
+            return None
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            return None
     return len(call.args) + len(call.keywords)
 
 
@@ -30,8 +32,9 @@ def is_property(function: ast.AST) -> bool:
 
 
 def _decorated(function: ast.AST, name: str) -> bool:
-    return any(
-        (isinstance(decorator, ast.Name) and decorator.id == name)
-        or (isinstance(decorator, ast.Attribute) and decorator.attr == name)
-        for decorator in getattr(function, "decorator_list", ())
-    )
+    for decorator in getattr(function, "decorator_list", ()):
+        if isinstance(decorator, ast.Name) and decorator.id == name:
+            return True
+        if isinstance(decorator, ast.Attribute) and decorator.attr == name:
+            return True
+    return False

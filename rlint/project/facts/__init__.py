@@ -9,6 +9,8 @@ tensor lies, if its kind names no device).
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from rlint.project.facts import builtins, methods, numpy, objects, rl, stdlib, torch
 from rlint.project.facts.attributes import ATTRIBUTES
 from rlint.project.facts.canonical import canonical, public
@@ -68,6 +70,7 @@ RELOCATING_METHODS = frozenset({"to", "cpu", "cuda", "pin_memory", "type", "xpu"
 """Methods of tensors whose result may lie elsewhere than the tensor."""
 
 
+@lru_cache(maxsize=16384)
 def callable_fact(qualified: str, argument_count: int | None = None) -> Fact | None:
     """Look up a function or class by its full name: `torch.zeros`, `builtins.len`.
 
