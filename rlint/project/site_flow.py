@@ -24,6 +24,7 @@ class SiteFlow(SiteValues):
     def __init__(self, path: str, knowledge: Knowledge, linked: Linked) -> None:
         super().__init__(path, knowledge, linked)
         self._reads: dict[tuple[str, Scope], list[ast.Name]] = {}
+        self._shapes_asked: dict[str | None, set[str]] = {}  # as `ast.dump` writes them
         self._captured: dict[tuple[str, Scope], bool] = {}
         self._changes = Changes(knowledge)
         self._uses = Uses(knowledge)
@@ -85,20 +86,23 @@ class SiteFlow(SiteValues):
 
     def attribute_uses(self, attribute: str) -> list[ast.Attribute]:
         """All nodes of this file that read, set or delete an attribute of this name, on any object."""
-        return self._attributes.get(attribute, [])
+        return self.tree.written.attributes.get(attribute, [])
 
     def is_asked_for_weights(self, expression: ast.expr) -> bool:
         """Does this file ask what reads the same for its parameters or its state dict?"""
-        asked = self._asked_for_weights.get(last_name(expression))
-        return asked is not None and ast.dump(expression) in asked
+        name = last_name(expression)
+        shapes = self._shapes_asked.get(name)
+        if shapes is None:
+            shapes = self._shapes_asked[name] = set(map(ast.dump, self._asked_for_weights.get(name, ())))
+        return bool(shapes) and ast.dump(expression) in shapes
 
     @cached_property
-    def _asked_for_weights(self) -> dict[str | None, set[str]]:
-        """As `ast.dump` writes it, by its last name."""
-        found: dict[str | None, set[str]] = {}
+    def _asked_for_weights(self) -> dict[str | None, list[ast.expr]]:
+        """What is asked, by its last name."""
+        found: dict[str | None, list[ast.expr]] = {}
         for name in ("parameters", "named_parameters", "state_dict", "load_state_dict", "zero_grad"):
             for use in self.attribute_uses(name):
-                found.setdefault(last_name(use.value), set()).add(ast.dump(use.value))
+                found.setdefault(last_name(use.value), []).append(use.value)
         return found
 
     def is_attribute_read(self, attribute: str) -> bool:
@@ -200,13 +204,6 @@ class SiteFlow(SiteValues):
                 return True  # of an array or a tensor, the Python number
         targets = self.callables(call) if isinstance(call, ast.Call) else []
         return bool(targets) and all(self.index.returns_immutable(target) for target in targets)
-
-    @cached_property
-    def _attributes(self) -> dict[str, list[ast.Attribute]]:
-        found: dict[str, list[ast.Attribute]] = {}
-        for node in self.tree.of_type(ast.Attribute):
-            found.setdefault(node.attr, []).append(node)
-        return found
 
     @cached_property
     def _dynamic_lookups(self) -> list[ast.Call]:

@@ -111,7 +111,8 @@ class SiteValues(SiteBase):
 
     def calls_named(self, name: str, function: Function | None) -> list[ast.Call]:
         """The calls in a function (or at module level) of what bears this name or is a method of it."""
-        return self._calls.get((name, function), [])
+        found = self.tree.written.calls.get(name, ())
+        return [call for call in found if self.tree.function(call) is function]
 
     def place_of(self, expression: ast.expr) -> Place | None:
         """What a variable stands for: itself, or an item of a list that a loop runs over."""
@@ -171,13 +172,4 @@ class SiteValues(SiteBase):
             found.setdefault(written, []).append(call)
             if known and known != written:
                 found.setdefault(known, []).append(call)
-        return found
-
-    @cached_property
-    def _calls(self) -> dict[tuple[str, Function | None], list[ast.Call]]:
-        found: dict[tuple[str, Function | None], list[ast.Call]] = {}
-        for node in self.tree.of_type(ast.Call):
-            match node.func:
-                case ast.Name(id=name) | ast.Attribute(attr=name):
-                    found.setdefault((name, self.tree.function(node)), []).append(node)
         return found

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rlint.project.kind import Device
 from rlint.project.site import Site
 from rlint.project.speedups import CUDA
-from rlint.syntax.tree import Function
+from rlint.syntax.tree import Function, Tree
 from rlint.syntax.walk import below
 
 _MAKES = frozenset({"torch.device", "torch.set_default_device"})
@@ -16,11 +16,11 @@ _MAKES = frozenset({"torch.device", "torch.set_default_device"})
 
 def may_run_on_cuda(site: Site) -> bool:
     """Does the project ask for CUDA devices, and does this file put something on a device that may be one?"""
-    return site.is_told(CUDA) and site.once(_puts_something_on_device, site.tree.module)
+    return site.is_told(CUDA) and site.once(_puts_any_on_device, site.tree)
 
 
-def _puts_something_on_device(module: ast.Module, site: Site) -> bool:
-    return any(_puts_on_device(call, site) for call in below(module) if isinstance(call, ast.Call))
+def _puts_any_on_device(tree: Tree, site: Site) -> bool:
+    return any(_puts_on_device(call, site) for call in tree.of_type(ast.Call))
 
 
 def _puts_on_device(call: ast.Call, site: Site) -> bool:

@@ -113,13 +113,23 @@ def _read(
     named = _named_before(value, site) if isinstance(value, ast.Name) else None
     if named is not None:
         value = named.value
-    old = root_of(written)
-    if not isinstance(value, (ast.BinOp, ast.Call)) or not old or not follows(written, loop, site):
+    old = root_of(written) if _may_mix(value) else ""
+    if not old or not follows(written, loop, site):
         return None
     mixture = mixture_of(value, old, loop, site)
     if mixture is None and how == "item":
         how, mixture = "made", _mixture_of_two(value, loop, site)
     return Blend(node, how, written, mixture, named) if mixture is not None else None
+
+
+def _may_mix(value: ast.expr) -> bool:
+    """Can a value be a mixture, as far as its outermost part tells?"""
+    match value:
+        case ast.BinOp(op=op):
+            return isinstance(op, (ast.Add, ast.Sub))
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return name in ("lerp", "add")
+    return isinstance(value, ast.Call)
 
 
 def _mixture_of_two(value: ast.expr, loop: Loop, site: Site) -> Mixture | None:

@@ -90,24 +90,31 @@ class MissingEvalMode(Rule):
     seeds = ("S1.T2",)
     claims = ("time",)
     heat = Heat.COLD
-    visits = (ast.Call,)
+    visits = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
     triggers = ("eval", "Eval", "val", "test", "Test", "holdout", "heldout")
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
-        assert isinstance(node, ast.Call)
-        loops = site.loops(node) if site.once(may_evaluate, site.function(node)) else []
-        if not loops or not evaluates(node, loops, site):
+        function = node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+        if may_evaluate(function, site):
+            for call in below(node):
+                if isinstance(call, ast.Call) and site.function(call) is function:
+                    yield from self.check_call(call, site)
+
+    def check_call(self, call: ast.Call, site: Site) -> Iterator[Finding]:
+        """`net(batch)`, in a function that may evaluate."""
+        loops = site.loops(call)
+        if not loops or call in site.tree.buried or not evaluates(call, loops, site):
             return
-        network = network_of(node, site)
-        if network is None or by_mode(node, network, site) is None or site.sets_mode(node):
+        network = network_of(call, site)
+        if network is None or by_mode(call, network, site) is None or site.sets_mode(call):
             return
         flagged = networks_in(loops[-1], site)
         if network not in flagged:
             return
-        layer = by_mode(node, network, site)
+        layer = by_mode(call, network, site)
         yield self.finding(
             site,
-            node,
+            call,
             f"`{site.text(network)}` is evaluated in training mode: {layer}, and nothing calls `eval()`",
             # one edit for all networks of the loop: a loop that switches one of them is not looked at again
             fix=build_fix(flagged, loops[-1], site) if network is flagged[0] else None,

@@ -164,8 +164,10 @@ def depends(network: ast.expr, loop: AnyLoop) -> bool:
     names = {node.id for node in below(network) if isinstance(node, ast.Name)}
     attributes = {node.attr for node in below(network) if isinstance(node, ast.Attribute)}
     for node in below(loop):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in names:
-            return True
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr in attributes:
+        if isinstance(node, ast.Name):
+            leads = node.id in names
+        else:
+            leads = isinstance(node, ast.Attribute) and node.attr in attributes
+        if leads and isinstance(node.ctx, ast.Store):  # type: ignore[attr-defined]
             return True
     return False

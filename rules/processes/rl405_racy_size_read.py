@@ -93,16 +93,20 @@ class RacySizeRead(Rule):
     seeds = ("S2.3",)
     claims = ()
     heat = Heat.COLD
-    visits = (ast.AugAssign, ast.Assign, ast.If, ast.Attribute)
+    visits = (ast.Module,)
     triggers = (".value",)
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
-        """Find an update, or the second of two reads."""
-        if isinstance(node, ast.Attribute):
-            if node.attr == "value" and isinstance(node.ctx, ast.Load):
-                yield from self._torn(node, site)
-            return
-        assert isinstance(node, ast.stmt)
+        """Find the updates, and of two reads the second."""
+        values = site.attribute_uses("value")
+        for statement in dict.fromkeys(map(site.tree.statement, values)):
+            yield from self._updated(statement, site)
+        for use in values:
+            if isinstance(use.ctx, ast.Load) and use not in site.tree.buried:
+                yield from self._torn(use, site)
+
+    def _updated(self, node: ast.stmt, site: Site) -> Iterator[Finding]:
+        """A value is read and then written."""
         update = update_of(node, site)
         if update is None or not is_raced(update, site):
             return
