@@ -51,6 +51,10 @@ class Rule:
     triggers: ClassVar[tuple[str, ...]] = ()
     """The rule can find something only in a file whose text contains one of these (all files, if empty)."""
 
+    def concerns(self, site: Site) -> bool:  # noqa: ARG002 - most concern every file
+        """Can the rule find anything in this file at all? It is asked once, before any node is looked at."""
+        return True
+
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield what is wrong with `node`."""
         raise NotImplementedError

@@ -269,7 +269,7 @@ def _run_rule(rule: Rule, site: Site, visits: Visits) -> list[Finding] | Problem
 
 def _findings(rule: Rule, site: Site, visits: Visits) -> list[Finding]:
     found: dict[tuple[object, ...], Finding] = {}
-    for node in visits.of(rule):
+    for node in visits.of(rule) if rule.concerns(site) else ():
         for finding in rule.check(node, site):
             if finding.heat >= rule.heat:
                 found.setdefault((finding.start, finding.end, finding.message), finding)

@@ -87,6 +87,10 @@ class SiteEffects(SiteFlow):
         storage = storage_of(walk, self.knowledge) if walk is not None else None
         return [storage] if storage is not None else []
 
+    def knows_walks(self) -> bool:
+        """Is there anything in this file that `walks_down` may tell of?"""
+        return self._linked.descents.any or bool(self._walks.loops)
+
     @cached_property
     def _walks(self) -> Walks:
         return Walks(self.tree)

@@ -103,7 +103,7 @@ class Edits:
 
     def has_comment(self, start: int, end: int) -> bool:
         """Does a comment start between two offsets?"""
-        return any(start <= offset < end for offset in self._comments)
+        return "#" in self.tree.text[start:end] and any(start <= offset < end for offset in self._comments)
 
     def comments(self, start: int, end: int) -> list[str]:
         """The comments that start between two offsets, each from its `#` to the end of its line."""

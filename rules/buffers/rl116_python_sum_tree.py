@@ -105,6 +105,10 @@ class PythonSumTree(Rule):
     visits = (ast.Call, ast.For, ast.While)
     triggers = ("for ", "while ")
 
+    def concerns(self, site: Site) -> bool:
+        """Only where something walks down such a tree."""
+        return site.knows_walks()
+
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a walk that is made once per sample."""
         assert isinstance(node, (ast.Call, *LOOPS))

@@ -76,6 +76,10 @@ def bound_at(node: ast.expr, site: Site) -> Bound | None:
 
 def has_ends(site: Site) -> bool:
     """Does the file name the ends of anything at all?"""
+    return site.once(_names_ends, site.tree.module)
+
+
+def _names_ends(_module: ast.Module, site: Site) -> bool:
     return any(map(site.attribute_uses, _ENDS))
 
 

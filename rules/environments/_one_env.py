@@ -66,9 +66,13 @@ def is_one_row(value: ast.expr, site: Site, depth: int) -> bool:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and depth:
             bindings = site.definitions(node)
             made = bindings[0].value if len(bindings) == 1 and bindings[0].how is How.ASSIGN else None
-            if made is not None and is_one_row(made, site, depth - 1):
+            if made is not None and site.once(_is_one_row, (made, depth - 1)):
                 return True
     return False
+
+
+def _is_one_row(value: tuple[ast.expr, int], site: Site) -> bool:
+    return is_one_row(value[0], site, value[1])
 
 
 def is_shown(node: ast.AST, site: Site) -> bool:

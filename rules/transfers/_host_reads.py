@@ -13,6 +13,7 @@ from rlint.syntax.scopes import How
 
 _SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
 _CONVERSIONS = frozenset({"builtins.float", "builtins.int", "builtins.bool"})
+_READING = frozenset({ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert})
 READERS = frozenset({"item", "tolist", "numpy", "float", "int", "bool", "print"})
 """The calls that `reads_at` knows, by the names that are written."""
 # methods that only tensors have, so that what they are called on and what they give is one
@@ -41,6 +42,8 @@ class Read:
 
 def reads_at(node: ast.AST, site: Site) -> list[Read]:
     """The reads that a node is, by its shape alone; whether a device is asked is another question."""
+    if node.__class__ not in _READING:
+        return []
     match node:
         case ast.Call(func=ast.Attribute(value=source, attr="item" | "tolist" as method)):
             if not node.args and not node.keywords:

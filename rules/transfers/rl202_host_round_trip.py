@@ -101,10 +101,15 @@ class HostRoundTrip(Rule):
     callees = READERS | _round_trips.MAKERS
     triggers = ("torch",)
 
+    def concerns(self, site: Site) -> bool:
+        """Only where a device may be used."""
+        uses: bool = may_use_accelerator(site)
+        return uses
+
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         if isinstance(node, ast.Call):
             trip = _round_trips.round_trip(node, site)
-            if trip is not None and may_use_accelerator(site):
+            if trip is not None:
                 yield self.finding(
                     site,
                     trip.moved,
@@ -115,7 +120,7 @@ class HostRoundTrip(Rule):
                 )
                 return
         for read in reads_at(node, site):
-            if is_hot(read, site) and not is_others(read, site) and may_use_accelerator(site):
+            if is_hot(read, site) and not is_others(read, site):
                 yield from self.check_read(read, site)
 
     def check_read(self, read: Read, site: Site) -> Iterator[Finding]:
