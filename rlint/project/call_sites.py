@@ -70,28 +70,25 @@ def _call_site(
             path = f"{kind.of}()" if kind.tag in (Tag.MODULE, Tag.INSTANCE) else kind.of
     if not path and not method:
         return None
-    loop = knowledge.loops.innermost(call)
+    loops = knowledge.loops
+    loop = loops.innermost(call)
     values = [(str(position), value) for position, value in enumerate(call.args)]
     values += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
     are_told = bool(path)  # where nobody knows who is called, nobody gets them
     kind_of = knowledge.kinds.kind_of
-    arguments = tuple(
-        [alike((name, kind_of(value).aged() if are_told else UNKNOWN)) for name, value in values]
-    )
+    arguments = [(name, kind_of(value).aged() if are_told else UNKNOWN) for name, value in values]
     return CallSite(
         alike(path),
         method,
         call.lineno,
-        knowledge.loops.index[loop] if loop is not None else -1,
-        alike(arguments),
-        min(
-            knowledge.loops.coldest(call), Heat.WARM if _is_rarely_called(method or path, call) else Heat.HOT
-        ),
+        loops.index[loop] if loop is not None else -1,
+        alike(tuple([alike(argument) for argument in arguments])),
+        min(loops.coldest(call), Heat.WARM if _is_rarely_called(method or path, call) else Heat.HOT),
         receiver,
-        knowledge.loops.pacing.each_pass(call),
+        loops.pacing.each_pass(call),
         alike(tuple(_named(values))),
         gradients.here.at(call) if gradients.concerned else None,
-        knowledge.loops.conditions.of(call),
+        loops.conditions.of(call),
         bool(knowledge.locks.held(call)),
     )
 

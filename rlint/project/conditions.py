@@ -46,6 +46,7 @@ class Guard:
     period: int | None = None
 
 
+_OUTERMOST = frozenset({*FUNCTIONS, ast.Module, ast.ClassDef})
 _Found = tuple[Sort, Interval | None]
 
 _MOST_TESTS = 50
@@ -125,7 +126,7 @@ class Conditions:
     def _around(self, statement: ast.stmt) -> list[Guard]:
         parent = self.tree.parents[statement]
         found = list(self._left_before(statement, parent))
-        if isinstance(parent, (*FUNCTIONS, ast.Module, ast.ClassDef)):
+        if parent.__class__ in _OUTERMOST:
             return found
         holder = parent
         if isinstance(parent, ast.ExceptHandler):
@@ -152,16 +153,16 @@ class Conditions:
         if known is not None:
             return known
         block = parent.body if isinstance(parent, ast.match_case) else self.tree.block(statement)[0]
-        repeated = self._is_repeated(statement)
         found: tuple[Guard, ...] = ()
         for each in block:
             self._left[each] = found
             if isinstance(each, ast.If):
-                found = (*found, *self._unless_left(each, repeated=repeated))
+                found = (*found, *self._unless_left(each))
         return self._left[statement]
 
-    def _unless_left(self, branch: ast.If, *, repeated: bool) -> list[Guard]:
+    def _unless_left(self, branch: ast.If) -> list[Guard]:
         """What a branch that may leave the pass lets through."""
+        repeated = self._is_repeated(branch)
         if _leaves(branch.body, repeated=repeated):
             return self._met(branch.test, taken=False)
         if _leaves(branch.orelse, repeated=repeated):

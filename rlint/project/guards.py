@@ -66,6 +66,22 @@ def _constant_int(node: ast.expr) -> int | None:
     return None
 
 
+_LIMITS = frozenset(
+    {
+        *LOOPS,
+        *FUNCTIONS,
+        ast.Lambda,
+        ast.If,
+        ast.IfExp,
+        ast.Raise,
+        ast.Assert,
+        ast.ExceptHandler,
+        ast.match_case,
+    }
+)
+"""What may let its parts run less often than it runs itself."""
+
+
 class Caps:
     """How hot the lines of a file can be at most, given the conditions between them and their loops."""
 
@@ -94,13 +110,13 @@ class Caps:
 
     def _between(self, child: ast.AST, parent: ast.AST | None) -> Heat:
         """How hot a part of a node can be, compared with the node."""
+        if parent is None or parent.__class__ not in _LIMITS:
+            return Heat.HOT
         if isinstance(parent, (*LOOPS, *FUNCTIONS, ast.Lambda)):
             made = (
                 isinstance(parent, FUNCTIONS) and isinstance(child, ast.stmt) and made_before(parent, child)
             )
             return Heat.COLD if made else Heat.HOT
-        if parent is None:
-            return Heat.HOT
         if _fails(child, parent, self.tree):
             return Heat.COLD
         if isinstance(parent, ast.If) and child is not parent.test:

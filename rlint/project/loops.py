@@ -44,6 +44,9 @@ _DRIVING = frozenset(
 )
 """Methods that may drive what is around them."""
 
+_REPEATS_OR_LEAVES = frozenset({*LOOPS, *COMPREHENSIONS, *FUNCTIONS, ast.Lambda, ast.ClassDef, ast.If})
+"""What tells around a line which loops repeat it."""
+
 AnyLoop = LoopNode | Comprehension
 
 
@@ -102,6 +105,9 @@ class Loops:
                     found += known
                     break
                 passed.append((child, len(found)))
+            if parent.__class__ not in _REPEATS_OR_LEAVES:
+                child, grandchild = parent, child
+                continue
             if isinstance(parent, (*FUNCTIONS, ast.Lambda, ast.ClassDef)) and child not in _outside(parent):
                 break
             if isinstance(parent, LOOPS):
@@ -112,8 +118,6 @@ class Loops:
                         left -= 1
                     elif not leaves_all:
                         found.append(parent)
-            elif isinstance(parent, ast.comprehension):
-                pass
             elif isinstance(parent, COMPREHENSIONS):
                 first = parent.generators[0]
                 if child is not first or grandchild is not first.iter:

@@ -47,8 +47,9 @@ class Pacing:
         """
         if node in self.tree.buried:
             return False
-        child = node
-        for parent in self.tree.ancestors(node):
+        parents = self.tree.parents
+        child = self.tree.wholes.of(node)
+        while (parent := parents.get(child)) is not None:
             if isinstance(child, ast.stmt):
                 if child not in self._known:
                     self._known[child] = self._statement(child, parent)

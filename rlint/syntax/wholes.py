@@ -7,16 +7,21 @@ from collections.abc import Mapping
 
 _RUNS_WITH_PARTS = frozenset(
     {
+        ast.AnnAssign,
+        ast.Assign,
         ast.Attribute,
+        ast.AugAssign,
         ast.Await,
         ast.BinOp,
         ast.Call,
         ast.Compare,
         ast.Dict,
+        ast.Expr,
         ast.FormattedValue,
         ast.JoinedStr,
         ast.List,
         ast.NamedExpr,
+        ast.Return,
         ast.Set,
         ast.Slice,
         ast.Starred,
@@ -38,8 +43,9 @@ class Wholes:
         self._known: dict[ast.AST, ast.AST] = {}
 
     def of(self, node: ast.AST) -> ast.AST:
-        """The node with the calls, operators and displays around it, up to a statement, a choice (`and`,
-        `if`), a lambda or a comprehension. The node itself where none of them is around it.
+        """The node with the calls, operators and displays around it, up to a choice (`and`, `if`), a lambda,
+        a comprehension, or the statement, if that does nothing but evaluate and bind. The node itself where
+        none of them is around it.
         """
         parents, known = self._parents, self._known
         passed: list[ast.AST] = []
