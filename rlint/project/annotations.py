@@ -61,7 +61,16 @@ _OF_SEVERAL_CLASSES = (Tag.EVENT, Tag.THREAD, Tag.PROCESS, Tag.QUEUE, Tag.MODULE
 
 def annotation_kind(annotation: ast.expr, names: Names) -> Kind:
     """The kind that an annotation promises; UNKNOWN (perhaps with a path to a class) where it does not."""
+    known = names.annotated.get(annotation)
+    if known is None:
+        known = names.annotated[annotation] = _promised(annotation, names)
+    return known
+
+
+def _promised(annotation: ast.expr, names: Names) -> Kind:
     match annotation:
+        case ast.Name() | ast.Attribute():
+            return _named(names.qualified(annotation))
         case ast.Constant(value=None):
             return Kind(Tag.NONE)
         case ast.Constant(value=str(text)):
@@ -70,8 +79,6 @@ def annotation_kind(annotation: ast.expr, names: Names) -> Kind:
             return _either([annotation_kind(part, names) for part in _alternatives(left, right)])
         case ast.Subscript(value=generic, slice=argument):
             return _generic(names.qualified(generic), argument, names)
-        case ast.Name() | ast.Attribute():
-            return _named(names.qualified(annotation))
     return UNKNOWN
 
 

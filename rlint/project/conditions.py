@@ -84,6 +84,7 @@ class Conditions:
         self.loops = loops
         self._known: dict[ast.stmt, tuple[Guard, ...]] = {}
         self._left: dict[ast.stmt, tuple[Guard, ...]] = {}
+        self._blocks: dict[ast.stmt, tuple[Guard, ...]] = {}  # by their first statements
         self._of_parts: dict[tuple[ast.AST, ast.AST | None], tuple[Guard, ...]] = {}
         self._of_tests: dict[tuple[ast.expr, bool], list[Guard]] = {}
 
@@ -120,14 +121,20 @@ class Conditions:
     def _of_statement(self, statement: ast.stmt) -> tuple[Guard, ...]:
         known = self._known.get(statement)
         if known is None:
-            known = self._known[statement] = tuple(self._around(statement))
+            parent = self.tree.parents[statement]
+            known = self._left_before(statement, parent)
+            if parent.__class__ not in _OUTERMOST:
+                known = (*known, *self._around(statement, parent))
+            self._known[statement] = known
         return known
 
-    def _around(self, statement: ast.stmt) -> list[Guard]:
-        parent = self.tree.parents[statement]
-        found = list(self._left_before(statement, parent))
-        if parent.__class__ in _OUTERMOST:
-            return found
+    def _around(self, statement: ast.stmt, parent: ast.AST) -> tuple[Guard, ...]:
+        """What the block that holds a statement stands behind."""
+        first = parent.body[0] if isinstance(parent, ast.match_case) else self.tree.block(statement)[0][0]
+        known = self._blocks.get(first)
+        if known is not None:
+            return known
+        found: list[Guard] = []
         holder = parent
         if isinstance(parent, ast.ExceptHandler):
             found.append(self._guard(Sort.FAILURE, parent))
@@ -139,13 +146,15 @@ class Conditions:
             taken = statement in parent.body
             if isinstance((parent.body if taken else parent.orelse)[-1], ast.Raise):
                 found.append(self._guard(Sort.FAILURE, parent.test))
-            found += self._met(parent.test, taken=taken)
+            found += self._of_test(parent.test, taken=taken)
         elif isinstance(parent, (ast.For, ast.AsyncFor)):
             if statement in parent.orelse or any(map(_FINISHED.search, _words(parent.iter))):
                 found.append(self._guard(Sort.ENDS, parent.iter))
         elif isinstance(parent, ast.While) and statement in parent.orelse:
             found.append(self._guard(Sort.ENDS, parent.test))
-        return [*found, *(self._of_statement(holder) if isinstance(holder, ast.stmt) else ())]
+        around = self._of_statement(holder) if isinstance(holder, ast.stmt) else ()
+        known = self._blocks[first] = (*found, *around)
+        return known
 
     def _left_before(self, statement: ast.stmt, parent: ast.AST) -> tuple[Guard, ...]:
         """What must not hold for a statement to be reached: `if step % n: continue` before it."""

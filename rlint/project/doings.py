@@ -67,6 +67,7 @@ class _Reader:
         self.parts = parts
         self.found: dict[str, Doings] = {}
         self._of_function: dict[ast.AST, Doings] = {}
+        self._homes: dict[Function | None, Function | None] = {}
 
     def read(self) -> dict[str, Doings]:
         for call in self.tree.of_type(ast.Call):
@@ -95,12 +96,12 @@ class _Reader:
     def _home(self, node: ast.AST) -> Function | None:
         """The function at module level or in a class that runs a node, nested functions included."""
         function = self.tree.function(node)
-        while function is not None:
-            outer = self.tree.function(function)
-            if outer is None:
-                return function
-            function = outer
-        return None
+        if function not in self._homes:
+            outermost = function
+            while outermost is not None and (outer := self.tree.function(outermost)) is not None:
+                outermost = outer
+            self._homes[function] = outermost
+        return self._homes[function]
 
     def _doings(self, function: Function) -> Doings:
         known = self._of_function.get(function)
@@ -135,6 +136,8 @@ class _Reader:
             self._value_call(call.func, function)
 
     def _library_call(self, call: ast.Call, qualified: str, function: Function) -> None:
+        if qualified.startswith("builtins."):
+            return
         fact = facts.callable_fact(qualified)
         name = qualified.rpartition(".")[2]
         if qualified.startswith(_DIFFERENTIATES) and qualified != "torch.func.functional_call":
@@ -156,7 +159,7 @@ class _Reader:
             draws = fact.effect.reason == _DRAWS and fact.result.tag is not Tag.MODULE
             if draws and not qualified.startswith("torch.nn.init."):
                 self._doings(function).draws = True
-        elif not qualified.startswith(("builtins.", "torch.", "numpy.", "math.", "einops.")):
+        elif not qualified.startswith(("torch.", "numpy.", "math.", "einops.")):
             done = self._doings(function)
             done.calls.add(qualified)
             self._uses_in_arguments(call, done)

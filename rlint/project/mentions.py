@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from rlint.project.guards import calls_named, last_name
 from rlint.project.knowledge import Knowledge
@@ -30,7 +31,7 @@ def mentions_of(knowledge: Knowledge, attributes: frozenset[str]) -> tuple[Menti
     tree = knowledge.tree
     if not any(end in tree.text for end in ENDS):
         return ()
-    names = {name for name in _names(tree, attributes) if name.endswith(ENDS) and ACCESSOR.fullmatch(name)}
+    names = {name for name in _names(tree, attributes) if ACCESSOR.fullmatch(name)}
     if not names:
         return ()
     known = {mention.start: mention for mention in _known(names, knowledge)}
@@ -65,12 +66,12 @@ def _is_written_out(call: ast.Call) -> bool:
 
 
 def _names(tree: Tree, attributes: frozenset[str]) -> set[str]:
+    """The names in a file that end as those of accessors do."""
     functions = (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef))
-    found = {*attributes, *tree.written.attributes, *tree.variables.names}
-    found.update(node.name for node in functions)  # type: ignore[attr-defined]
-    imports = tree.of_type(ast.ImportFrom)
-    found.update(alias.name for node in imports for alias in node.names)
-    return found
+    defined = (node.name for node in functions)  # type: ignore[attr-defined]
+    imported = (alias.name for node in tree.of_type(ast.ImportFrom) for alias in node.names)
+    every = chain(attributes, tree.written.attributes, tree.variables.names, defined, imported)
+    return {name for name in every if name.endswith(ENDS)}
 
 
 def _known(names: set[str], knowledge: Knowledge) -> Iterator[Mention]:

@@ -7,6 +7,7 @@ import builtins
 import functools
 
 from rlint.project import facts
+from rlint.project.kind import Kind
 from rlint.project.replacements import names_set_by_text, replaced_paths
 from rlint.syntax.forms import is_staticmethod
 from rlint.syntax.scopes import Binding, How, Scope
@@ -33,6 +34,7 @@ class Names:
         self._meant: dict[tuple[Scope, str], str | None] = {}
         self._bindings: dict[ast.Name, tuple[Scope | None, list[Binding]]] = {}
         self._receivers: dict[Binding, ast.ClassDef | None] = {}
+        self.annotated: dict[ast.expr, Kind] = {}  # what annotations promise (see annotations.py)
 
     def qualified(self, expression: ast.expr) -> str | None:
         """The canonical dotted name of what an expression refers to, or None.

@@ -144,7 +144,8 @@ def _set_in_namespaces(summary: ModuleSummary, knowledge: Knowledge, self_class:
     """`self.__dict__["rows"] = []`, `vars(self)["rows"] = []`, `self.__dict__ = state`"""
     if "__dict__" not in knowledge.tree.text and "vars" not in knowledge.tree.text:
         return
-    for node in (*knowledge.tree.of_type(ast.Subscript), *knowledge.tree.of_type(ast.Attribute)):
+    written = knowledge.tree.written
+    for node in (*written.item_stores, *written.attribute_stores):
         name: object = None
         match node:
             case ast.Subscript(

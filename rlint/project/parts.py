@@ -40,6 +40,7 @@ _MAY_HOLD_NETWORKS = frozenset(
     {Tag.UNKNOWN, Tag.NONE, Tag.MODULE, Tag.FUNCTION, Tag.CLASS, Tag.LIST, Tag.TUPLE, Tag.DICT, Tag.ITERATOR,
      Tag.INSTANCE}
 )  # fmt: skip
+_NO_NETWORKS = frozenset({ast.Constant, ast.Compare, ast.JoinedStr, ast.UnaryOp})
 _DROPOUT_OF = {"LSTM": 4, "GRU": 4, "RNN": 4, "MultiheadAttention": 2, "Transformer": 5,
                "TransformerDecoderLayer": 3, "TransformerEncoderLayer": 3}  # fmt: skip
 """Layers with dropout inside, and where its rate stands among the arguments (never read so far back)."""
@@ -104,12 +105,16 @@ class Parts:
             if len(self._open) > _DEPTH:
                 return (UNKNOWN,)
             # what is read again while it is being read adds nothing
-            known = tuple(self._of(expression))
+            known = tuple(self._of(expression)) if expression.__class__ not in _NO_NETWORKS else ()
             known = self._known[expression] = known if len(known) < 2 else tuple(dict.fromkeys(known))
         return known
 
     def _of(self, node: ast.expr) -> Iterator[Part]:
         match node:
+            case ast.Name() | ast.Attribute():
+                yield from self._of_reference(node)
+            case ast.Call():
+                yield from self._of_call(node)
             case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
                 yield from self._each(items)
             case ast.Dict(values=items):
@@ -128,10 +133,6 @@ class Parts:
                 yield from self.of(item)
             case ast.Subscript(value=value):
                 yield from unsure(self.of(value))
-            case ast.Call():
-                yield from self._of_call(node)
-            case ast.Name() | ast.Attribute():
-                yield from self._of_reference(node)
             case ast.Await() | ast.Yield() | ast.YieldFrom():
                 yield UNKNOWN
 

@@ -17,6 +17,7 @@ from rlint.syntax.walk import running
 
 _TEXT = frozenset({Tag.STR, Tag.BYTES})
 _REMEMBERS = frozenset({"functools.cache", "functools.cached_property", "functools.lru_cache"})
+_REPEATS = frozenset({*LOOPS, *COMPREHENSIONS})
 _LOOKS_AT_ENDS = frozenset({"endswith", "startswith"})
 # what these read can be changed by another thread or process, or by the world
 _OTHERS_CHANGE = frozenset(
@@ -39,6 +40,7 @@ _OTHERS_CHANGE = frozenset(
         Tag.RANDOM_GENERATOR,
     }
 )
+_CHANGE_UNASKED = _OTHERS_CHANGE - {Tag.PATH}
 # modules whose functions read nothing but the memory of their arguments, and what in them does
 _READ_ARGUMENTS = tuple(
     f"{module}."
@@ -122,7 +124,11 @@ def remembers(function: Function, knowledge: Knowledge) -> bool:
 
 def watches_others(function: Function, knowledge: Knowledge) -> bool:
     """Does a function of this file look at what others change: a file, a queue, a shared value?"""
-    return any(looks_outside(node, knowledge) for node in _body(function))
+    looked_at = (node for node in _body(function) if node.__class__ in _LOOKS)
+    return any(looks_outside(node, knowledge) for node in looked_at)
+
+
+_LOOKS = frozenset({ast.Call, ast.Attribute})
 
 
 def looks_outside(node: ast.AST, knowledge: Knowledge) -> bool:
@@ -140,7 +146,7 @@ def looks_outside(node: ast.AST, knowledge: Knowledge) -> bool:
         case ast.Attribute(value=owner, ctx=ast.Load()):
             parent = knowledge.tree.parents.get(node)
             is_method = isinstance(parent, ast.Call) and parent.func is node
-            return not is_method and knowledge.kinds.kind_of(owner).tag in _OTHERS_CHANGE - {Tag.PATH}
+            return not is_method and knowledge.kinds.kind_of(owner).tag in _CHANGE_UNASKED
     return False
 
 
@@ -159,7 +165,7 @@ def is_cheap(call: ast.Call, knowledge: Knowledge) -> bool | None:
 
 
 def _is_work(node: ast.AST, knowledge: Knowledge) -> bool:
-    if isinstance(node, (*LOOPS, *COMPREHENSIONS)):
+    if node.__class__ in _REPEATS:
         return True
     if not isinstance(node, ast.Call):
         return False
