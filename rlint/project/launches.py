@@ -33,7 +33,7 @@ def handed_over(call: ast.Call, knowledge: Knowledge) -> list[CallSite]:
     submitted and mapped work.
     """
     name = last_name(call.func) or ""
-    spawned = _starts(call, name, knowledge)
+    spawned = _starts(call, name, knowledge) if name in _TARGET_PLACE or _names_target(call) else ""
     pooled = ""
     handed: list[ast.expr] = []
     if spawned:
@@ -85,11 +85,13 @@ def _starts(call: ast.Call, name: str, knowledge: Knowledge) -> str:
         qualified = knowledge.names.qualified(call.func) or ""
         named = any(keyword.arg in _RUNS_LATER for keyword in call.keywords)
         return PROCESS if named or qualified.startswith("torch.multiprocessing.") else ""
-    if name not in _TARGET_PLACE and "target" not in [keyword.arg for keyword in call.keywords]:
-        return ""
     if knowledge.kinds.kind_of(call).tag is Tag.PROCESS or name.endswith("Process"):
         return PROCESS
     return THREAD if name.endswith(("Thread", "Timer")) else ""
+
+
+def _names_target(call: ast.Call) -> bool:
+    return bool(call.keywords) and any(keyword.arg == "target" for keyword in call.keywords)
 
 
 def _targets(call: ast.Call, name: str) -> list[ast.expr]:
