@@ -164,7 +164,8 @@ class Worker:
             return Result(job.name)
         wanted: list[Rule] = []
         if not is_test_file(job.name, job.module):
-            wanted = [rule for rule in rules if rule.code in job.codes and _triggered(rule, text)]
+            words = _Words(text)
+            wanted = [rule for rule in rules if rule.code in job.codes and _triggered(rule, words)]
         found: list[Finding] = []
         problems: list[Problem] = []
         hidden: tuple[Finding, ...] = ()
@@ -231,13 +232,24 @@ def _known(job: Job, text: str, index: Index | None = None) -> Knowledge | Probl
         return _bug(job.name, "reading this file")
 
 
-def _triggered(rule: Rule, text: str) -> bool:
+class _Words(dict[str, bool]):
+    """Which words are in a text. Many rules ask for the same, and each is looked for once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __missing__(self, word: str) -> bool:
+        found = self[word] = word in self._text
+        return found
+
+
+def _triggered(rule: Rule, words: _Words) -> bool:
     """Can a rule find anything in a text? Where it looks for calls of some names alone, that is known sooner
     from the calls that there are.
     """
     if not rule.triggers or (rule.callees and rule.visits == (ast.Call,)):
         return True
-    return any(word in text for word in rule.triggers)
+    return any(map(words.__getitem__, rule.triggers))
 
 
 def _unusable(broken: Sequence[tuple[RuleEntry, str]]) -> list[Problem]:

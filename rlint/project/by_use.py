@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import cached_property
 
-from rlint.project.kind import UNKNOWN, Kind, Tag
+from rlint.project.kind import PLAIN, UNKNOWN, Kind, Tag
 from rlint.project.names import Names
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.tree import Tree
@@ -35,7 +36,6 @@ class ByUse:
         self.tree = tree
         self.names = names
         self._parameter_kind = parameter_kind
-        self._tested: dict[str, bool] = {}
 
     def kind_of(self, binding: Binding) -> Kind:
         """The kind of a parameter or loop variable that nothing else binds, or UNKNOWN."""
@@ -44,21 +44,22 @@ class ByUse:
         scope = self.tree.scopes.get(binding.statement) or self.tree.scope(binding.node).lookup(binding.name)
         if scope is None or len(scope.bindings.get(binding.name, ())) != 1:
             return UNKNOWN
-        tested = self._tested.get(binding.name)
-        if tested is None:
-            named = self.tree.variables.named(binding.name)
-            tested = self._tested[binding.name] = any(map(self._is_tested, named))
-        if tested:
+        if binding.name in self._tested:
             return UNKNOWN  # it is told apart at run time: it may be this or that
         uses = self.tree.variables.uses(binding.name, scope)
-        return Kind(Tag.STR) if any(map(self._is_text, uses)) else UNKNOWN
+        return PLAIN[Tag.STR] if any(map(self._is_text, uses)) else UNKNOWN
 
-    def _is_tested(self, name: ast.Name) -> bool:
-        match self.tree.parents.get(name):
-            case ast.Call(func=test, args=[ast.Name(id=tested), classes]) if tested == name.id:
-                if self.names.qualified(test) == "builtins.isinstance":
-                    return self.names.qualified(classes) != "builtins.str"
-        return False
+    @cached_property
+    def _tested(self) -> frozenset[str]:
+        """The names that are asked for other classes than that of text."""
+        return frozenset(
+            call.args[0].id
+            for call in self.tree.of_type(ast.Call)
+            if len(call.args) == 2
+            and isinstance(call.args[0], ast.Name)
+            and self.names.qualified(call.func) == "builtins.isinstance"
+            and self.names.qualified(call.args[1]) != "builtins.str"
+        )
 
     def _is_text(self, name: ast.Name) -> bool:
         parent = self.tree.parents.get(name)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rlint.frozen import frozen
 from rlint.project.index import Index
-from rlint.project.kind import Kind
+from rlint.project.kind import Kind, Tag
 from rlint.project.summary import CallSite, ClassSummary, FunctionSummary
 
 _TOO_COMMON = frozenset(
@@ -129,7 +129,9 @@ class CallGraph:
             if place.isdigit():
                 name = parameters[int(place)] if int(place) < len(parameters) else ""
             if name in parameters:
-                kind = passed or (self.index.resolve(passed.of, module) if passed.of else passed)
+                kind = passed
+                if passed.of and passed.tag is Tag.UNKNOWN:
+                    kind = self.index.resolve(passed.of, module)
                 found.append((target, name, kind))
         return found
 

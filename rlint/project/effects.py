@@ -257,7 +257,7 @@ class Effects:
         owner = self.kinds.kind_of(func.value)
         if by_caller and func.attr in CHANGES and self._is_own_item(func.value):
             return PURE, None
-        if owner:
+        if owner.tag is not Tag.UNKNOWN:
             known = facts.method_fact(owner.tag, func.attr, argument_count(call))
             if known is not None and owner.tag is not Tag.INSTANCE:
                 # and not on what `backward` reaches

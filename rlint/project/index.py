@@ -17,6 +17,10 @@ _STEP = regex(r"\(\)|\[[:?]?\]|@\w+|\.\w+")
 _NO_ATTRIBUTE = regex(r"\(\)|\[[:?]?\]|@\w+")
 
 
+_CALLED_BY = {Tag.MODULE: "forward", Tag.INSTANCE: "__call__"}
+"""The methods that run where instances are called."""
+
+
 class Index(Definitions):
     """Definitions, kinds and effects across the files of a project."""
 
@@ -93,15 +97,12 @@ class Index(Definitions):
     def _called_by(
         self, value: Symbol | None, owner: ClassSummary | None, module: str
     ) -> list[FunctionSummary]:
-        if isinstance(value, Kind) and value.tag is Tag.MODULE:
-            cls = self.class_of(value)
-            return self.implementations(cls, "forward") if cls else []
-        if isinstance(value, Kind) and value.tag is Tag.INSTANCE:
-            cls = self.class_of(value)
-            return self.implementations(cls, "__call__") if cls else []
-        if isinstance(value, Kind) and value.tag in (Tag.CLASS, Tag.FUNCTION) and value.of:
-            symbol = self.symbol(value.of, module)
-            value = symbol if symbol is not None else value
+        if isinstance(value, Kind):
+            if value.tag in _CALLED_BY:
+                cls = self.class_of(value)
+                return self.implementations(cls, _CALLED_BY[value.tag]) if cls else []
+            if value.tag in (Tag.CLASS, Tag.FUNCTION) and value.of:
+                value = self.symbol(value.of, module)
         if isinstance(value, ClassSummary):
             made = self.method(value, "__init__")
             return [made] if made is not None else []
@@ -142,9 +143,9 @@ class Index(Definitions):
                 value = self.resolve(value.of, module)
             if step == "()":
                 value, owner = self._called(value, owner), None
-            elif step.startswith("["):
+            elif step[0] == "[":
                 value = indexed(self._as_kind(value), step)
-            elif step.startswith("@"):
+            elif step[0] == "@":
                 if not isinstance(value, FunctionSummary):
                     return None, None
                 self._unsettled = True
@@ -185,11 +186,11 @@ class Index(Definitions):
         return None
 
     def _get(self, value: Symbol, name: str, *, called: bool) -> tuple[Symbol | None, ClassSummary | None]:
-        if isinstance(value, ModuleSummary):
-            return self._member(value, [name], set(), 0), None
-        if isinstance(value, ClassSummary):
-            return self.method(value, name) or value.attributes.get(name), value
         if not isinstance(value, Kind):
+            if isinstance(value, ClassSummary):
+                return self.method(value, name) or value.attributes.get(name), value
+            if isinstance(value, ModuleSummary):
+                return self._member(value, [name], set(), 0), None
             return None, None
         cls = self.class_of(value)
         if cls is not None:

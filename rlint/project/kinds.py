@@ -70,7 +70,8 @@ class Kinds(CallKinds, DisplayKinds):
             self._bindings[binding] = UNKNOWN
             known = self._bindings[binding] = self.resolved(self._bound(binding).aged())
             if known.tag is Tag.UNKNOWN:
-                known = self._bindings[binding] = self._by_use.kind_of(binding) or known
+                used_as = self._by_use.kind_of(binding)
+                known = self._bindings[binding] = used_as if used_as.tag is not Tag.UNKNOWN else known
             known = self._bindings[binding] = with_items_added(known, binding, self.tree, self.kind_of)
         return known
 
@@ -175,7 +176,7 @@ class Kinds(CallKinds, DisplayKinds):
             if kind.tag in (Tag.LOADER, Tag.TENSOR):
                 passed = self.resolved(self._passed(parameter, function))
                 return passed if refines(passed, kind) else kind
-            if kind or kind.of:
+            if kind.of or kind.tag is not Tag.UNKNOWN:
                 return kind
         return self._passed(parameter, function)
 

@@ -56,5 +56,6 @@ class KindsBase(ABC):
     def resolved(self, kind: Kind) -> Kind:
         """What the project knows of an unknown kind that carries an access path; else the kind itself."""
         if kind.tag is Tag.UNKNOWN and kind.of and self.project is not None:
-            return self.project.resolve(kind.of, self.names.module) or kind
+            found = self.project.resolve(kind.of, self.names.module)
+            return found if found.tag is not Tag.UNKNOWN else kind
         return kind

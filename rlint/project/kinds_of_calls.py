@@ -56,7 +56,7 @@ class CallKinds(Elements):
         if qualified is not None:
             known = facts.callable_fact(qualified, argument_count(node))
             if known is not None:
-                if not known.result and qualified.startswith("numpy.random."):
+                if known.result.tag is Tag.UNKNOWN and qualified.startswith("numpy.random."):
                     return drawn(node, qualified.rpartition(".")[2], self.kind_of)
                 return self.with_elements(node, qualified, self._made(node, qualified, known.result))
             return deferred(f"{qualified}()")
@@ -100,7 +100,7 @@ class CallKinds(Elements):
             found = self.found_at(f"{owner.of}().{func.attr}()")
             if found:
                 return found
-        if owner:
+        if owner.tag is not Tag.UNKNOWN:
             known = facts.method_fact(owner.tag, func.attr, argument_count(node))
             if known is None:
                 return deferred(f"{owner.of}().{func.attr}()") if owner.of else UNKNOWN

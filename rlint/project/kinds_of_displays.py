@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
+from functools import reduce
 from typing import ClassVar
 
 from rlint.project.elements import Elements, rank_of_two
@@ -36,10 +38,7 @@ class DisplayKinds(Elements):
     def _items(self, elements: list[ast.expr]) -> Kind | None:
         if not elements or len(elements) > 64:
             return None
-        kind = self.kind_of(elements[0]).aged()
-        for element in elements[1:]:
-            kind = kind.joined(self.kind_of(element).aged())
-        return kind or None
+        return _joined(self.kind_of(element).aged() for element in elements)
 
     def _of_list(self, node: ast.List) -> Kind:
         return Kind(Tag.LIST, item=self._items(node.elts), fresh=True)
@@ -48,7 +47,8 @@ class DisplayKinds(Elements):
         parts: tuple[Kind, ...] = ()
         if len(node.elts) <= _MOST_PARTS and not any(isinstance(part, ast.Starred) for part in node.elts):
             parts = tuple(self.kind_of(part).aged() for part in node.elts)
-        return Kind(Tag.TUPLE, item=self._items(node.elts), fresh=True, parts=parts)
+        item = _joined(parts) if parts else self._items(node.elts)
+        return Kind(Tag.TUPLE, item=item, fresh=True, parts=parts)
 
     def _of_set(self, node: ast.Set) -> Kind:
         return Kind(Tag.SET, item=self._items(node.elts), fresh=True)
@@ -154,3 +154,8 @@ class DisplayKinds(Elements):
         ast.NamedExpr: _of_walrus,
         ast.Subscript: _of_subscript,
     }
+
+
+def _joined(kinds: Iterable[Kind]) -> Kind | None:
+    """What is known of a value that is any of some."""
+    return reduce(Kind.joined, kinds) or None

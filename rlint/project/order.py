@@ -182,7 +182,11 @@ class Order:
     def _ordered(self, node: ast.AST) -> list[_Child]:
         known = self._children.get(node)
         if known is None:
-            known = self._children[node] = list(_ordered(node))
+            if node.__class__ in _OTHERWISE:
+                known = list(_ordered(node))
+            else:
+                known = [(child, True) for child in children(node)]
+            self._children[node] = known
         return known
 
 
@@ -194,8 +198,19 @@ def _is_used_up(made: ast.GeneratorExp, holder: ast.AST) -> bool:
     return False
 
 
+_OTHERWISE = frozenset(
+    {
+        ast.AnnAssign, ast.Assert, ast.Assign, ast.AsyncFor, ast.AsyncFunctionDef, ast.AsyncWith, ast.BoolOp,
+        ast.ClassDef, ast.Compare, ast.Dict, ast.DictComp, ast.For, ast.FunctionDef, ast.GeneratorExp, ast.If,
+        ast.IfExp, ast.Lambda, ast.ListComp, ast.Match, ast.NamedExpr, ast.SetComp, ast.Try, ast.While,
+        ast.With, ast.comprehension,
+    }
+)  # fmt: skip
+"""The parts of all other nodes are evaluated as they are written."""
+
+
 def _ordered(node: ast.AST) -> Iterator[_Child]:
-    """The parts of a node in the order of evaluation."""
+    """The parts of a node in the order of evaluation, of those that have their own."""
     match node:
         case ast.BoolOp(values=values):
             yield from ((value, index == 0) for index, value in enumerate(values))
@@ -243,5 +258,3 @@ def _ordered(node: ast.AST) -> Iterator[_Child]:
             yield subject, True
         case ast.Try() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             return
-        case _:
-            yield from ((child, True) for child in children(node))
