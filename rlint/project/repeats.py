@@ -148,11 +148,15 @@ class Repeats:
     @cached_property
     def _by_function(self) -> dict[Scope, list[ast.expr]]:
         """The calls and comprehensions of the file by the function, lambda or class body that runs them."""
-        found: dict[Scope, list[ast.expr]] = {}
+        buried, scope_of = self.tree.buried, self.tree.scope
+        by_scope: dict[Scope, list[ast.expr]] = {}
         for kind in _COMPARED:
             for node in self.tree.of_type(kind):
-                if node not in self.tree.buried:
-                    found.setdefault(self.tree.scope(node).function, []).append(node)
+                if node not in buried:
+                    by_scope.setdefault(scope_of(node), []).append(node)
+        found: dict[Scope, list[ast.expr]] = {}
+        for scope, nodes in by_scope.items():
+            found.setdefault(scope.function, []).extend(nodes)
         return found
 
     def _shape(self, node: ast.expr) -> _Shape:

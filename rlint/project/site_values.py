@@ -21,6 +21,7 @@ from rlint.project.site_base import SiteBase
 from rlint.project.summary import ClassSummary, FunctionSummary
 from rlint.project.sure_devices import SureDevices
 from rlint.syntax.tree import Function
+from rlint.syntax.walk import place_in_order
 
 
 class SiteValues(SiteBase):
@@ -160,16 +161,14 @@ class SiteValues(SiteBase):
         """The calls by the last name of what is called, as it is written and as it is known: `vstack` for
         `numpy.row_stack`, `deepcopy` for `clone` below `from copy import deepcopy as clone`.
         """
-        found: dict[str, list[ast.Call]] = {}
         qualified = self.knowledge.names.qualified
-        for call in self.tree.of_type(ast.Call):
-            called = call.func
-            if isinstance(called, ast.Attribute):
-                written = called.attr
-            else:
-                written = called.id if isinstance(called, ast.Name) else ""
-            known = (qualified(called) or "").rpartition(".")[2]
-            found.setdefault(written, []).append(call)
-            if known and known != written:
-                found.setdefault(known, []).append(call)
+        found = dict(self.tree.written.calls)
+        renamed: dict[str, list[ast.Call]] = {}
+        for written, calls in found.items():
+            for call in calls:
+                known = (qualified(call.func) or "").rpartition(".")[2]
+                if known and known != written:
+                    renamed.setdefault(known, []).append(call)
+        for known, calls in renamed.items():
+            found[known] = sorted([*found.get(known, ()), *calls], key=place_in_order)
         return found

@@ -8,6 +8,7 @@ import tokenize
 from rlint.regex import regex
 from rlint.syntax.positions import Positions
 
+_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _LONE_RETURN = regex(r"\r(?!\n)")
 _BLANK = (tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
 
@@ -26,7 +27,7 @@ def argument_spans(text: str) -> list[tuple[int, int]] | None:
             if token.type in _BLANK:
                 continue
             symbol = token.string if token.type == tokenize.OP else ""
-            depth += (symbol in tuple("([{")) - (symbol in tuple(")]}"))
+            depth += (symbol in _OPENING) - (symbol in _CLOSING)
             if depth == 0:
                 if first >= 0:
                     found.append((first, behind))

@@ -91,6 +91,7 @@ from rlint.project.repeats import Repetition
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.computation import _names, _reapplied, _sharing, _told, _worth
+from rlint.rules.computation._reapplied import Reapplied
 
 _DOUBTS = 5
 """Where more than this in between might change the value, nobody can tell."""
@@ -107,7 +108,10 @@ class DuplicateExtractCall(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp))
         if isinstance(node, ast.Call):
-            yield from self.check_reapplied(node, site)
+            by_helper = _reapplied.by_helper(node, site)
+            in_loop = _reapplied.in_loop(node, site) if by_helper is None else None
+            if by_helper is not None or in_loop is not None:
+                yield from self.check_reapplied(node, by_helper, in_loop, site)
         if len(site.equal_to(node)) < 2 or _worth.is_setup(node, site):
             return
         if not _worth.is_worth_keeping(node, site):
@@ -127,12 +131,10 @@ class DuplicateExtractCall(Rule):
             advice="Keep the first result in a variable and use that",
         )
 
-    def check_reapplied(self, call: ast.Call, site: Site) -> Iterator[Finding]:
+    def check_reapplied(
+        self, call: ast.Call, by_helper: Reapplied | None, in_loop: Reapplied | None, site: Site
+    ) -> Iterator[Finding]:
         """The same function at work again in a helper, or in a second loop over the same items."""
-        by_helper = _reapplied.by_helper(call, site)
-        in_loop = _reapplied.in_loop(call, site) if by_helper is None else None
-        if by_helper is None and in_loop is None:
-            return
         if site.heat_of(call).level < self.heat or site.repeated(call) is not None:
             return
         if by_helper is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from rlint.project.kind import Tag
 from rlint.project.loops import ENVIRONMENT_STEP
 from rlint.project.observations import is_observation, names_one
 from rlint.project.rows import only_row
@@ -17,10 +16,8 @@ _DEPTH = 4
 
 def runs_network(call: ast.Call, site: Site) -> bool:
     """Does a call run a network, itself or by one of its methods?"""
-    func = call.func
-    if site.kind_of(func).tag is Tag.MODULE:
-        return site.gives_gradient(call)
-    return isinstance(func, ast.Attribute) and site.kind_of(func.value).tag is Tag.MODULE
+    run = site.network_run(call)
+    return run is not None and (run[0] is not call.func or site.gives_gradient(call))
 
 
 def sees_one(call: ast.Call, site: Site) -> bool:
