@@ -47,6 +47,11 @@ class Cache:
         """Whether results can be kept: the folder is no link, and there is a key to sign them with."""
         return self._key is not None
 
+    @property
+    def holds_anything(self) -> bool:
+        """Whether an earlier run of this version has left anything here."""
+        return self._results.is_dir()
+
     def load(self, name: str) -> Any:
         """The plain data kept under a name; None if there is none that rlint has written for this user."""
         text = self.load_bytes(f"{name}.json")

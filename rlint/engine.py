@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rlint.project.summary import ModuleSummary
     from rlint.runs import Job
     from rlint.seen_files import SeenFiles
+    from rlint.workers import Workers
 
 MAX_PASSES = 50
 """So often fixes that wait for one another are tried again. A handful is usual."""
@@ -39,8 +40,9 @@ def check(
     """Check files, with what is known of the whole project around them. What the cache knows is not done
     again, and what was seen of files is not read again.
     """
-    run = _Run(targets, jobs, seen)
-    return run.report(run.check_all(ignore_suppressions=ignore_suppressions, cache=cache))
+    with ExitStack() as at_the_end:
+        run = _Run(targets, jobs, seen, _started(targets, jobs, cache, at_the_end))
+        return run.report(run.check_all(ignore_suppressions=ignore_suppressions, cache=cache))
 
 
 def fix(
@@ -115,8 +117,13 @@ class _Run:
     """One run over a set of targets."""
 
     def __init__(
-        self, targets: Sequence[Target], processes: int | None, seen: SeenFiles | None = None
+        self,
+        targets: Sequence[Target],
+        processes: int | None,
+        seen: SeenFiles | None = None,
+        workers: Workers | None = None,
     ) -> None:
+        self._workers = workers
         self._targets = {target.name: target for target in targets}
         self._sources: dict[str, Source] = {t.name: t.source for t in targets if t.source is not None}
         self._plan = Plan(targets, seen=seen)
@@ -236,6 +243,8 @@ class _Run:
 
             with collector_off():
                 found = check_each(groups, how)
+        elif self._workers is not None:
+            found = self._workers.check(groups, how)
         else:
             from rlint.workers import Workers
 
@@ -301,12 +310,40 @@ def _is_told(job: Job, cache: Cache | None) -> bool:
     return holds_summary(cache, job)
 
 
+def _started(
+    targets: Sequence[Target], processes: int | None, cache: Cache | None, at_the_end: ExitStack
+) -> Workers | None:
+    """The processes of a run that has much to do, as far as can be told so soon: while they get ready, the
+    files are looked at. None where there are results of earlier runs: then little is left to do, as a rule.
+    """
+    if cache is not None and cache.holds_anything:
+        return None
+    count = _count(processes, [_size_on_disk(target) for target in targets if target.codes])
+    if count == 1:
+        return None
+    from rlint.workers import Workers
+
+    codes = frozenset[str]().union(*(target.codes for target in targets if target.codes))
+    return at_the_end.enter_context(closing(Workers(count, codes)))
+
+
+def _size_on_disk(target: Target) -> int:
+    try:
+        return target.path.stat().st_size if target.source is None else len(target.source.text)
+    except OSError:
+        return 0
+
+
 def _reaches_out(result: Result | None) -> bool:
     return result is not None and any(f.fix is not None and f.fix.elsewhere for f in result.findings)
 
 
 def _process_count(groups: Iterable[Sequence[Job]], wanted: int | None, cache: Cache | None) -> int:
-    sizes = [job.size for group in groups for job in group if not _is_told(job, cache)]
+    return _count(wanted, [job.size for group in groups for job in group if not _is_told(job, cache)])
+
+
+def _count(wanted: int | None, sizes: Sequence[int]) -> int:
+    """How many processes files of so many bytes are worth, if nobody wants a number."""
     if wanted is not None:
         return max(1, min(wanted, len(sizes) or 1))
     return max(1, min(os.cpu_count() or 1, sum(sizes) // _BYTES_PER_PROCESS + 1, len(sizes) or 1))

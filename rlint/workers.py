@@ -10,7 +10,7 @@ import pickle
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
@@ -33,17 +33,18 @@ class WorkerDiedError(RlintError):
 class Workers:
     """Some processes. Groups that are too large for one of them are shared out file by file: each summarises
     its share, gets the summaries of the others, and checks its share, whose trees it has kept. The other
-    groups are handed out whole, the largest first, to whoever is free.
+    groups are handed out whole, the largest first, to whoever is free. `codes` are those of the rules that
+    will be wanted: each process imports them while it waits.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, codes: frozenset[str] = frozenset()) -> None:
         context = multiprocessing.get_context(_METHOD)
         self._processes: list[BaseProcess] = []
         self._connections: list[Connection] = []
         for _ in range(count):
             ours, theirs = context.Pipe()
             process = context.Process(  # type: ignore[attr-defined]
-                target=_serve, args=(theirs, list(self._connections), registry.added()), daemon=True
+                target=_serve, args=(theirs, list(self._connections), registry.added(), codes), daemon=True
             )
             with _away():
                 process.start()
@@ -135,7 +136,10 @@ def _shares(groups: Sequence[Sequence[Job]], count: int) -> list[list[Job]]:
 
 
 def _serve(
-    connection: Connection, others: list[Connection], plugins: Mapping[str, tuple[registry.RuleEntry, ...]]
+    connection: Connection,
+    others: list[Connection],
+    plugins: Mapping[str, tuple[registry.RuleEntry, ...]],
+    codes: frozenset[str],
 ) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it ends us
     for other in others:
@@ -143,6 +147,8 @@ def _serve(
     for name, entries in plugins.items():  # a process that was not forked knows of none
         registry.add(name, entries)
     gc.disable()
+    with suppress(RlintError):  # of a rule that cannot be used, whoever uses it is told
+        registry.load(codes)
     try:
         order: _Order = connection.recv()
         connection.send(_share_checked(order, connection))
