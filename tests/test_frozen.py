@@ -6,6 +6,7 @@ import copy
 import pickle
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +29,21 @@ class Theirs:
     number: int
     names: tuple[str, ...] = ()
     note: str = field(default="", compare=False, repr=False)
+
+
+@frozen
+class Kept:
+    """A value that works something out, and has a list and a place of its own."""
+
+    number: int
+    names: list[str] = field(default_factory=list)
+    double: int = field(init=False)
+    place: int | None = field(default=None, init=False, compare=False)
+    seen: list[int] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        """Work out the rest."""
+        self.double = 2 * self.number
 
 
 @frozen
@@ -66,3 +82,16 @@ def test_values_are_dataclasses() -> None:
     assert value != Theirs(1, ("a",))
     assert One(1) == One(1) != One(2)
     assert hash(One(1)) == hash(One(1))
+
+
+def test_values_are_made_as_the_standard_library_makes_them() -> None:
+    """By place or by name, with what is worked out, and no two with one list."""
+    one, other = Kept(1), Kept(number=2, names=["a"])
+    assert (one.double, one.names, one.place, one.seen) == (2, [], None, [])
+    assert (other.double, other.names) == (4, ["a"])
+    assert one.names is not Kept(1).names
+    assert one.seen is not Kept(1).seen
+    assert one == Kept(1) != other
+    for wrong in (Kept, lambda: Kept(1, [], 2), lambda: Kept(1, other=2)):  # type: ignore[call-arg]
+        with pytest.raises(TypeError):
+            wrong()
