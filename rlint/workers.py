@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import multiprocessing.connection
 import os
-import pickle
-import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 from rlint import registry
 from rlint.errors import RlintError
-from rlint.frozen import frozen
-from rlint.group_checks import COLLECTED_BYTES, Found, check_each, checked, kept_summaries
-from rlint.project.summary import ModuleSummary
+from rlint.group_checks import Found
+from rlint.project.test_files import is_test_file
 from rlint.runs import How, Job
-from rlint.worker import Worker
+from rlint.worker_process import Order, Others, Share, Whole, serve
 
 _METHOD: str = "fork" if sys.platform == "linux" else "spawn"
 """Forking saves each process its imports; nothing here runs threads."""
+
+_TEST = 4
+"""Tests are only read: a byte of them is so much less work than one of other files."""
 
 
 class WorkerDiedError(RlintError):
@@ -33,8 +32,8 @@ class WorkerDiedError(RlintError):
 class Workers:
     """Some processes. Groups that are too large for one of them are shared out file by file: each summarises
     its share, gets the summaries of the others, and checks its share, whose trees it has kept. The other
-    groups are handed out whole, the largest first, to whoever is free. `codes` are those of the rules that
-    will be wanted: each process imports them while it waits.
+    groups are handed out whole, the largest first, to whoever has nothing else to do. `codes` are those of
+    the rules that will be wanted: each process imports them while it waits.
     """
 
     def __init__(self, count: int, codes: frozenset[str] = frozenset()) -> None:
@@ -44,7 +43,7 @@ class Workers:
         for _ in range(count):
             ours, theirs = context.Pipe()
             process = context.Process(  # type: ignore[attr-defined]
-                target=_serve, args=(theirs, list(self._connections), registry.added(), codes), daemon=True
+                target=serve, args=(theirs, list(self._connections), registry.added(), codes), daemon=True
             )
             with _away():
                 process.start()
@@ -54,30 +53,27 @@ class Workers:
 
     def check(self, groups: Sequence[Sequence[Job]], how: How) -> Found:
         """Read all files and check them, each with the knowledge of its group."""
-        shared, whole = _parted(groups, len(self._connections))
-        shares = _shares(shared, len(self._connections))
-        names = [[job.name for job in group] for group in shared]
-        for connection, share in zip(self._connections, shares, strict=True):
-            _send(connection, _Order(share, names, how))
-        self._exchange_summaries()
+        hand = _HandOut(groups, self._connections)
+        for connection in self._connections:
+            _send(connection, how)
         every = Found()
-        left = list(reversed(whole))
-        busy = list(self._connections)
-        while busy:
+        busy: list[Connection] = []
+        while True:
+            for connection in self._connections:
+                order = hand.next_for(connection) if connection not in busy else None
+                if order is not None:
+                    _send(connection, order)
+                    busy.append(connection)
+            if not busy:
+                return every
             ready = multiprocessing.connection.wait(busy)
             for connection in [known for known in busy if known in ready]:
-                found: Found = _receive(connection)  # type: ignore[assignment]
-                every.add(found)
-                if left:
-                    _send(connection, left.pop())
+                busy.remove(connection)
+                answer = _receive(connection)
+                if isinstance(answer, Found):
+                    every.add(answer)
                 else:
-                    busy.remove(connection)
-        return every
-
-    def _exchange_summaries(self) -> None:
-        packed = [_receive(connection) for connection in self._connections]
-        for number, connection in enumerate(self._connections):
-            _send(connection, [own for other, own in enumerate(packed) if other != number])
+                    hand.take(connection, answer)
 
     def close(self) -> None:
         """End all processes."""
@@ -86,6 +82,38 @@ class Workers:
         for process in self._processes:
             process.terminate()
             process.join()
+
+
+class _HandOut:
+    """Who is to do what. Nobody waits for the summaries of the others while a whole group is left."""
+
+    def __init__(self, groups: Sequence[Sequence[Job]], connections: Sequence[Connection]) -> None:
+        shared, whole = _parted(groups, len(connections))
+        names = [[job.name for job in group] for group in shared]
+        shares = _shares(shared, whole, len(connections))
+        self._left = list(reversed(whole))
+        self._shares = {
+            connection: Share(jobs, names)
+            for connection, jobs in zip(connections, shares, strict=True)
+            if shared
+        }
+        self._missing = set(self._shares)
+        self._unchecked = set(self._shares)
+        self._packed: dict[Connection, bytes] = {}
+
+    def next_for(self, connection: Connection) -> Order | None:
+        """What a process that has nothing to do is to do; None if there is nothing, or nothing yet."""
+        if connection in self._shares:
+            return self._shares.pop(connection)
+        if connection in self._unchecked and not self._missing:
+            self._unchecked.remove(connection)
+            return Others([packed for other, packed in self._packed.items() if other is not connection])
+        return Whole(self._left.pop()) if self._left else None
+
+    def take(self, connection: Connection, packed: bytes) -> None:
+        """Take the summaries of a share."""
+        self._packed[connection] = packed
+        self._missing.remove(connection)
 
 
 @contextmanager
@@ -102,90 +130,33 @@ def _away() -> Iterator[None]:
         os.chdir(folder)
 
 
-@frozen
-class _Order:
-    """What a process does first: its share of the files of some groups, and the names of all their files."""
-
-    share: list[Job]
-    groups: list[list[str]]
-    how: How
-
-
-def _size(group: Sequence[Job]) -> int:
-    return sum(job.size for job in group)
+def _work(jobs: Iterable[Job]) -> int:
+    """About how much there is to do, in bytes of source."""
+    return sum(job.size // _TEST if is_test_file(job.name, job.module) else job.size for job in jobs)
 
 
 def _parted(groups: Sequence[Sequence[Job]], count: int) -> tuple[list[Sequence[Job]], list[Sequence[Job]]]:
     """The groups that are more than a process's fair part of the work, and all others, the largest first."""
-    ordered = sorted(groups, key=lambda group: (-_size(group), group[0].name))
-    total = sum(map(_size, groups))
-    shared = [group for group in ordered if len(group) > 1 and _size(group) * count > total]
+    ordered = sorted(groups, key=lambda group: (-_work(group), group[0].name))
+    total = sum(map(_work, groups))
+    shared = [group for group in ordered if len(group) > 1 and _work(group) * count > total]
     return shared, [group for group in ordered if group not in shared]
 
 
-def _shares(groups: Sequence[Sequence[Job]], count: int) -> list[list[Job]]:
-    """The files of some groups in shares of about the same size."""
+def _shares(shared: Sequence[Sequence[Job]], whole: Sequence[Sequence[Job]], count: int) -> list[list[Job]]:
+    """The files of shared groups in shares, with which all have about the same to do: who will be the first
+    to take a whole group, and so the largest, has the smallest share.
+    """
+    loads = [0] * count
+    for group in whole:
+        loads[loads.index(min(loads))] += _work(group)
     shares: list[list[Job]] = [[] for _ in range(count)]
-    sizes = [0] * count
-    for group in groups:
+    for group in shared:
         for job in sorted(group, key=lambda job: (-job.size, job.name)):
-            number = sizes.index(min(sizes))
-            sizes[number] += job.size
+            number = loads.index(min(loads))
+            loads[number] += _work([job])
             shares[number].append(job)
     return shares
-
-
-def _serve(
-    connection: Connection,
-    others: list[Connection],
-    plugins: Mapping[str, tuple[registry.RuleEntry, ...]],
-    codes: frozenset[str],
-) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it ends us
-    for other in others:
-        other.close()
-    for name, entries in plugins.items():  # a process that was not forked knows of none
-        registry.add(name, entries)
-    gc.disable()
-    with suppress(RlintError):  # of a rule that cannot be used, whoever uses it is told
-        registry.load(codes)
-    try:
-        order: _Order = connection.recv()
-        connection.send(_share_checked(order, connection))
-        uncollected = _size(order.share)
-        while True:
-            group: Sequence[Job] = connection.recv()
-            if uncollected > COLLECTED_BYTES:
-                gc.collect()
-                uncollected = 0
-            connection.send(check_each([group], order.how))
-            uncollected += _size(group)
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass  # the parent is gone
-    except RlintError as error:
-        connection.send(error)
-
-
-def _share_checked(order: _Order, connection: Connection) -> Found:
-    """The first half of a process's work: a share of the large groups. Summaries travel packed, so that only
-    those unpack them who need them.
-    """
-    worker = Worker()
-    own = worker.summarise(order.share, kept_summaries(order.how))
-    connection.send(pickle.dumps(own, pickle.HIGHEST_PROTOCOL))
-    every = {**own, **_unpacked(connection)}
-    groups = [{name: every[name] for name in names if name in every} for names in order.groups]
-    found = Found(summaries=own if order.how.give_summaries else {})
-    found.results += checked(worker, groups, order.how, found.asked)
-    return found
-
-
-def _unpacked(connection: Connection) -> dict[str, ModuleSummary]:
-    """The summaries of all other processes' shares."""
-    every: dict[str, ModuleSummary] = {}
-    for packed in connection.recv():
-        every.update(pickle.loads(packed))  # noqa: S301 - from a process of this very run
-    return every
 
 
 def _send(connection: Connection, message: object) -> None:
@@ -195,9 +166,9 @@ def _send(connection: Connection, message: object) -> None:
         raise WorkerDiedError("a worker process of rlint ended before its time; try `--jobs 1`") from error
 
 
-def _receive(connection: Connection) -> object:
+def _receive(connection: Connection) -> bytes | Found:
     try:
-        answer = connection.recv()
+        answer: bytes | Found | RlintError = connection.recv()
     except (EOFError, ConnectionResetError) as error:
         raise WorkerDiedError("a worker process of rlint ended before its time; try `--jobs 1`") from error
     if isinstance(answer, RlintError):

@@ -35,7 +35,8 @@ COMMANDS = ("rlint.cli", "rlint.cli.*", "rlint.__main__")
 RUNNING = (
     "rlint.asked", "rlint.doubts", "rlint.engine", "rlint.fixed_texts", "rlint.group_checks",
     "rlint.kept_questions", "rlint.kept_summaries", "rlint.origins", "rlint.permits", "rlint.plan",
-    "rlint.recheck", "rlint.seen_files", "rlint.visits", "rlint.worker", "rlint.workers",
+    "rlint.recheck", "rlint.seen_files", "rlint.visits", "rlint.worker",
+    "rlint.worker_process", "rlint.workers",
 )  # fmt: skip
 KEPT = ("rlint.cache", "rlint.cache_keys", "rlint.kept_results", "rlint.plain_results")
 ENGINE = (*RUNNING, *KEPT, "rlint.fixes", "rlint.runs", "rlint.suppress", "rlint.registry")
