@@ -80,6 +80,8 @@ _LIMITS = frozenset(
     }
 )
 """What may let its parts run less often than it runs itself."""
+_STARTS = frozenset({*LOOPS, *FUNCTIONS, ast.Lambda})
+"""What the lines in it are compared with."""
 
 
 class Caps:
@@ -103,7 +105,7 @@ class Caps:
                 break
             parent = self.tree.parents.get(child)
             passed.append((child, self._between(child, parent)))
-            child = None if isinstance(parent, (*LOOPS, *FUNCTIONS, ast.Lambda)) else parent
+            child = None if parent.__class__ in _STARTS else parent
         for inner, own in reversed(passed):
             cap = self._known[inner] = min(cap, own)
         return cap
@@ -112,7 +114,7 @@ class Caps:
         """How hot a part of a node can be, compared with the node."""
         if parent is None or parent.__class__ not in _LIMITS:
             return Heat.HOT
-        if isinstance(parent, (*LOOPS, *FUNCTIONS, ast.Lambda)):
+        if parent.__class__ in _STARTS:
             made = (
                 isinstance(parent, FUNCTIONS) and isinstance(child, ast.stmt) and made_before(parent, child)
             )

@@ -98,7 +98,8 @@ class Loops:
         child: ast.AST = node
         grandchild: ast.AST | None = None
         passed: list[tuple[ast.stmt, int]] = []  # statements around it, and how many loops are inside of them
-        for parent in self.tree.ancestors(node):
+        parents = self.tree.parents
+        while (parent := parents.get(child)) is not None:
             if isinstance(child, ast.stmt) and not left and not leaves_all:
                 known = self._around.get(child)
                 if known is not None:
@@ -129,7 +130,8 @@ class Loops:
                 elif isinstance(last, (ast.Return, ast.Raise)):
                     leaves_all = True
             child, grandchild = parent, child
-        self._around.update((statement, found[inside:]) for statement, inside in passed)
+        for statement, inside in passed:
+            self._around[statement] = found[inside:]
         return found
 
     def _is_in_body(self, child: ast.AST, loop: ast.For | ast.AsyncFor | ast.While) -> bool:

@@ -29,8 +29,6 @@ def mentions_of(knowledge: Knowledge, attributes: frozenset[str]) -> tuple[Menti
     are the names of the attributes that it reads.
     """
     tree = knowledge.tree
-    if not any(end in tree.text for end in ENDS):
-        return ()
     names = {name for name in _names(tree, attributes) if ACCESSOR.fullmatch(name)}
     if not names:
         return ()

@@ -13,6 +13,7 @@ from rlint.syntax.tree import FUNCTIONS, LOOPS, Tree
 OFTEN = 10
 """An interval of fewer passes than this is no pause worth the name."""
 
+_OUTERMOST = frozenset({*FUNCTIONS, ast.Module, ast.ClassDef})
 _REACHED_SOON = regex(
     r"batch|warm|start|^min_|minimum|initial|random_steps|burn|explor|^len$|size|filled|capacity"
 )
@@ -63,7 +64,7 @@ class Pacing:
         if statement not in self._beside:
             self._judge(self.tree.block(statement)[0])
         beside = self._beside[statement]
-        if beside is not None or isinstance(parent, (*FUNCTIONS, ast.Module, ast.ClassDef)):
+        if beside is not None or parent.__class__ in _OUTERMOST:
             return beside
         if isinstance(parent, LOOPS):
             return None if self.tree.block(statement)[0] is parent.body else False
@@ -77,6 +78,9 @@ class Pacing:
         """What the other statements of a block say of each: that a gradient step is taken beside it, or
         that the pass is often left before it.
         """
+        if ast.If not in {statement.__class__ for statement in block} and self._stepping.isdisjoint(block):
+            self._beside.update(dict.fromkeys(block))
+            return
         state: bool | None = None
         before: list[bool | None] = []
         for statement in block:
