@@ -173,9 +173,9 @@ class Conditions:
         """What a branch that may leave the pass lets through."""
         repeated = self._is_repeated(branch)
         if _leaves(branch.body, repeated=repeated):
-            return self._met(branch.test, taken=False)
+            return self._of_test(branch.test, taken=False)
         if _leaves(branch.orelse, repeated=repeated):
-            return self._met(branch.test, taken=True)
+            return self._of_test(branch.test, taken=True)
         if any(_leaves([inner], repeated=repeated) for inner in (*branch.body, *branch.orelse)):
             return [self._guard(Sort.OTHER, branch.test)]
         return []
@@ -246,9 +246,7 @@ class Conditions:
     def _compared(self, test: ast.Compare, *, taken: bool) -> _Found | None:
         op, left, right = test.ops[0], test.left, test.comparators[0]
         names = [(last_name(side) or "").lower().lstrip("_") for side in (left, right)]
-        words = _words(test)
         constant = right.value if isinstance(right, ast.Constant) else ...
-        interval = Interval(None, self._text(left), self._text(right))
         if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
             same = isinstance(op, (ast.Is, ast.Eq)) is taken
             if constant is None:
@@ -258,28 +256,32 @@ class Conditions:
             if any(_RANK.search(name) for name in names):
                 return (Sort.RANK, None) if same else (Sort.OTHER, None)
             if any(_MOMENT.search(name) for name in names):
-                return (Sort.INTERVAL, interval) if same else None
+                return self._every_so_many(test) if same else None
             if _COUNTER.search(names[0]):
                 return (Sort.ONCE, None) if same else None
             return Sort.OTHER, None
+        words = _words(test)
         if isinstance(op, (ast.In, ast.NotIn)):
             inside = isinstance(op, ast.In) is taken
             if any(_ENDS.search(word) for word in words):
                 return (Sort.ENDS, None) if inside else None
             if _COUNTER.search(names[0]):
-                return (Sort.INTERVAL, interval) if inside else None
+                return self._every_so_many(test) if inside else None
             return Sort.OTHER, None
         if any(_BEST.search(word) for word in words):
             return Sort.BEST, None
         if any(_CLOCK.search(word) for word in words):
             return Sort.CLOCK, None
         if any(_MOMENT.search(word) for word in words):
-            return Sort.INTERVAL, interval
+            return self._every_so_many(test)
         if isinstance(constant, int) and _SWITCH.search(names[0]):
             return Sort.SWITCH, None  # `verbose > 1`
         more = isinstance(op, (ast.Gt, ast.GtE)) is taken
         reached_soon = _SOON.search(names[1 if more else 0]) or (more and _SOON.search(names[0]))
         return None if reached_soon else (Sort.OTHER, None)
+
+    def _every_so_many(self, test: ast.Compare) -> _Found:
+        return Sort.INTERVAL, Interval(None, self._text(test.left), self._text(test.comparators[0]))
 
     def _interval(self, test: ast.expr, *, taken: bool) -> Interval | None:
         """`step % n == 0` and `not step % n`; `step % n` and `step % n != 0` where they must not hold."""
