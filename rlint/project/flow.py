@@ -245,9 +245,10 @@ class _Variable:
 
     def binding_before(self, block: list[ast.stmt], index: int) -> Iterator[ast.stmt]:
         """The statements of a block before the one at some place that bind the variable, from the last."""
-        places = self._places.get(id(block), [])
-        for number in range(bisect_left(places, index) - 1, -1, -1):
-            yield block[places[number]]
+        places = self._places.get(id(block))
+        if places is None:
+            return iter(())
+        return (block[places[number]] for number in range(bisect_left(places, index) - 1, -1, -1))
 
     def binds_in(self, part: ast.AST) -> bool:
         """Does a binding stand in any part of a statement?"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import ClassVar
 
 from rlint.project import batches, facts
@@ -25,6 +26,9 @@ from rlint.syntax.tree import FUNCTIONS, Function, Tree
 _SAME_ITEMS = ITERATES | {"builtins.sorted", "builtins.list", "tqdm.rich.tqdm", "rich.progress.track"}
 _WRAPS_ITERABLES = _SAME_ITEMS | {"builtins.enumerate", "builtins.zip"}
 _LOADER = regex(r"loader$|dataloader")
+_ENTER_AS_THEMSELVES = frozenset(
+    {Tag.FILE, Tag.POOL, Tag.LOCK, Tag.CONNECTION, Tag.WRITER, Tag.ITERATOR, Tag.PYTHON_MODULE}
+)
 _DEPTH = 40
 
 
@@ -123,40 +127,47 @@ class Kinds(CallKinds, DisplayKinds):
         return False
 
     def _bound(self, binding: Binding) -> Kind:
-        how, value = binding.how, binding.value
-        if how in (How.ASSIGN, How.WALRUS) and value is not None:
-            annotation = getattr(binding.statement, "annotation", None)
-            kind = self.kind_of(value)
-            if annotation is not None and not kind:
-                kind = annotation_kind(annotation, self.names) or kind
-            return along(kind, binding.path)
-        if how is How.AUGMENT and value is not None and isinstance(binding.statement, ast.AugAssign):
-            scope = self.tree.scope(binding.statement)
-            prior = UNKNOWN
-            for index, earlier in enumerate(self.flow.before(binding.name, binding.statement, scope)):
-                if earlier is not binding:
-                    kind = self.binding_kind(earlier)
-                    prior = kind if index == 0 or not prior else prior.joined(kind)
-            if prior.tag in (Tag.TENSOR, Tag.NDARRAY, Tag.LIST, Tag.SET, Tag.DEQUE, Tag.DICT):
-                return prior
-            return arithmetic(prior, self.kind_of(value), binding.statement.op)
-        if how in (How.FOR, How.COMPREHENSION) and value is not None:
-            return self.iterated(value, binding.path)
-        if how is How.WITH and value is not None:
-            kind = self.kind_of(value)
-            if kind.tag in (Tag.FILE, Tag.POOL, Tag.LOCK, Tag.CONNECTION, Tag.WRITER, Tag.ITERATOR,
-                            Tag.PYTHON_MODULE):  # fmt: skip
-                return kind
+        look = self._BOUND.get(binding.how)
+        return look(self, binding) if look is not None else UNKNOWN
+
+    def _assigned(self, binding: Binding) -> Kind:
+        if binding.value is None:
             return UNKNOWN
-        if how is How.PARAMETER:
-            return self._parameter(binding)
-        if how is How.IMPORT:
-            return deferred(facts.canonical(binding.target))
-        if how is How.FUNCTION:
-            return Kind(Tag.FUNCTION, of=f"{self.names.module}.{self.tree.qualname(binding.node)}")
-        if how is How.CLASS:
-            return Kind(Tag.CLASS, of=f"{self.names.module}.{self.tree.qualname(binding.node)}")
-        return UNKNOWN
+        kind = self.kind_of(binding.value)
+        if kind.tag is Tag.UNKNOWN:
+            annotation = getattr(binding.statement, "annotation", None)
+            if annotation is not None:
+                kind = annotation_kind(annotation, self.names) or kind
+        return along(kind, binding.path)
+
+    def _augmented(self, binding: Binding) -> Kind:
+        if binding.value is None or not isinstance(binding.statement, ast.AugAssign):
+            return UNKNOWN
+        scope = self.tree.scope(binding.statement)
+        prior = UNKNOWN
+        for index, earlier in enumerate(self.flow.before(binding.name, binding.statement, scope)):
+            if earlier is not binding:
+                kind = self.binding_kind(earlier)
+                prior = kind if index == 0 or not prior else prior.joined(kind)
+        if prior.tag in (Tag.TENSOR, Tag.NDARRAY, Tag.LIST, Tag.SET, Tag.DEQUE, Tag.DICT):
+            return prior
+        return arithmetic(prior, self.kind_of(binding.value), binding.statement.op)
+
+    def _looped(self, binding: Binding) -> Kind:
+        return self.iterated(binding.value, binding.path) if binding.value is not None else UNKNOWN
+
+    def _entered(self, binding: Binding) -> Kind:
+        kind = self.kind_of(binding.value) if binding.value is not None else UNKNOWN
+        return kind if kind.tag in _ENTER_AS_THEMSELVES else UNKNOWN
+
+    def _imported(self, binding: Binding) -> Kind:
+        return deferred(facts.canonical(binding.target))
+
+    def _function(self, binding: Binding) -> Kind:
+        return Kind(Tag.FUNCTION, of=f"{self.names.module}.{self.tree.qualname(binding.node)}")
+
+    def _class(self, binding: Binding) -> Kind:
+        return Kind(Tag.CLASS, of=f"{self.names.module}.{self.tree.qualname(binding.node)}")
 
     def _parameter(self, binding: Binding) -> Kind:
         parameter = binding.node
@@ -234,4 +245,16 @@ class Kinds(CallKinds, DisplayKinds):
         made = self.flow.reaching(expression) if isinstance(expression, ast.Name) else []
         return bool(made) and all(binding.how is How.PARAMETER for binding in made)
 
+    _BOUND: ClassVar[dict[How, Callable[..., Kind]]] = {
+        How.ASSIGN: _assigned,
+        How.WALRUS: _assigned,
+        How.AUGMENT: _augmented,
+        How.FOR: _looped,
+        How.COMPREHENSION: _looped,
+        How.WITH: _entered,
+        How.PARAMETER: _parameter,
+        How.IMPORT: _imported,
+        How.FUNCTION: _function,
+        How.CLASS: _class,
+    }
     _HANDLERS: ClassVar[Handlers] = {ast.Name: _name, **CallKinds.HANDLERS, **DisplayKinds.HANDLERS}

@@ -16,6 +16,13 @@ from rlint.syntax.scopes import How
 
 _MADE_OF_FIRST = frozenset({"copy.copy", "copy.deepcopy"})
 _HOLDS_EACH = frozenset({"builtins.list", "builtins.tuple", "builtins.sorted", "builtins.set"})
+_MADE_OF_ARGUMENTS = (
+    _MADE_OF_FIRST
+    | _HOLDS_EACH
+    | ITERATES
+    | {"builtins.next", "torch.load", "torch.utils.data.TensorDataset", batches.COLLATED}
+)
+_WITH_DEVICES = frozenset({Tag.DEVICE, Tag.LOADER, Tag.TENSOR})
 _GIVES_NO_SINGLE_TENSOR = frozenset(
     f"torch.nn.{name}"
     for name in """Module RNN LSTM GRU LSTMCell MultiheadAttention ModuleList ModuleDict DataParallel
@@ -129,6 +136,8 @@ class CallKinds(Elements):
             return result
         if node.keywords and any(keyword.arg == "copy" for keyword in node.keywords):
             result = result.aged()
+        if qualified not in _MADE_OF_ARGUMENTS and result.tag not in _WITH_DEVICES:
+            return result
         if qualified in _MADE_OF_FIRST and node.args:
             copied = self.kind_of(node.args[0])
             return copied._replace(fresh=qualified == "copy.deepcopy") if copied else copied
@@ -149,8 +158,6 @@ class CallKinds(Elements):
             return batches.collated(item_of(self.kind_of(node.args[0])))
         if qualified == "torch.load":
             return batches.loaded(node, self.kind_of, self.device_of)
-        if qualified == "collections.deque":
-            return result
         if qualified in _HOLDS_EACH:
             return result._replace(item=each_of(self.kind_of(node.args[0])) or None) if node.args else result
         if result.tag is Tag.TENSOR:
