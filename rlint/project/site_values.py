@@ -41,6 +41,7 @@ class SiteValues(SiteBase):
         self._parts = Parts(knowledge)
         self._settled = Settled(linked.index, linked.heat)
         self._callables: dict[ast.Call, list[FunctionSummary]] = {}
+        self._calls_named: dict[str, dict[Function | None, list[ast.Call]]] = {}
         self._networks_run: dict[ast.Call, tuple[ast.expr, str] | None] = {}
 
     def spelled(self, qualified: str, at: ast.AST) -> str | None:
@@ -112,8 +113,12 @@ class SiteValues(SiteBase):
 
     def calls_named(self, name: str, function: Function | None) -> list[ast.Call]:
         """The calls in a function (or at module level) of what bears this name or is a method of it."""
-        found = self.tree.written.calls.get(name, ())
-        return [call for call in found if self.tree.function(call) is function]
+        found = self._calls_named.get(name)
+        if found is None:
+            found = self._calls_named[name] = {}
+            for call in self.tree.written.calls.get(name, ()):
+                found.setdefault(self.tree.function(call), []).append(call)
+        return found.get(function, [])
 
     def place_of(self, expression: ast.expr) -> Place | None:
         """What a variable stands for: itself, or an item of a list that a loop runs over."""
