@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from rlint.findings import Heat
 from rlint.project import facts
@@ -106,13 +107,18 @@ def _is_rarely_called(name: str, call: ast.Call) -> bool:
     """Is a function called less often than the loop around the call runs, by its name? One that evaluates
     what it is told about states and actions is not: that is a policy, evaluated for a loss.
     """
-    if _RARELY_CALLED.match(name) is None:
+    if not _sounds_rare(name):
         return False
     given = (*call.args, *(keyword.value for keyword in call.keywords))
     on_policy = name.rpartition(".")[2].startswith("evaluat") and any(
         _OBSERVED.search(last_name(value) or "") for value in given
     )
     return not on_policy
+
+
+@lru_cache(maxsize=4096)
+def _sounds_rare(name: str) -> bool:
+    return _RARELY_CALLED.match(name) is not None
 
 
 def _super_path(call: ast.Call, method: str, knowledge: Knowledge) -> str:

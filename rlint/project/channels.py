@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
-from rlint.project.guards import calls_named, last_name
+from rlint.project.guards import calls_like, last_name
 from rlint.project.kind import Tag
 from rlint.regex import regex
 from rlint.syntax.scopes import How
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from rlint.project.calls import CallGraph
     from rlint.project.knowledge import Knowledge
     from rlint.project.summary import FunctionSummary
-    from rlint.syntax.tree import Tree
 
 _MADE = frozenset({Tag.QUEUE, Tag.SHARED_VALUE, Tag.EVENT})
-_MAKERS = ("Queue", "Value", "Event", "Array")
 _UNBOUNDED = frozenset({"queue.SimpleQueue", "multiprocessing.SimpleQueue"})
 METRICS = "metrics"
 DATA = "data"
@@ -95,7 +93,7 @@ _SIGNALS = {"set": "set", "clear": "clear", "wait": "wait", "is_set": "look", "i
 def made_in(knowledge: Knowledge) -> tuple[Made, ...]:
     """The queues, events and shared values that a file makes and names."""
     found: dict[Made, None] = {}
-    for call in _may_make(knowledge.tree):
+    for call in calls_like(_may_make, knowledge.tree):
         kind = knowledge.kinds.kind_of(call)
         if kind.tag not in _MADE or not kind.fresh:
             continue
@@ -106,11 +104,8 @@ def made_in(knowledge: Knowledge) -> tuple[Made, ...]:
     return tuple(found)
 
 
-def _may_make(tree: Tree) -> list[ast.Call]:
-    """The calls that make what workers share, by their names."""
-    calls = tree.written.calls
-    unnamed = (last_name(call.func) or "" for call in calls.get("", ()))
-    return calls_named({name for name in (*calls, *unnamed) if name.endswith(_MAKERS)}, tree)
+def _may_make(name: str) -> bool:
+    return name.endswith(("Queue", "Value", "Event", "Array"))
 
 
 def _are_many(call: ast.Call, knowledge: Knowledge) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from rlint.enums import Enum
 from rlint.frozen import frozen
@@ -232,16 +233,8 @@ class Conditions:
         owner = (last_name(test.value) or "").lower() if isinstance(test, ast.Attribute) else ""
         if isinstance(test, ast.Call) and _ASKS.search(name):
             return (Sort.INTERVAL, None) if taken else None
-        if _MAIN.search(name) or _RANK.search(name):
-            in_one = taken is bool(_MAIN.search(name))
-            return (Sort.RANK, None) if in_one else (Sort.OTHER, None)
-        if _ENDS.search(name):
-            return (Sort.ENDS, None) if taken else None
-        if _BEST.search(name):
-            return (Sort.BEST, None) if taken else (Sort.OTHER, None)
-        if _SWITCH.search(name) or _OPTIONS.search(owner):
-            return Sort.SWITCH, None
-        return None if _USUAL.search(name) and taken else (Sort.OTHER, None)
+        sort = _sort_of_name(name, owner, taken=taken)
+        return (sort, None) if sort is not None else None
 
     def _compared(self, test: ast.Compare, *, taken: bool) -> _Found | None:
         op, left, right = test.ops[0], test.left, test.comparators[0]
@@ -321,6 +314,20 @@ def _tests_before(part: ast.AST, whole: ast.AST) -> Iterator[tuple[ast.expr, boo
         for generator in whole.generators:
             for test in generator.ifs:
                 yield test, True
+
+
+@lru_cache(maxsize=4096)
+def _sort_of_name(name: str, owner: str, *, taken: bool) -> Sort | None:
+    """The sort of a condition that is a name (an attribute of `owner`), None where it holds as a rule."""
+    if _MAIN.search(name) or _RANK.search(name):
+        return Sort.RANK if taken is bool(_MAIN.search(name)) else Sort.OTHER
+    if _ENDS.search(name):
+        return Sort.ENDS if taken else None
+    if _BEST.search(name):
+        return Sort.BEST if taken else Sort.OTHER
+    if _SWITCH.search(name) or _OPTIONS.search(owner):
+        return Sort.SWITCH
+    return None if _USUAL.search(name) and taken else Sort.OTHER
 
 
 def constant_period(test: ast.expr, flow: Flow) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from rlint.findings import Heat
 from rlint.frozen import frozen
@@ -211,6 +211,13 @@ def calls_named(names: Collection[str], tree: Tree) -> list[ast.Call]:
     calls = tree.written.calls_of(names)
     others = [call for call in tree.written.calls.get("", ()) if last_name(call.func) in names]
     return sorted([*calls, *others], key=place_in_order) if others else calls
+
+
+def calls_like(is_meant: Callable[[str], object], tree: Tree) -> list[ast.Call]:
+    """The calls in a file of what has a last name that is meant, in source order."""
+    calls = tree.written.calls
+    unnamed = (last_name(call.func) or "" for call in calls.get("", ()))
+    return calls_named({name for name in (*calls, *unnamed) if name and is_meant(name)}, tree)
 
 
 def last_name(expression: ast.AST) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from rlint.frozen import frozen
-from rlint.project.guards import last_name
+from rlint.project.guards import calls_like, last_name
 from rlint.project.kind import Tag
 from rlint.project.knowledge import Knowledge
 from rlint.regex import regex
@@ -145,16 +145,15 @@ class Optimized:
     def frozen(self) -> frozenset[str]:
         """The last names of all networks whose parameters this file may turn off."""
         found: set[str] = set()
-        for node in self.tree.of_type(ast.Attribute):
-            set_here = node.attr == "requires_grad" and isinstance(node.ctx, ast.Store)
-            if set_here or node.attr == "requires_grad_":
+        attributes = self.tree.written.attributes
+        for node in (*attributes.get("requires_grad", ()), *attributes.get("requires_grad_", ())):
+            if node.attr == "requires_grad_" or isinstance(node.ctx, ast.Store):
                 found.update(self._turned_off(node.value))
-        for call in self.tree.of_type(ast.Call):
-            if _FREEZES.search(last_name(call.func) or ""):
-                values = [*call.args, *(keyword.value for keyword in call.keywords)]
-                values += [call.func.value] if isinstance(call.func, ast.Attribute) else []
-                for value in values:
-                    found.update(self._network_names(value))
+        for call in calls_like(_FREEZES.search, self.tree):
+            values = [*call.args, *(keyword.value for keyword in call.keywords)]
+            values += [call.func.value] if isinstance(call.func, ast.Attribute) else []
+            for value in values:
+                found.update(self._network_names(value))
         return frozenset(found)
 
     def _turned_off(self, owner: ast.expr) -> Iterator[str]:
