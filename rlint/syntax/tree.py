@@ -27,6 +27,8 @@ TRIES: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))  
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 DEFINITIONS: tuple[type[Definition], ...] = (*FUNCTIONS, ast.ClassDef)
 
+_DECLARATIONS = [word + space for word in ("global", "nonlocal") for space in " \t\f\\"]
+
 _Node = TypeVar("_Node", bound=ast.AST)
 
 
@@ -34,7 +36,7 @@ class Tree:
     """A parsed file and everything that one walk over it tells.
 
     `nodes` holds the nodes of each type in source order; `parents` leads upwards; `scopes` maps
-    the nodes that open a scope to it.
+    the nodes that open a scope to it; `declares` tells if there may be a `global` or `nonlocal` at all.
     """
 
     def __init__(self, text: str, module: ast.Module, package: str = "") -> None:
@@ -47,6 +49,7 @@ class Tree:
         self.scopes: dict[ast.AST, Scope] = {}
         self._scope_of: dict[ast.AST, Scope] = {}
         self._places: dict[ast.stmt, tuple[list[ast.stmt], int]] = {}
+        self.declares = any(beginning in text for beginning in _DECLARATIONS)
         self._outside: set[ast.AST] = set()  # parts of a scope node that are evaluated around it
         self._walk()
 
@@ -351,7 +354,8 @@ def _parameters(arguments: ast.arguments, inner: Scope) -> None:
 def _function(tree: Tree, node: Function, scope: Scope) -> Scope:
     scope.bind(Binding(node.name, How.FUNCTION, node, node))
     inner = tree.open_scope(node, scope, node.name)
-    _predeclare(node, inner)
+    if tree.declares:
+        _predeclare(node, inner)
     tree.mark_outside([*node.decorator_list, *([node.returns] if node.returns else [])])
     _mark_defaults(tree, node.args)
     _parameters(node.args, inner)
