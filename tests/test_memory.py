@@ -73,9 +73,11 @@ def test_a_file_that_was_checked_needs_no_collector_to_go(most: int, monkeypatch
 
 
 def _nodes() -> int:
-    return sum(isinstance(thing, ast.AST) for thing in gc.get_objects())
+    return sum(
+        issubclass(type(thing), ast.AST) for thing in gc.get_objects()
+    )  # some pretend to be of a class
 
 
 def _trees() -> int:
     gc.collect()
-    return sum(type(thing) is ast.Module for thing in gc.get_objects())  # some pretend to be of a class
+    return sum(type(thing) is ast.Module for thing in gc.get_objects())
