@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection, Iterator
 from functools import cached_property
 
 from rlint.project import facts as library
@@ -65,28 +66,24 @@ class GradientSummaries:
             if sources.kept:
                 paths[""] = None
         summary.gradient_from = tuple(paths)
-        if paths and node.name != "forward":
-            calls = filter(self._may_run_network, self._calls.get(node, ()))
-            summary.keeps_gradient = any(map(self._is_kept, calls))
+        if any(paths) and node.name != "forward":
+            summary.keeps_gradient = any(map(self._is_kept, self._calls(node)))
         if len(node.body) <= _SMALL and returned and _lets_end(node):
-            summary.releases = self._released(node)
+            has_receiver = summary.is_method and not summary.is_static
+            summary.releases = self._released(node, summary.parameters[1 if has_receiver else 0 :])
 
     def _returned(self, node: Function) -> list[ast.expr]:
         """What a function returns, constants left out."""
         values = [statement.value for statement in self.knowledge.tree.written.returns.get(node, ())]
         return [value for value in values if value is not None and not isinstance(value, ast.Constant)]
 
-    @cached_property
-    def _calls(self) -> dict[ast.AST | None, list[ast.Call]]:
-        """The calls in each function."""
-        found: dict[ast.AST | None, list[ast.Call]] = {}
-        for call in self.knowledge.tree.of_type(ast.Call):
-            found.setdefault(self.knowledge.tree.function(call), []).append(call)
-        return found
-
-    def _may_run_network(self, call: ast.Call) -> bool:
-        qualified = self.knowledge.names.qualified(call.func)
-        return qualified is None or library.callable_fact(qualified) is None
+    def _calls(self, function: Function) -> Iterator[ast.Call]:
+        """The calls in a function that may run a network."""
+        for node in below(function):
+            if isinstance(node, ast.Call) and self.knowledge.tree.function(node) is function:
+                qualified = self.knowledge.names.qualified(node.func)
+                if qualified is None or library.callable_fact(qualified) is None:
+                    yield node
 
     def _is_kept(self, call: ast.Call) -> bool:
         """Is the gradient of what a call gives taken, or kept for later?"""
@@ -98,12 +95,12 @@ class GradientSummaries:
                 return True
         return False
 
-    def _released(self, node: Function) -> tuple[str, ...]:
-        """The parameters whose gradient gets no further than the function."""
+    def _released(self, node: Function, handed: Collection[str]) -> tuple[str, ...]:
+        """The parameters whose gradient gets no further than the function, of those that calls hand over."""
         return tuple(
             name
             for name, bindings in self.knowledge.tree.scopes[node].bindings.items()
-            if bindings[0].how is How.PARAMETER and self.gradients.releases(node, name)
+            if name in handed and bindings[0].how is How.PARAMETER and self.gradients.releases(node, name)
         )
 
 

@@ -106,10 +106,19 @@ class Gradients:
 
     def put_into(self, name: str, scope: Scope | None) -> list[ast.expr]:
         """What the methods of a variable that put something into a container are given."""
+        if name not in self._filled:
+            return []
         known = self._put_into.get((name, scope))
         if known is None:
             known = self._put_into[name, scope] = list(self._find_put_into(name, scope))
         return known
+
+    @cached_property
+    def _filled(self) -> frozenset[str]:
+        """The names of the variables that something may be put into."""
+        attributes = self.tree.written.attributes
+        owners = (use.value for method in facts.PUTS_IN for use in attributes.get(method, ()))
+        return frozenset(owner.id for owner in owners if isinstance(owner, ast.Name))
 
     def _find_put_into(self, name: str, scope: Scope | None) -> Iterator[ast.expr]:
         for use in self.tree.variables.uses(name, scope):

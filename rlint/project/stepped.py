@@ -212,18 +212,26 @@ class Optimized:
     def _stepped_in(self, cls: ast.ClassDef | None) -> Stepped:
         networks: set[str] = set()
         complete = True
-        for call in self.tree.of_type(ast.Call):
-            if self.tree.class_of(call) is not cls or not self._makes_optimizer(call):
+        for call in self._calls_in.get(cls, ()):
+            if not self._makes_optimizer(call):
                 continue
             found = self._given(call)
             if found is None:
                 complete = False
             else:
                 networks |= found
-        for use in self.tree.of_type(ast.Attribute):
-            if use.attr == "add_param_group" and self.tree.class_of(use) is cls:
+        for use in self.tree.written.attributes.get("add_param_group", ()):
+            if self.tree.class_of(use) is cls:
                 complete = False
         return Stepped(frozenset(networks), complete)
+
+    @cached_property
+    def _calls_in(self) -> dict[ast.ClassDef | None, list[ast.Call]]:
+        """The calls in each class, and outside of all."""
+        found: dict[ast.ClassDef | None, list[ast.Call]] = {}
+        for call in self.tree.of_type(ast.Call):
+            found.setdefault(self.tree.class_of(call), []).append(call)
+        return found
 
     def _given(self, call: ast.Call) -> frozenset[str] | None:
         """The networks whose parameters an optimizer is made with."""

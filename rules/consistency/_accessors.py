@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 
 from rlint.frozen import frozen
 from rlint.project.index import Index
@@ -32,6 +33,7 @@ class Accessor:
         return f"{self.name.removesuffix(self.word)}{word}"
 
 
+@lru_cache(maxsize=4096)
 def accessor(name: str) -> Accessor | None:
     """The accessor that a function's name says it is, or None."""
     matched = ACCESSOR.fullmatch(name)

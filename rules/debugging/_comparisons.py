@@ -44,6 +44,8 @@ def comparison_in(expression: ast.expr, site: Site) -> ast.expr | None:
 
 
 def _is_comparison(node: ast.AST, site: Site) -> bool:
+    if isinstance(node, ast.Call) and not node.args:
+        return False
     match node:
         case ast.BinOp(left=left, op=ast.Sub(), right=right):
             return _are_weights(left, right, site)

@@ -95,22 +95,19 @@ class DebugWeightClone(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a statement that copies weights for nothing or for a log alone."""
+        assert isinstance(node, (ast.Assign, ast.AnnAssign, ast.Expr))
+        copy = _copies.copy_of(node.value, site) if node.value is not None else None
+        if copy is None:
+            return
         match node:
-            case ast.Expr(value=value):
-                copy = _copies.copy_of(value, site) if isinstance(value, ast.Call) else None
-                if copy is not None:
-                    message = f"nothing uses this copy of the weights `{_shown(copy.source, site)}`"
-                    yield self._unread(node, [node], copy, message, site)
-            case (
-                ast.Assign(targets=[ast.Name(id=name)], value=value)
-                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
-            ):
-                copy = _copies.copy_of(value, site)
-                if copy is not None and not _KEPT.search(name.lower()):
+            case ast.Expr(value=ast.Call()):
+                message = f"nothing uses this copy of the weights `{_shown(copy.source, site)}`"
+                yield self._unread(node, [node], copy, message, site)
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                if not _KEPT.search(name.lower()):
                     yield from self._bound(node, name, copy, site)
-            case ast.Assign(targets=[ast.Attribute() as target], value=value):
-                copy = _copies.copy_of(value, site)
-                if copy is not None and not _KEPT_BY_OBJECT.search(target.attr.lower()):
+            case ast.Assign(targets=[ast.Attribute() as target]):
+                if not _KEPT_BY_OBJECT.search(target.attr.lower()):
                     yield from self._stored(node, target, copy, site)
 
     def _unread(

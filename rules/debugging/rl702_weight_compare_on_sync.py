@@ -119,15 +119,13 @@ class WeightCompareOnSync(Rule):
 
 def _parts(statement: ast.stmt) -> tuple[ast.expr | None, str]:
     """The expression of a statement that may compare, and the variable that gets the result."""
-    match statement:
-        case (
-            ast.Assign(targets=[ast.Name(id=name)], value=value)
-            | ast.AnnAssign(target=ast.Name(id=name), value=value)
-            | ast.AugAssign(target=ast.Name(id=name), value=value)
-        ):
-            return value, name
-        case ast.Expr(value=value):
-            return value, ""
-        case ast.If(test=test):
-            return test, ""
-    return None, ""
+    if isinstance(statement, ast.Expr):
+        return statement.value, ""
+    if isinstance(statement, ast.If):
+        return statement.test, ""
+    if isinstance(statement, ast.Assign):
+        target = statement.targets[0] if len(statement.targets) == 1 else None
+    else:
+        assert isinstance(statement, (ast.AnnAssign, ast.AugAssign))
+        target = statement.target
+    return (statement.value, target.id) if isinstance(target, ast.Name) else (None, "")

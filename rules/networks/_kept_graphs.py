@@ -43,10 +43,12 @@ def kept_in(node: ast.AST) -> Kept | None:
             targets=[ast.Name() | ast.Attribute() as keeper],
             value=ast.BinOp(left=left, op=ast.Add(), right=right),
         ):
-            shape = ast.dump(keeper).replace("Store()", "Load()")
-            if shape not in (ast.dump(left), ast.dump(right)):
+            if _reads(left, keeper):
+                value = right
+            elif _reads(right, keeper):
+                value = left
+            else:
                 return None
-            value = right if ast.dump(left) == shape else left
         case ast.Call(func=ast.Attribute(value=keeper, attr="append"), args=[value], keywords=[]):
             pass
         case _:
@@ -54,6 +56,15 @@ def kept_in(node: ast.AST) -> Kept | None:
     if not isinstance(keeper, _ACCESS) or not isinstance(value, (*_ACCESS, ast.Call, ast.BinOp)):
         return None
     return Kept(node, keeper, value)
+
+
+def _reads(term: ast.expr, target: ast.Name | ast.Attribute) -> bool:
+    """Is a term of a sum what the sum is assigned to?"""
+    if isinstance(term, ast.Name) and isinstance(target, ast.Name):
+        return term.id == target.id
+    if term.__class__ is not target.__class__:
+        return False
+    return ast.dump(term) == ast.dump(target).replace("Store()", "Load()")
 
 
 def begins_in_loop(keeper: ast.Name, node: ast.AST, site: Site) -> bool:

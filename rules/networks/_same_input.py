@@ -11,7 +11,6 @@ from rlint.project.kind import Tag
 from rlint.project.loops import AnyLoop
 from rlint.project.modules import Anatomy
 from rlint.project.site import Site
-from rlint.syntax.tree import FUNCTIONS
 from rlint.syntax.walk import below, children, is_in, names_bound
 
 # what these calls do touches neither weights nor tensors
@@ -27,6 +26,7 @@ _HARMLESS = (
 )
 _CONTAINERS = frozenset({Tag.LIST, Tag.DICT, Tag.SET, Tag.DEQUE, Tag.LOGGER, Tag.WRITER, Tag.FILE})
 _WITHS = (ast.With, ast.AsyncWith)
+_BODIES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 
 
@@ -155,12 +155,12 @@ def _withs(node: ast.AST, site: Site) -> list[ast.AST]:
 
 
 def _run(part: ast.AST) -> Iterator[ast.AST]:
-    """The nodes that run with a part; bodies of functions run when they are called."""
+    """The nodes that run with a part, the last ones first. Bodies of functions run when they are called."""
     stack = [part]
     while stack:
         node = stack.pop()
         yield node
-        if not isinstance(node, (*FUNCTIONS, ast.Lambda)):
+        if node.__class__ not in _BODIES:
             stack.extend(children(node))
 
 
@@ -177,16 +177,20 @@ class _Watched:
 
     def changed_by(self, node: ast.AST) -> bool:
         """May running this node (its children left out) change the input, the weights or the mode?"""
-        match node:
-            case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
-                return name in self.attributes or name in ("data", "training", "requires_grad")
-            case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
-                return self._holds(value)
-            case ast.Yield() | ast.YieldFrom() | ast.Await():
-                return True
-            case ast.Call():
-                return self._changed_by_call(node)
+        if isinstance(node, ast.Call):
+            return self._changed_by_call(node)
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+            return not isinstance(node.ctx, ast.Load) and self._changed_by_binding(node)
+        if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)):
+            return True
         return any(name in self.names for name in names_bound(node))
+
+    def _changed_by_binding(self, target: ast.Name | ast.Attribute | ast.Subscript) -> bool:
+        if isinstance(target, ast.Name):
+            return target.id in self.names
+        if isinstance(target, ast.Subscript):
+            return self._holds(target.value)
+        return target.attr in self.attributes or target.attr in ("data", "training", "requires_grad")
 
     def _holds(self, owner: ast.expr) -> bool:
         """Is it a part of what the call hangs on that changes?"""
