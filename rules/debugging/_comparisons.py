@@ -27,14 +27,14 @@ _HASHES = frozenset(
     """builtins.hash zlib.adler32 zlib.crc32 hashlib.blake2b hashlib.md5 hashlib.sha1 hashlib.sha256
     hashlib.sha512""".split()
 )
-_MAY_COMPARE = frozenset({ast.BinOp, ast.Compare, ast.Call})
+_MAY_COMPARE = (ast.BinOp, ast.Compare, ast.Call)
 _DEPTH = 8
 
 
 def comparison_in(expression: ast.expr, site: Site) -> ast.expr | None:
     """The outermost part of an expression that compares weights with weights, or hashes them."""
     for node in below(expression):
-        if node.__class__ in _MAY_COMPARE and _is_comparison(node, site):
+        if isinstance(node, _MAY_COMPARE) and _is_comparison(node, site):
             around = itertools.takewhile(lambda parent: parent is not expression, site.ancestors(node))
             if node is expression or not any(
                 isinstance(parent, ast.Lambda) for parent in (*around, expression)
