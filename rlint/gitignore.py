@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rlint.files import read_text
+from rlint.regex import regex
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 _MOST_STARS = 3
+_PLAIN = regex(r"\*?[\w.-]*\w[\w.-]*/?")
 
 Decisions = Callable[[str], dict[str, bool]]
 """What is known already of paths, given what tells the rules: whether they are ignored."""
@@ -42,19 +44,59 @@ class IgnoreRules:
 
     def _decide(self, path: str, *, folder: bool) -> bool:
         relative = path[len(self._folder) :].lstrip(os.sep).replace(os.sep, "/")
-        decision = self._spec.check_file(relative + "/" if folder else relative).include
+        plain, others = self._sorted_out
+        if plain.match(relative, folder=folder):
+            return True
+        asked = relative + "/" if folder else relative
+        decision = self._spec.check_file(asked).include if others else None
         if decision is not None:
             return decision
         return self._above is not None and self._above.ignores(path, folder=folder)
 
     @cached_property
+    def _sorted_out(self) -> tuple[_PlainLines, list[str]]:
+        """Lines that are understood at a glance, and all others. Where a line takes something back, what it
+        takes back hangs on the order, and all are for `pathspec`.
+        """
+        lines = [line for line in self._lines if line and not line.startswith("#")]
+        if any(line.startswith("!") for line in lines):
+            return _PlainLines([]), lines
+        plain = {line for line in lines if _PLAIN.fullmatch(line)}
+        return _PlainLines(plain), [line for line in lines if line not in plain]
+
+    @cached_property
     def _spec(self) -> GitIgnoreSpec:
         from pathspec import GitIgnoreSpec  # which takes longer to import than a walk takes
 
+        _, lines = self._sorted_out
         try:
-            return GitIgnoreSpec.from_lines(self._lines)
+            return GitIgnoreSpec.from_lines(lines)
         except (ValueError, re.error):  # git passes over a line that it does not understand
-            return GitIgnoreSpec.from_lines(filter(_understood, self._lines))
+            return GitIgnoreSpec.from_lines(filter(_understood, lines))
+
+
+class _PlainLines:
+    """Names (`build`, `dist/`) and endings (`*.so`) that are ignored wherever they are. Most lines are such,
+    and to compile an expression for each of them takes longer than the walk.
+    """
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._names = frozenset(lines)
+        endings = [line[1:] for line in self._names if line.startswith("*")]
+        self._endings = tuple(endings)
+        self._folder_endings = tuple(ending.rstrip("/") for ending in endings)
+
+    def match(self, relative: str, *, folder: bool) -> bool:
+        """Is a path ignored, or a folder that it is in?"""
+        *above, name = relative.split("/")
+        if any(self._matches_folder(part) for part in above):
+            return True
+        if folder:
+            return self._matches_folder(name)
+        return name in self._names or name.endswith(self._endings)
+
+    def _matches_folder(self, name: str) -> bool:
+        return name in self._names or f"{name}/" in self._names or name.endswith(self._folder_endings)
 
 
 def is_repository(folder: str) -> bool:

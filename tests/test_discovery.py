@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pathspec import GitIgnoreSpec
 
 from rlint.config import option_layer
 from rlint.discovery import discover
+from rlint.gitignore import IgnoreRules
 from rlint.settings import Resolver
 
 Tree = Callable[..., Path]
@@ -129,6 +133,36 @@ def test_a_gitignore_that_git_would_not_understand_does_no_harm(tree: Tree) -> N
     """A broken line is passed over, the others hold."""
     root = tree("a.py", "b.py", **{".gitignore": "!\n///\na.py\n[\n[z-a#]\n"})
     assert found(root) == ["b.py"]
+
+
+PARTS = st.sampled_from(
+    ["a", "a.so", ".so", "build", "x.egg-info", "b_1", "-", "é", ".", "*", "**", "?", "[ab]"]
+)
+LINES = st.builds(
+    "{}{}{}{}".format,
+    st.sampled_from(["", "", "", "*", "/", "!", "#", " "]),
+    PARTS,
+    st.sampled_from(["", "", "/a", "a", "*"]),
+    st.sampled_from(["", "", "/", " "]),
+)
+PATHS = st.lists(
+    st.sampled_from(["a", "b.so", "a.so", "build", "x.egg-info", "b_1", "é", "aa"]), min_size=1, max_size=3
+)
+
+
+@given(st.lists(LINES, max_size=5), PATHS, st.booleans())
+def test_plain_lines_mean_what_they_mean_to_the_library(
+    lines: list[str], parts: list[str], folder: bool
+) -> None:
+    """Names and endings, which no pattern is made of, at any depth, of files and folders."""
+    rules = IgnoreRules("/root", lines, None, lambda _: {})
+    path = "/".join(parts)
+    try:
+        spec = GitIgnoreSpec.from_lines(lines)
+    except ValueError:
+        return
+    expected = bool(spec.check_file(path + "/" if folder else path).include)
+    assert rules.ignores(os.path.join("/root", *parts), folder=folder) == expected
 
 
 def test_links_in_circles_do_not_hang_and_files_are_found_once(tree: Tree) -> None:
