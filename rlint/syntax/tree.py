@@ -49,7 +49,7 @@ class Tree:
         self.scopes: dict[ast.AST, Scope] = {}
         self._scope_of: dict[ast.AST, Scope] = {}
         self._places: dict[ast.stmt, tuple[list[ast.stmt], int]] = {}
-        self.declares = any(beginning in text for beginning in _DECLARATIONS)
+        self.declares = _may_declare(text)
         self._outside: set[ast.AST] = set()  # parts of a scope node that are evaluated around it
         self._walk()
 
@@ -230,6 +230,12 @@ class Tree:
     def mark_outside(self, parts: list[ast.expr]) -> None:
         """Remember parts of a scope node that are evaluated in the scope around it."""
         self._outside.update(parts)
+
+
+def _may_declare(text: str) -> bool:
+    if "global" not in text and "nonlocal" not in text:
+        return False
+    return any(beginning in text for beginning in _DECLARATIONS)
 
 
 # defaults, first iterables and class keywords hang one level below the node that opens the scope
