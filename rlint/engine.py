@@ -243,12 +243,11 @@ class _Run:
 
             with collector_off():
                 found = check_each(groups, how)
-        elif self._workers is not None:
-            found = self._workers.check(groups, how)
         else:
             from rlint.workers import Workers
 
-            with closing(Workers(count)) as workers:
+            with closing(self._workers or Workers(count)) as workers:  # they hold much that is done with
+                self._workers = None
                 found = workers.check(groups, how)
         self.summaries = found.summaries
         return {result.name: self._placed(result) for result in found.results}, found.asked
