@@ -239,7 +239,8 @@ class _Run:
         how = replace(how, cache=cache.folder if cache is not None else None)
         count = _process_count(groups, self._processes, cache)
         if count == 1:
-            from rlint.group_checks import check_each, collector_off
+            from rlint.garbage import collector_off
+            from rlint.group_checks import check_each
 
             with collector_off():
                 found = check_each(groups, how)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rlint.asked import Asked
 from rlint.cache_keys import key_of, key_of_summary
 from rlint.frozen import frozen
-from rlint.group_checks import collector_off
+from rlint.garbage import collector_off
 from rlint.kept_questions import Before, KeptQuestions
 from rlint.kept_summaries import KeptSummaries, holds_summary
 from rlint.project.asking import Questions

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gc
 import hashlib
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from rlint import registry, suppress
 from rlint.doubts import doubted
 from rlint.files import Source, read_source
 from rlint.findings import Finding, Problem
+from rlint.garbage import Garbage
 from rlint.project.alike import Alike
 from rlint.project.knowledge import Knowledge
 from rlint.project.linked import Linked
@@ -38,9 +38,6 @@ KEPT_BYTES, LARGE_BYTES = 600_000, 3_000_000
 that is large they would be a small part of the work, and a large part of the memory: none are kept.
 """
 
-_COLLECTED_BYTES = 1_000_000
-"""After so much source the collector of cycles is run: a little of what a file made waits for it."""
-
 
 class Worker:
     """Holds the trees of its share of the files between the two halves of the work."""
@@ -52,7 +49,7 @@ class Worker:
         self._comments: dict[str, suppress.Suppressions] = {}  # of files that no rule looks at
         self._families = {entry.code.rstrip("0123456789") for entry in registry.catalogue()}
         self._kept = 0
-        self._uncollected = 0
+        self._garbage = Garbage(young=True)  # a little of what a file makes waits for the collector
 
     def summarise(self, jobs: Iterable[Job], kept: KeptSummaries | None = None) -> dict[str, ModuleSummary]:
         """Read and parse files; give their summaries by name, those that are kept where there are any.
@@ -99,15 +96,9 @@ class Worker:
                 self._knowledge[job.name] = knowledge
             else:
                 knowledge.release()
-            self._collect(size)
+            self._garbage.add(size)
+            self._garbage.collect()
         return summaries
-
-    def _collect(self, size: int) -> None:
-        """Free what files have left behind, of which one more of this size is done."""
-        self._uncollected += size
-        if self._uncollected > _COLLECTED_BYTES:
-            gc.collect(0)  # what has been there before is older
-            self._uncollected = 0
 
     def check(
         self,
@@ -147,7 +138,8 @@ class Worker:
                     with questions.stand_in(name) if questions is not None else nullcontext(linked) as known:
                         result = self._check(job, known, rules, ignore_suppressions=ignore_suppressions)
                     results.append(result)
-                    self._collect(job.size)
+                    self._garbage.add(job.size)
+                    self._garbage.collect()
         if unusable:
             problems = _unusable(unusable)
             results = [replace(result, problems=(*result.problems, *problems)) for result in results]

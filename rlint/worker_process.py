@@ -12,7 +12,8 @@ from multiprocessing.connection import Connection
 from rlint import registry
 from rlint.errors import RlintError
 from rlint.frozen import frozen
-from rlint.group_checks import COLLECTED_BYTES, Found, check_each, checked, kept_summaries
+from rlint.garbage import Garbage
+from rlint.group_checks import Found, check_each, checked, kept_summaries
 from rlint.project.summary import ModuleSummary
 from rlint.runs import How, Job
 from rlint.worker import Worker
@@ -78,7 +79,7 @@ class _Process:
         self._worker = Worker()
         self._names: list[list[str]] = []
         self._own: dict[str, ModuleSummary] = {}
-        self._uncollected = 0
+        self._garbage = Garbage()
 
     def do(self, order: Order) -> bytes | Found:
         """Do what is ordered."""
@@ -86,16 +87,14 @@ class _Process:
             return self._summarised(order)
         if isinstance(order, Others):
             return self._checked(order.packed)
-        self._uncollected += sum(job.size for job in order.group)
-        if self._uncollected > COLLECTED_BYTES:
-            gc.collect()
-            self._uncollected = 0
+        self._garbage.add(sum(job.size for job in order.group))
+        self._garbage.collect()
         return check_each([order.group], self._how)
 
     def _summarised(self, share: Share) -> bytes:
         self._names = share.groups
         self._own = self._worker.summarise(share.jobs, kept_summaries(self._how))
-        self._uncollected += sum(job.size for job in share.jobs)
+        self._garbage.add(sum(job.size for job in share.jobs))
         return pickle.dumps(self._own, pickle.HIGHEST_PROTOCOL)
 
     def _checked(self, packed: list[bytes]) -> Found:

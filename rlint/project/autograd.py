@@ -11,7 +11,7 @@ from rlint.enums import Enum
 from rlint.project.guards import last_name
 from rlint.regex import regex
 from rlint.syntax.scopes import How
-from rlint.syntax.tree import FUNCTIONS, Function
+from rlint.syntax.tree import FUNCTIONS, Function, Tree
 
 if TYPE_CHECKING:
     from rlint.project.calls import CallGraph
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from rlint.project.heat import HeatMap
     from rlint.project.names import Names
     from rlint.project.summary import FunctionSummary
-    from rlint.syntax.tree import Tree
 
 
 class Autograd(Enum):
