@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from rlint.project.asking import Question, Questions
-from rlint.project.plain_questions import Teller, to_text
+if TYPE_CHECKING:
+    from rlint.project.asking import Question, Questions
 
 
 @dataclass(slots=True)
@@ -26,6 +27,8 @@ class Asked:
 
     def add(self, questions: Questions) -> None:
         """Add what was asked in a group. A file that asks what cannot be written down is left out."""
+        from rlint.project.plain_questions import Teller, to_text
+
         teller = Teller()
         texts: dict[Question, str] = {}
         answers: dict[str, str] = {}

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -36,12 +36,13 @@ def check(
     ignore_suppressions: bool = False,
     cache: Cache | None = None,
     seen: SeenFiles | None = None,
+    workers: Workers | None = None,
 ) -> Report:
     """Check files, with what is known of the whole project around them. What the cache knows is not done
-    again, and what was seen of files is not read again.
+    again, and what was seen of files is not read again. `workers` were started for this run alone.
     """
-    with ExitStack() as at_the_end:
-        run = _Run(targets, jobs, seen, _started(targets, jobs, cache, at_the_end))
+    with closing(workers) if workers is not None else nullcontext():
+        run = _Run(targets, jobs, seen, workers)
         return run.report(run.check_all(ignore_suppressions=ignore_suppressions, cache=cache))
 
 
@@ -238,7 +239,7 @@ class _Run:
         """What is found in groups, and what their files asked."""
         how = replace(how, cache=cache.folder if cache is not None else None)
         count = _process_count(groups, self._processes, cache)
-        if count == 1:
+        if count == 1 and self._workers is None:
             from rlint.garbage import collector_off
             from rlint.group_checks import check_each
 
@@ -249,7 +250,7 @@ class _Run:
 
             with closing(self._workers or Workers(count)) as workers:  # they hold much that is done with
                 self._workers = None
-                found = workers.check(groups, how)
+                found = workers.check(groups, how, count)
         self.summaries = found.summaries
         return {result.name: self._placed(result) for result in found.results}, found.asked
 
@@ -308,30 +309,6 @@ def _is_told(job: Job, cache: Cache | None) -> bool:
     from rlint.kept_summaries import holds_summary
 
     return holds_summary(cache, job)
-
-
-def _started(
-    targets: Sequence[Target], processes: int | None, cache: Cache | None, at_the_end: ExitStack
-) -> Workers | None:
-    """The processes of a run that has much to do, as far as can be told so soon: while they get ready, the
-    files are looked at. None where there are results of earlier runs: then little is left to do, as a rule.
-    """
-    if cache is not None and cache.holds_anything:
-        return None
-    count = _count(processes, [_size_on_disk(target) for target in targets if target.codes])
-    if count == 1:
-        return None
-    from rlint.workers import Workers
-
-    codes = frozenset[str]().union(*(target.codes for target in targets if target.codes))
-    return at_the_end.enter_context(closing(Workers(count, codes)))
-
-
-def _size_on_disk(target: Target) -> int:
-    try:
-        return target.path.stat().st_size if target.source is None else len(target.source.text)
-    except OSError:
-        return 0
 
 
 def _reaches_out(result: Result | None) -> bool:

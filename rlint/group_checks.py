@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rlint.asked import Asked
+from rlint.found import Found
 from rlint.garbage import Garbage
 from rlint.project.asking import Questions
 from rlint.project.linked import Linked
@@ -16,21 +16,6 @@ from rlint.worker import Worker
 
 if TYPE_CHECKING:
     from rlint.kept_summaries import KeptSummaries
-
-
-@dataclass(slots=True)
-class Found:
-    """What was found in some files; where it is wanted, their summaries by name, and what they asked."""
-
-    results: list[Result] = field(default_factory=list)
-    summaries: dict[str, ModuleSummary] = field(default_factory=dict)
-    asked: Asked = field(default_factory=Asked)
-
-    def add(self, other: Found) -> None:
-        """Add what was found elsewhere."""
-        self.results += other.results
-        self.summaries.update(other.summaries)
-        self.asked.update(other.asked)
 
 
 def check_each(groups: Iterable[Sequence[Job]], how: How) -> Found:

@@ -47,10 +47,19 @@ class Plan:
         measured = {target.name: target.measured for target in targets}
         for path, name, codes in [*files, *((path, name, None) for path, name in context)]:
             module, package = modules[path]
-            glance = look(path)
-            hot = measured.get(name, ())
-            text, size = texts.get(path), glance.size
-            self._jobs[name] = Job(path, name, module, package, codes, text, size, hot, digest=glance.digest)
+            glance, hot = look(path), measured.get(name, ())
+            self._jobs[name] = Job(
+                path,
+                name,
+                module,
+                package,
+                codes,
+                texts.get(path),
+                glance.size,
+                hot,
+                calls=glance.calls,
+                digest=glance.digest,
+            )
             imports[name] = glance.imported_paths(package)
             if glance.digest:
                 self._digests[name] = glance.digest

@@ -45,6 +45,8 @@ class Job:
     size: int
     measured: Measured = ()
     judged: bool = True
+    calls: int = 0
+    """About how many there are in it."""
     digest: str = ""
     """Of the content, as it was when the run began; "" where that is not known."""
 

@@ -94,7 +94,7 @@ def _is_settled(stamp: Stamp, now: int) -> bool:
 
 
 def _glance(data: list[Any]) -> Glance:
-    digest, size, imports, relative, words, speaks = data
+    digest, size, imports, relative, words, speaks, calls = data
     return Glance(
         digest,
         size,
@@ -102,4 +102,5 @@ def _glance(data: list[Any]) -> Glance:
         tuple((source, tuple(names)) for source, names in relative),
         words,
         speaks,
+        calls,
     )

@@ -3,70 +3,91 @@
 from __future__ import annotations
 
 import gc
+import os
 import pickle
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from rlint import registry
 from rlint.errors import RlintError
+from rlint.found import Found
 from rlint.frozen import frozen
 from rlint.garbage import Garbage
-from rlint.group_checks import Found, check_each, checked, kept_summaries
+from rlint.group_checks import check_each, checked, kept_summaries
+from rlint.orders import Order, Others, Share, Start
 from rlint.project.summary import ModuleSummary
-from rlint.runs import How, Job
+from rlint.runs import How
 from rlint.worker import Worker
 
 
-@frozen
-class Share:
-    """To summarise some files of groups that several processes share, and to give the summaries, packed: so
-    they travel, and only those unpack them who need them. `groups` are the names of all files of the groups.
+def serve(connections: Sequence[Connection], codes: frozenset[str]) -> None:
+    """Run in a process of its own, and, once `Start` says how many there are to be, in copies of it: one for
+    each connection, until that ends.
     """
-
-    jobs: list[Job]
-    groups: list[list[str]]
-
-
-@frozen
-class Others:
-    """To check the files of the share, with the summaries of all other shares."""
-
-    packed: list[bytes]
-
-
-@frozen
-class Whole:
-    """To check a whole group."""
-
-    group: Sequence[Job]
-
-
-Order = Share | Others | Whole
-
-
-def serve(
-    connection: Connection,
-    others: list[Connection],
-    plugins: Mapping[str, tuple[registry.RuleEntry, ...]],
-    codes: frozenset[str],
-) -> None:
-    """Run in a process of its own until the connection ends. What comes first is how all is to be done."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it ends us
-    for other in others:
-        other.close()
-    for name, entries in plugins.items():  # a process that was not forked knows of none
-        registry.add(name, entries)
     gc.disable()
     with suppress(RlintError):  # of a rule that cannot be used, whoever uses it is told
         registry.load(codes)
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the parent is gone
+        start: Start = connections[0].recv()
+        for name, entries in start.plugins.items():
+            if name not in registry.added():
+                registry.add(name, entries)
+        one = _divided(connections[: start.count])
+        try:
+            _work(one.connection, start.how)
+        finally:
+            one.wait()
+
+
+@frozen
+class _One:
+    """One of several processes: its own connection, and the processes that it has started."""
+
+    connection: Connection
+    children: list[int]
+
+    def wait(self) -> None:
+        """Wait for the children, which end as this process does: with their connections."""
+        for child in self.children:
+            with suppress(ChildProcessError):
+                os.waitpid(child, 0)
+
+    def terminate(self, *_: object) -> None:
+        """End at once, whatever is being done, and the children first."""
+        for child in self.children:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGTERM)
+        self.wait()
+        os._exit(0)
+
+
+def _divided(connections: Sequence[Connection]) -> _One:
+    """Become as many processes as there are connections: each keeps one, so that its end is seen."""
+    first = _One(connections[0], [])
+    if len(connections) > 1:
+        signal.signal(signal.SIGTERM, first.terminate)
+    for connection in connections[1:]:
+        with suppress(OSError):  # no process is to be had: the connection ends, and the parent says so
+            child = os.fork()
+            if child == 0:
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                for other in connections:
+                    if other is not connection and not other.closed:
+                        other.close()
+                return _One(connection, [])
+            first.children.append(child)
+        connection.close()
+    return first
+
+
+def _work(connection: Connection, how: How) -> None:
+    process = _Process(how)
     try:
-        process = _Process(connection.recv())
         while True:
             connection.send(process.do(connection.recv()))
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass  # the parent is gone
     except RlintError as error:
         connection.send(error)
 

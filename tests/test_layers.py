@@ -33,8 +33,9 @@ PROFILES = ("rlint.profiles", "rlint.profiles.*")
 EDITOR = ("rlint.lsp", "rlint.lsp.*")
 COMMANDS = ("rlint.cli", "rlint.cli.*", "rlint.__main__")
 RUNNING = (
-    "rlint.asked", "rlint.doubts", "rlint.engine", "rlint.fixed_texts", "rlint.garbage", "rlint.group_checks",
-    "rlint.kept_questions", "rlint.kept_summaries", "rlint.origins", "rlint.permits", "rlint.plan",
+    "rlint.asked", "rlint.doubts", "rlint.engine", "rlint.fixed_texts", "rlint.found", "rlint.garbage",
+    "rlint.group_checks", "rlint.kept_questions", "rlint.kept_summaries", "rlint.orders", "rlint.origins",
+    "rlint.permits", "rlint.plan",
     "rlint.recheck", "rlint.seen_files", "rlint.visits", "rlint.worker",
     "rlint.worker_process", "rlint.workers",
 )  # fmt: skip

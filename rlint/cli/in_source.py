@@ -12,10 +12,16 @@ if TYPE_CHECKING:
     from rlint.findings import Finding
     from rlint.runs import Report, Target
     from rlint.seen_files import SeenFiles
+    from rlint.workers import Workers
 
 
 def check(
-    targets: Sequence[Target], *, jobs: int | None, cache: Cache | None, seen: SeenFiles | None
+    targets: Sequence[Target],
+    *,
+    jobs: int | None,
+    cache: Cache | None,
+    seen: SeenFiles | None,
+    workers: Workers | None,
 ) -> Report:
     """Check files as the engine does, and keep in the report what their comments hide.
 
@@ -25,7 +31,9 @@ def check(
     from rlint.engine_codes import ENGINE_CODES
     from rlint.runs import Hidden
 
-    report = engine.check(targets, jobs=jobs, ignore_suppressions=True, cache=cache, seen=seen)
+    report = engine.check(
+        targets, jobs=jobs, ignore_suppressions=True, cache=cache, seen=seen, workers=workers
+    )
     own = {code.code for code in ENGINE_CODES}
     names = {entry.code: entry.name for entry in registry.catalogue()}
     shown: list[Finding] = []

@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlint.cli.ahead import workers_ahead
 from rlint.cli.console import Console, count
 from rlint.cli.profiled import profiled_of
 from rlint.cli.report import CLEAN, FAILED, list_fixes, show, show_diff
 from rlint.cli.scope import Scope, write_baseline
-from rlint.cli.work import StandardInput, Work, find_work, read_stdin
+from rlint.cli.work import StandardInput, Work, read_stdin, with_files, with_settings
 from rlint.cli.working import working
 from rlint.errors import RlintError
 from rlint.findings import Problem
@@ -24,13 +25,21 @@ if TYPE_CHECKING:
     from rlint.cli.profiled import Profiled
     from rlint.cli.request import Request
     from rlint.runs import Changed, Report, Target
+    from rlint.workers import Workers
 
 
 def run(request: Request) -> int:
     """Do what the request says."""
+    work = with_settings(request)
+    with workers_ahead(work) as workers:
+        return _run(work, workers)
+
+
+def _run(work: Work, workers: Workers | None) -> int:
     started = time.perf_counter()
+    request = work.request
     console = Console(request)
-    work = find_work(request)
+    work = with_files(work)
     if request.show_settings:
         from rlint.cli.config import rendered
 
@@ -61,14 +70,16 @@ def run(request: Request) -> int:
         from rlint.cli.noqa import add_comments
 
         return add_comments(work, Scope(work, targets), console)
-    status = _run_files(work, Scope(work, targets), console, profiled)
+    status = _run_files(work, Scope(work, targets), console, profiled, workers)
     console.detail(f"{count(len(targets), 'file')} in {time.perf_counter() - started:.2f} s")
     return status
 
 
-def _run_files(work: Work, scope: Scope, console: Console, profiled: Profiled | None) -> int:
+def _run_files(
+    work: Work, scope: Scope, console: Console, profiled: Profiled | None, workers: Workers | None
+) -> int:
     if not (work.settings.fix or work.request.diff):
-        return _show(work, scope, _check(work, scope.targets), console, profiled=profiled)
+        return _show(work, scope, _check(work, scope.targets, workers), console, profiled=profiled)
     from rlint.cli.fixing import write_fixes
 
     done = _chosen(work, scope, console, profiled)
@@ -143,7 +154,7 @@ def _fixed_bytes(given: StandardInput, changed: Sequence[Changed]) -> bytes:
     return changed[0].source.encode(changed[0].text) if changed else given.raw
 
 
-def _check(work: Work, targets: Sequence[Target]) -> Report:
+def _check(work: Work, targets: Sequence[Target], workers: Workers | None = None) -> Report:
     from rlint import engine
     from rlint.output import LISTS_HIDDEN
 
@@ -153,10 +164,15 @@ def _check(work: Work, targets: Sequence[Target]) -> Report:
         if work.settings.output_format in LISTS_HIDDEN and not unsuppressed:
             from rlint.cli.in_source import check
 
-            report = check(targets, jobs=jobs, cache=cache, seen=work.seen)
+            report = check(targets, jobs=jobs, cache=cache, seen=work.seen, workers=workers)
         else:
             report = engine.check(
-                targets, jobs=jobs, ignore_suppressions=unsuppressed, cache=cache, seen=work.seen
+                targets,
+                jobs=jobs,
+                ignore_suppressions=unsuppressed,
+                cache=cache,
+                seen=work.seen,
+                workers=workers,
             )
     if work.seen is not None:
         work.seen.save()

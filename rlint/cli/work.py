@@ -102,15 +102,25 @@ class StandardInput:
 
 def find_work(request: Request) -> Work:
     """Find settings and files."""
+    return with_files(with_settings(request))
+
+
+def with_settings(request: Request) -> Work:
+    """Find the settings; the files are still to be found."""
+    return Work(request, build_resolver(request.overrides, request.config, isolated=request.isolated), (), ())
+
+
+def with_files(work: Work) -> Work:
+    """Find the files."""
     from rlint.discovery import discover
 
-    resolver = build_resolver(request.overrides, request.config, isolated=request.isolated)
+    request, resolver = work.request, work.resolver
     if request.reads_stdin:
         resolver.for_file(absolute(request.stdin_filename or "-"))
         return Work(request, resolver, (), resolver.problems)
     from rlint.seen_files import SeenFiles
 
-    seen = SeenFiles(Work(request, resolver, (), ()).cache())
+    seen = SeenFiles(work.cache())
     found = discover(request.paths, resolver, seen.decisions)
     for path in found.files:
         resolver.for_file(path)

@@ -124,6 +124,13 @@ def test_an_installed_plugin_finds_and_fixes(example: Path, project: Path) -> No
     assert (project / "train.py").read_text() == PROGRAM.replace("list(info.keys())", "info.keys()")
 
 
+def test_a_folder_may_name_a_plugin_that_the_run_does_not(example: Path, project: Path) -> None:
+    """Processes that were started before the folders are looked into get its rules, too."""
+    done = rlint("check", "--no-cache", "--jobs", "2", cwd=project.parent, path=(example,))
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "ACME101" in done.stdout
+
+
 def test_a_plugin_that_nobody_names_is_not_used(run: Run, project: Path) -> None:
     """Being installed is not enough: neither is the rule there, nor does a comment need it."""
     (project / "rlint.toml").write_text('extend-select = ["RL900", "RL901"]\n')

@@ -1,0 +1,127 @@
+"""Checking in several processes, as real processes that a user, a system or a lack of memory ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from fixture_folders import ROOT
+
+JOBS = 3
+MODULE = """\
+import numpy as np
+import torch
+
+
+class Agent{number}:
+    def __init__(self, env, network):
+        self.env, self.network = env, network
+        self.states = np.zeros((0, 4))
+
+"""
+METHOD = """\
+    def rollout_{number}(self, steps):
+        state = self.env.reset()
+        for step in range(steps):
+            action = self.network(torch.as_tensor(state)).argmax().item()
+            state, reward, done, info = self.env.step(action)
+            self.states = np.concatenate([self.states, state[None]])
+        return self.states
+
+"""
+
+
+def write_project(folder: Path, methods: int) -> None:
+    """Programs that do not know of one another, and one of several files, which is too large for one process
+    alone. With 80 methods, checking them takes seconds.
+    """
+    body = "".join(METHOD.format(number=number) for number in range(methods))
+    for number in range(8):
+        (folder / f"script_{number}.py").write_text(MODULE.format(number=number) + body)
+    package = folder / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    for number in range(30):
+        beside = f"from package.agent_{number - 1} import Agent{number - 1}\n" if number else ""
+        (package / f"agent_{number}.py").write_text(beside + MODULE.format(number=number) + body)
+
+
+def started(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
+    """Start `rlint check` as a user does, on everything and without a cache."""
+    command = [sys.executable, "-m", "rlint", "check", "--no-cache", "--output-format", "concise", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        command, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+@pytest.fixture
+def checking(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], list[psutil.Process]]]:
+    """A check and the processes that it has started, all of which are there and at work."""
+    write_project(tmp_path, 80)
+    process = started("--jobs", str(JOBS), cwd=tmp_path)
+    try:
+        deadline = time.monotonic() + 60
+        while len(below := psutil.Process(process.pid).children(recursive=True)) < JOBS:
+            assert process.poll() is None
+            assert time.monotonic() < deadline, "the processes are not started"
+            time.sleep(0.005)
+        yield process, below
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def are_gone(processes: list[psutil.Process]) -> bool:
+    """Do processes end within a while?"""
+    _, alive = psutil.wait_procs(processes, timeout=20)
+    return not [one for one in alive if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
+    """Whoever checks a file, and whatever of its group was read elsewhere."""
+    write_project(tmp_path, 5)
+    outputs = []
+    for jobs in ("1", "2", "3"):
+        process = started("--jobs", jobs, cwd=tmp_path)
+        output, errors = process.communicate()
+        assert (process.returncode, errors) == (1, "")
+        outputs.append(output)
+    assert outputs[0].count("RL101") == 38 * 5
+    assert outputs[1:] == outputs[:1] * 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are told by their parents")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_process_outlives_the_run(
+    checking: tuple[subprocess.Popen[str], list[psutil.Process]], how: signal.Signals
+) -> None:
+    """Ctrl-C ends all of them; and who is killed cannot tell the others, but they notice."""
+    process, below = checking
+    process.send_signal(how)
+    output, errors = process.communicate()
+    assert process.returncode == (130 if how is signal.SIGINT else -how)
+    assert "Traceback" not in output + errors
+    assert are_gone(below)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are told by their parents")
+@pytest.mark.parametrize("number", range(JOBS))
+def test_a_process_that_is_killed_is_told_of(
+    checking: tuple[subprocess.Popen[str], list[psutil.Process]], number: int
+) -> None:
+    """A system that is short of memory ends any of them: then nothing is complete, and the run says so."""
+    process, below = checking
+    below[number].kill()
+    output, errors = process.communicate()
+    assert (process.returncode, output) == (2, "")
+    assert errors == ("rlint: error: a worker process of rlint ended before its time; try `--jobs 1`\n")
+    assert are_gone(below)
