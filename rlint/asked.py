@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from rlint.frozen import mutable
 
 if TYPE_CHECKING:
     from rlint.project.asking import Question, Questions
 
 
-@dataclass(slots=True)
+@mutable
 class Asked:
     """Questions as text, which of them each file asks, and what the answers are told by. Two groups of files
     may ask the same, and be answered differently: the answers of a file are those of its group.

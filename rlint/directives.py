@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import enum
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from rlint.errors import did_you_mean
-from rlint.frozen import frozen
+from rlint.frozen import frozen, mutable
 from rlint.regex import regex
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Kind(enum.Enum):
     IGNORE = "rlint: ignore"
 
 
-@dataclass(slots=True)
+@mutable
 class Item:
     """One code, beginning of codes, or name, in the list of a directive."""
 
@@ -60,7 +60,7 @@ def _letters(code: str) -> str:
     return code.rstrip("0123456789")
 
 
-@dataclass(slots=True)
+@mutable
 class Directive:
     """One request to hide findings. Without items it is about all rules."""
 
@@ -98,7 +98,7 @@ class Mistake:
     message: str
 
 
-@dataclass(slots=True)
+@mutable
 class Directives:
     """All that the comments of one file ask for."""
 

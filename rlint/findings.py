@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 
 from rlint.enums import Enum, IntEnum
-from rlint.frozen import frozen
+from rlint.frozen import frozen, ordered
 
 
 class Safety(Enum):
@@ -32,7 +31,7 @@ class Heat(IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@ordered
 class Position:
     """A place in a source: line and column, both counted from 1, the column in characters."""
 

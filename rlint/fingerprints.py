@@ -12,11 +12,11 @@ import hashlib
 import json
 import warnings
 from collections import Counter
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rlint.comments import read_layout
+from rlint.frozen import ordered
 from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ NAME = "rlintFinding/v1"
 _LONGEST = 200  # characters of a line that are kept as they are
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@ordered
 class Trait:
     """What a finding is known by. Several findings can have the same."""
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from rlint.asked import Asked
+from rlint.frozen import mutable
 from rlint.runs import Result
 
 if TYPE_CHECKING:
     from rlint.project.summary import ModuleSummary
 
 
-@dataclass(slots=True)
+@mutable
 class Found:
     """What was found in some files; where it is wanted, their summaries by name, and what they asked."""
 

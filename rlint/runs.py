@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from rlint.files import Source, read_source
 from rlint.findings import Finding, Heat, Problem
-from rlint.frozen import frozen
+from rlint.frozen import frozen, ordered
 
 Wanted = Callable[[str, str, Sequence[Finding]], Sequence[Finding]]
 """Of a file's name, its text and what was found in that, the findings that fixing is about."""
@@ -126,7 +126,7 @@ class Changed:
     shares: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@ordered
 class FixId:
     """What a fix is told by, whichever others are applied: its rule, and the place of its finding in the file
     as it was before all of them. Lines and columns count from 1.

@@ -7,12 +7,13 @@ A comment counts for the whole statement (or the header of a compound one) that 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from rlint.comments import read_layout
 from rlint.directives import Directives, Kind, may_concern, read_directives
 from rlint.engine_codes import ENGINE_CODES
+from rlint.frozen import mutable
 from rlint.suppression_report import report_suppressions
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _OWN_CODES = frozenset(own.code for own in ENGINE_CODES)
 
 
-@dataclass(slots=True)
+@mutable
 class Suppressions:
     """The suppression comments of one file, and which of them have hidden something."""
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlint.frozen import frozen
+from rlint.frozen import frozen, mutable, ordered, single
 
 
 @frozen
@@ -49,6 +49,30 @@ class Kept:
 @frozen
 class One:
     """A value with one field."""
+
+    number: int
+
+
+@ordered
+class Place:
+    """A value with an order."""
+
+    line: int
+    column: int
+
+
+@mutable
+class Count:
+    """A value that changes, and knows another one."""
+
+    number: int
+    seen: list[int] = field(default_factory=list)
+    next: Count | None = None
+
+
+@single
+class Node:
+    """A value that is like no other."""
 
     number: int
 
@@ -95,3 +119,37 @@ def test_values_are_made_as_the_standard_library_makes_them() -> None:
     for wrong in (Kept, lambda: Kept(1, [], 2), lambda: Kept(1, other=2)):  # type: ignore[call-arg]
         with pytest.raises(TypeError):
             wrong()
+
+
+@given(st.tuples(st.integers(0, 2), st.integers(0, 2)), st.tuples(st.integers(0, 2), st.integers(0, 2)))
+def test_values_with_an_order_are_compared_by_their_fields(
+    one: tuple[int, int], other: tuple[int, int]
+) -> None:
+    """The first field counts more than the second."""
+    first, second = Place(*one), Place(*other)
+    assert (first < second, first <= second) == (one < other, one <= other)
+    assert (first > second, first >= second) == (one > other, one >= other)
+    assert (first == second) == (one == other)
+    assert len({first, second}) == len({one, other})
+    with pytest.raises(TypeError):
+        _ = first < 1  # type: ignore[operator]
+
+
+def test_values_that_change_are_equal_and_not_hashed() -> None:
+    """As those of a plain dataclass."""
+    count = Count(1)
+    count.seen.append(2)
+    assert count == Count(1, [2]) != Count(1)
+    assert copy.deepcopy(count) == count == pickle.loads(pickle.dumps(count))  # noqa: S301
+    with pytest.raises(TypeError):
+        hash(count)
+    count.next = count
+    assert repr(count) == "Count(number=1, seen=[2], next=...)"
+
+
+def test_single_values_are_equal_to_themselves_alone() -> None:
+    """Two that hold the same are two."""
+    node = Node(1)
+    assert node == node != Node(1)  # noqa: PLR0124
+    assert len({node, Node(1)}) == 2
+    assert repr(node) == "Node(number=1)"

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from rlint.errors import RlintError
+from rlint.frozen import frozen
 
 _DEFAULTS: Mapping[str, object] = {"claims": ("time",), "devices": ("cpu",)}
 """What rlint.harness.Workload has (a test compares them)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Devices:
     """The kinds of devices of all workloads of one file."""
 

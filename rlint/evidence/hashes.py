@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlint.errors import RlintError
+from rlint.frozen import frozen
 
 if TYPE_CHECKING:
     from rlint.registry import RuleEntry
@@ -24,7 +24,7 @@ FIXTURE_FILES = ("before.py", "workload.py")
 """The files of a fixture that are run."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hashes:
     """The three things that a measurement depends on."""
 

@@ -164,7 +164,7 @@ def _recording(data: Any) -> Recording:
         }
     )
     hashes = data["hashes"]
-    known = isinstance(hashes, dict) and set(hashes) == set(Hashes.__slots__)
+    known = isinstance(hashes, dict) and set(hashes) == set(Hashes.__annotations__)
     _require(known and all(isinstance(one, str) for one in hashes.values()), "its `hashes` are broken")
     recording = Recording(
         data["code"],

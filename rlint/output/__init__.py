@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from rlint.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -37,7 +39,7 @@ SHOWS_PAGES = frozenset({"sarif", "html"})
 """Formats that need the pages of the rules that found something."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RulePage:
     """What is known of a rule beside its findings. `text` is Markdown; `url` leads to a page about it."""
 
@@ -50,7 +52,7 @@ class RulePage:
     opt_in: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReportOptions:
     """What a reader wants to see of a report."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from rlint.frozen import mutable
 from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from rlint.runs import Changed, Report
 
 
-@dataclass(slots=True)
+@mutable
 class Part:
     """A piece of code, and the edits of a fix that change it. `cell` is its number in a notebook."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rlint.frozen import frozen
+from rlint.frozen import frozen, mutable
 from rlint.output.line_diff import changes
 from rlint.syntax.positions import Positions
 
@@ -28,7 +27,7 @@ class Row:
     text: str
 
 
-@dataclass(slots=True)
+@mutable
 class _Hunk:
     """Edits that touch the same lines, both counted from 1."""
 

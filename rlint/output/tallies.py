@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rlint.frozen import mutable
 from rlint.output.counts import is_fixable, summary
 from rlint.output.terminal import Paint, Style
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rlint.runs import Report
 
 
-@dataclass(slots=True)
+@mutable
 class _Tally:
     code: str | None
     name: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from rlint.frozen import mutable
 from rlint.project import facts
 from rlint.project.kind import Tag
 from rlint.project.parts import DROPOUT, Parts
@@ -33,7 +34,7 @@ _LEARNS = frozenset({"backward", "requires_grad_", "retain_grad", "register_hook
 _BATCH_NORMS = frozenset({"torch.nn.functional.batch_norm", "torch.nn.functional.instance_norm"})
 
 
-@dataclass(slots=True)
+@mutable
 class Doings:
     """What a function does that matters where it belongs to a network.
 

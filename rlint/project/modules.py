@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
-from rlint.frozen import frozen
+from rlint.frozen import frozen, mutable
 from rlint.project import facts
 from rlint.project.doings import Doings
 from rlint.project.index import Index
@@ -32,7 +32,7 @@ OF_EVERY_MODULE = frozenset(
 """Methods that every module has, and that run no layer."""
 
 
-@dataclass(slots=True)
+@mutable
 class Anatomy:
     """What a network consists of, and what running it does.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from rlint.findings import Heat
-from rlint.frozen import frozen
+from rlint.frozen import frozen, mutable
 from rlint.project.autograd import Autograd
 from rlint.project.channels import Made, Signal
 from rlint.project.conditions import Guard
@@ -69,7 +69,7 @@ class Application:
     items: bool
 
 
-@dataclass(slots=True)
+@mutable
 class FunctionSummary:
     """A def: how it is called, what it gives and does, and what it calls."""
 
@@ -118,7 +118,7 @@ class FunctionSummary:
         return shown(self.qualname)
 
 
-@dataclass(slots=True)
+@mutable
 class ClassSummary:
     """A class: its bases as dotted names, its methods' names, the kinds of its attributes."""
 
@@ -137,7 +137,7 @@ class ClassSummary:
         return hash(self.path)
 
 
-@dataclass(slots=True)
+@mutable
 class ModuleSummary:
     """A file: what it defines and imports. `functions[""]` is the code at module level."""
 

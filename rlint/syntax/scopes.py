@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from rlint.enums import Enum
+from rlint.frozen import single
 
 
 class How(Enum):
@@ -27,7 +28,7 @@ class How(Enum):
     DELETE = "delete"
 
 
-@dataclass(slots=True, eq=False)
+@single
 class Binding:
     """One place that binds a name.
 
@@ -45,7 +46,7 @@ class Binding:
     target: str = ""
 
 
-@dataclass(slots=True, eq=False)
+@single
 class Scope:
     """A module, class, function, lambda or comprehension, and the names bound in it."""
 

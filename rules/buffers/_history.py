@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from rlint.frozen import mutable
 from rlint.project.growth import same_place
 from rlint.project.kind import Tag
 from rlint.project.lengths import passes
@@ -20,7 +20,7 @@ _LONG = 2_000
 """What is looked at as a whole fewer times than this, by a loop that makes no more of it, takes no time."""
 
 
-@dataclass(slots=True)
+@mutable
 class History:
     """A list that is made once and only grows: `starts` are the assignments of the empty list, `growths` the
     calls and statements that make it longer. `changed` tells whether single items are written.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from rlint.frozen import mutable
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.loops import AnyLoop
@@ -36,7 +37,7 @@ _NUMBERS = frozenset(
 _DEPTH = 5
 
 
-@dataclass(slots=True)
+@mutable
 class Bound:
     """An expression that gives the same bounds each time, though something is computed for them.
 

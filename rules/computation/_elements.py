@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from rlint.frozen import mutable
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.observations import is_observation
@@ -26,7 +27,7 @@ _OF_NUMBERS = frozenset(
 """What there is for whole arrays under another name."""
 
 
-@dataclass(slots=True)
+@mutable
 class Elements:
     """What a loop computes: `arrays` are those that it reads or writes elements of, one node for each use;
     `stored` are the assignments to elements, `summed` the variable that it adds to instead.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from rlint.frozen import mutable
 from rlint.project.effect import Level
 from rlint.project.guards import last_name
 from rlint.project.integers import is_integer
@@ -34,7 +35,7 @@ _MOST_AROUND = 400
 """What is larger than a call by more nodes is no formula, but a table, and each of its items would ask."""
 
 
-@dataclass(slots=True)
+@mutable
 class Constant:
     """An expression that gives the same tensor or array each time.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 
-from rlint.frozen import frozen
+from rlint.frozen import frozen, mutable
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.networks._deletion import deletion
@@ -26,7 +26,7 @@ class Batches:
     fix: Fix | None
 
 
-@dataclass(slots=True)
+@mutable
 class _Found:
     """A call that an expression stands for, with the statements that bind the variables on the way to it."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from rlint.frozen import mutable
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rules.processes._looks import Looks
@@ -21,7 +22,7 @@ _NOT_THERE = frozenset(
 _HARMLESS = ("prints", "writes to the log", "reads the clock")
 
 
-@dataclass(slots=True)
+@mutable
 class Idle:
     """Reads statements that do nothing but look, sleep, count and tell."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from rlint.frozen import mutable
 from rlint.rules.processes._pauses import Pause
 from rlint.rules.processes._polls import Poll, Sort
 from rlint.rules.processes._words import FETCHES, words_of
@@ -13,7 +13,7 @@ from rlint.syntax.walk import below
 Loop = ast.While | ast.For
 
 
-@dataclass(slots=True)
+@mutable
 class Wait:
     """A wait: `polls` is what it looks at, first what ends it.
 
