@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import TYPE_CHECKING
 
 from rlint.frozen import mutable
 
 if TYPE_CHECKING:
-    from rlint.project.asking import Question, Questions
+    from rlint.project.asking import Answers
 
 
 @mutable
@@ -27,23 +27,27 @@ class Asked:
         """What the answers to all questions are told by, for the files of one group."""
         return {text: self.told[file][text] for file, texts in self.files.items() for text in texts}
 
-    def add(self, questions: Questions) -> None:
-        """Add what was asked in a group. A file that asks what cannot be written down is left out."""
+    def of_a_group(self) -> Callable[[str, Answers], None]:
+        """What takes the questions of each file of a group, and what they were answered, to add them. A file
+        that asks what cannot be written down is left out.
+        """
         from rlint.project.plain_questions import Teller, to_text
 
         teller = Teller()
-        texts: dict[Question, str] = {}
-        answers: dict[str, str] = {}
-        for file, asked in questions.asked.items():
+        told: dict[str, str] = {}
+
+        def take(file: str, answers: Answers) -> None:
             try:
-                for question in asked:
-                    if question not in texts:
-                        text = texts[question] = to_text(question)
-                        answers[text] = teller.tell(questions.answers[question]).digest
+                texts = [to_text(question) for question in answers]
+                for text, answer in zip(texts, answers.values(), strict=True):
+                    if text not in told:
+                        told[text] = teller.tell(answer).digest
             except TypeError:
-                continue
-            self.files[file] = [texts[question] for question in asked]
-            self.told[file] = answers
+                return
+            self.files[file] = texts
+            self.told[file] = told
+
+        return take
 
     def update(self, other: Asked) -> None:
         """Add what other files asked."""

@@ -251,6 +251,7 @@ class _Run:
             with closing(self._workers or Workers(count)) as workers:  # they hold much that is done with
                 self._workers = None
                 found = workers.check(groups, how, count)
+            found.unpack()
         self.summaries = found.summaries
         return {result.name: self._placed(result) for result in found.results}, found.asked
 

@@ -38,18 +38,13 @@ def checked(
     worker: Worker, groups: Sequence[Mapping[str, ModuleSummary]], how: How, asked: Asked
 ) -> list[Result]:
     """What a worker finds, with what its files ask added to `asked` where that is kept."""
-    every: list[Questions] = []
 
     def ask(linked: Linked) -> Questions:
-        every.append(Questions(linked))
-        return every[-1]
+        return Questions(linked, asked.of_a_group())
 
-    found = worker.check(
+    return worker.check(
         groups, ignore_suppressions=how.ignore_suppressions, ask=ask if how.cache is not None else None
     )
-    for questions in every:
-        asked.add(questions)
-    return found
 
 
 def kept_summaries(how: How) -> KeptSummaries | None:

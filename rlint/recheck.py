@@ -16,7 +16,7 @@ from rlint.frozen import frozen
 from rlint.garbage import collector_off
 from rlint.kept_questions import Before, KeptQuestions
 from rlint.kept_summaries import KeptSummaries, holds_summary
-from rlint.project.asking import Questions
+from rlint.project.asking import Questions, answer_of
 from rlint.project.linked import Linked
 from rlint.project.packed import UnpackError
 from rlint.project.plain_questions import Teller, Told, changed_parts, from_text
@@ -90,15 +90,13 @@ class Recheck:
         if sum(job.size for job in todo.values()) > _BYTES_HERE:
             left = [job if job.name in todo else replace(job, codes=None) for job in group]
             return Rechecked(list(still.values()), [], asked, left)
-        questions = Questions(linked)
         new = worker.check(
             [summaries],
             ignore_suppressions=self._ignore_suppressions,
             link=lambda _: linked,
-            ask=lambda _: questions,
+            ask=lambda _: Questions(linked, asked.of_a_group()),
             only=todo.keys(),
         )
-        asked.add(questions)
         return Rechecked(list(still.values()), new, asked, [])
 
     def _concerned(
@@ -112,11 +110,11 @@ class Recheck:
         changed = self._changed(group, before, summaries)
         if not changed:
             return set()
-        questions, teller = Questions(linked), Teller()
+        teller = Teller()
         stale = {
             text
             for text, digest in before.asked.answers.items()
-            if not _is_answered_alike(text, digest, changed, questions, teller)
+            if not _is_answered_alike(text, digest, changed, linked, teller)
         }
         return {name for name, texts in before.asked.files.items() if not stale.isdisjoint(texts)}
 
@@ -160,13 +158,13 @@ def _hang_together(group: Collection[Job]) -> bool:
 
 
 def _is_answered_alike(
-    text: str, digest: str, changed: frozenset[Told], questions: Questions, teller: Teller
+    text: str, digest: str, changed: frozenset[Told], linked: Linked, teller: Teller
 ) -> bool:
     try:
-        question = from_text(text, questions.linked.index)
+        question = from_text(text, linked.index)
         if question is None:
             return False
-        answer = teller.tell(questions.answer(question))
+        answer = teller.tell(answer_of(question, linked))
     except (UnpackError, TypeError, AttributeError, LookupError):
         return False
     return answer.digest == digest and changed.isdisjoint(answer.told)

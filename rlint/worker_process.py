@@ -87,7 +87,10 @@ def _work(connection: Connection, how: How) -> None:
     process = _Process(how)
     try:
         while True:
-            connection.send(process.do(connection.recv()))
+            answer = process.do(connection.recv())
+            if isinstance(answer, Found):
+                answer.pack()
+            connection.send(answer)
     except RlintError as error:
         connection.send(error)
 
@@ -120,8 +123,8 @@ class _Process:
 
     def _checked(self, packed: list[bytes]) -> Found:
         every = dict(self._own)
-        for summaries in packed:
-            every.update(pickle.loads(summaries))  # noqa: S301 - from a process of this very run
+        while packed:  # what is unpacked is not held twice
+            every.update(pickle.loads(packed.pop()))  # noqa: S301 - from a process of this very run
         groups = [{name: every[name] for name in names if name in every} for names in self._names]
         found = Found(summaries=self._own if self._how.give_summaries else {})
         found.results += checked(self._worker, groups, self._how, found.asked)

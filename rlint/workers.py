@@ -115,7 +115,10 @@ class _HandOut:
             return self._shares.pop(connection)
         if connection in self._unchecked and not self._missing:
             self._unchecked.remove(connection)
-            return Others([packed for other, packed in self._packed.items() if other is not connection])
+            others = [packed for other, packed in self._packed.items() if other is not connection]
+            if not self._unchecked:
+                self._packed.clear()
+            return Others(others)
         return Whole(self._left.pop()) if self._left else None
 
     def take(self, connection: Connection, packed: bytes) -> None:

@@ -6,7 +6,7 @@ these, whatever else has changed. The parts of `Linked` are asked through stand-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple, cast
 
@@ -26,54 +26,55 @@ class Question(NamedTuple):
     named: tuple[tuple[str, Any], ...] = ()
 
 
-class Questions:
-    """All that is asked of what is linked: each question once, and which file asks it."""
+Answers = Mapping[Question, object]
 
-    def __init__(self, linked: Linked) -> None:
-        self.linked = linked
-        self.answers: dict[Question, object] = {}
-        self.asked: dict[str, Collection[Question]] = {}
+
+class Questions:
+    """All that is asked of what is linked. `take` gets what each file has asked, with the answers, which are
+    not kept: hardly any two files ask the same.
+    """
+
+    def __init__(self, linked: Linked, take: Callable[[str, Answers], None]) -> None:
+        self._linked = linked
+        self._take = take
 
     @contextmanager
     def stand_in(self, file: str) -> Iterator[Linked]:
         """What answers the same as what is linked, and notes what the check of a file asks."""
-        asked: dict[Question, None] = {}
-        yield cast(Linked, _StandIn(self, asked))
-        self.asked[file] = tuple(asked)
+        answers: dict[Question, object] = {}
+        yield cast(Linked, _StandIn(self._linked, answers))
+        self._take(file, answers)
 
-    def answer(self, question: Question) -> object:
-        """Answer a question, whoever asked it."""
-        if question not in self.answers:
-            value = getattr(getattr(self.linked, question.part), question.name)
-            self.answers[question] = (
-                value(*question.arguments, **dict(question.named)) if callable(value) else value
-            )
-        return self.answers[question]
+
+def answer_of(question: Question, linked: Linked) -> object:
+    """Answer a question, whoever asked it."""
+    value = getattr(getattr(linked, question.part), question.name)
+    return value(*question.arguments, **dict(question.named)) if callable(value) else value
 
 
 class _StandIn:
     """Stands for `Linked`."""
 
-    def __init__(self, questions: Questions, asked: dict[Question, None]) -> None:
+    def __init__(self, linked: Linked, answers: dict[Question, object]) -> None:
         for name in PARTS:
-            setattr(self, name, _Part(name, self, questions, asked))
+            setattr(self, name, _Part(name, self, linked, answers))
 
 
 class _Part:
     """Stands for one of its parts."""
 
-    def __init__(self, part: str, whole: _StandIn, questions: Questions, asked: dict[Question, None]) -> None:
+    def __init__(self, part: str, whole: _StandIn, linked: Linked, answers: dict[Question, object]) -> None:
         self._part = part
         self._whole = whole
-        self._questions = questions
-        self._asked = asked
+        self._linked = linked
+        self._answers = answers
 
     def __getattr__(self, name: str) -> Any:
         if name in PARTS:
             return getattr(self._whole, name)
         if name == "modules":
             found: Any = _Modules(self)
-        elif callable(getattr(getattr(self._questions.linked, self._part), name)):
+        elif callable(getattr(getattr(self._linked, self._part), name)):
             found = self._method(name)
         else:
             found = self._answered(Question(self._part, name))
@@ -81,23 +82,24 @@ class _Part:
         return found
 
     def _answered(self, question: Question) -> Any:
-        self._asked[question] = None
-        return self._questions.answer(question)
+        if question not in self._answers:
+            self._answers[question] = answer_of(question, self._linked)
+        return self._answers[question]
 
     def _method(self, name: str) -> Callable[..., Any]:
-        asked, answers, part = self._asked, self._questions.answers, self._part
+        answers, part = self._answers, self._part
 
         def ask(*arguments: Any, **named: Any) -> Any:
             question = Question(part, name, arguments, tuple(sorted(named.items())) if named else ())
             try:
-                asked[question] = None
+                if question in answers:
+                    return answers[question]
             except TypeError:
                 arguments = tuple(map(_fixed, arguments))
                 question = Question(
                     part, name, arguments, tuple((key, _fixed(value)) for key, value in question.named)
                 )
-                asked[question] = None
-            return answers[question] if question in answers else self._questions.answer(question)
+            return self._answered(question)
 
         return ask
 
