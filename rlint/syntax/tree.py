@@ -13,7 +13,7 @@ from rlint.syntax.positions import Positions
 from rlint.syntax.redefined import Definition, tell_apart
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.variables import Variables
-from rlint.syntax.walk import PARTS_FROM_BEHIND, number
+from rlint.syntax.walk import PARTS_FROM_BEHIND
 from rlint.syntax.wholes import Wholes
 from rlint.syntax.written import Written
 
@@ -158,57 +158,60 @@ class Tree:
         return self.scopes[scope_node].qualname
 
     def _walk(self) -> None:
-        parents, nodes, scopes, scope_of = self.parents, self.nodes, self.scopes, self._scope_of
+        parents, scopes, scope_of, outside = self.parents, self.scopes, self._scope_of, self._outside
         root = Scope(self.module, None, "")
         scopes[self.module] = root
         order: list[ast.AST] = []
-        stack: list[tuple[ast.AST, Scope]] = [(self.module, root)]
+        end = ast.AST()  # stands behind the last node
+        holders: list[tuple[dict[str, object], ast.AST]] = []  # what has parts, with the node behind those
+        stack: list[tuple[ast.AST, Scope]] = [(end, root), (self.module, root)]
         push = stack.append
         ast_type, list_type = ast.AST, list
-        binders = _BINDERS
-        parts = PARTS_FROM_BEHIND
-        while stack:
+        kinds = _Kinds(self.nodes)
+        while True:
             node, scope = stack.pop()
+            known = node.__dict__
+            known["_start"] = start = len(order)
+            if node is end:
+                break
+            known["_order"] = order
             order.append(node)
             scope_of[node] = scope
-            kind = node.__class__
-            same_kind = nodes.get(kind)
-            if same_kind is None:
-                nodes[kind] = [node]
-            else:
-                same_kind.append(node)
-            inner = scope
-            binder = binders.get(kind)
+            same_kind, parts, binder = kinds[node.__class__]
+            same_kind.append(node)
             if binder is not None:
-                inner = binder(self, node, scope) or scope
-            first = len(stack)
-            fields = node.__dict__
-            for name in parts[kind]:
-                value = fields.get(name)
+                scope = binder(self, node, scope) or scope
+            if not parts:
+                known["_end"] = start + 1
+                continue
+            holders.append((known, stack[-1][0]))
+            for name in parts:
+                value = known.get(name)
                 if value.__class__ is list_type:
                     for child in reversed(value):
                         if isinstance(child, ast_type):
                             parents[child] = node
-                            push((child, inner))
+                            push((child, scope))
                 elif isinstance(value, ast_type):
                     parents[value] = node
-                    push((value, inner))
-            if inner is not scope:
-                self._move_outside(stack, first, scope)
-            elif kind in _MAY_HOLD_OUTSIDE and scope.parent is not None:
-                self._move_outside(stack, first, scope.parent)
-        number(order, parents)
+                    push((value, scope))
+            if outside:
+                self._move_outside(stack, node)
+        for known, following in holders:
+            known["_end"] = following.__dict__["_start"]
         tell_apart((node, scopes[node]) for kind in DEFINITIONS for node in self.of_type(kind))
 
-    def _move_outside(self, stack: list[tuple[ast.AST, Scope]], first: int, scope: Scope) -> None:
-        """Give the nodes to come, from `first` on, to the scope around the one they stand in, where they are
-        evaluated there.
+    def _move_outside(self, stack: list[tuple[ast.AST, Scope]], node: ast.AST) -> None:
+        """Give the parts of a node, which are the next to come, to the scope around the one they stand in,
+        where they are evaluated there.
         """
-        outside = self._outside
-        for place in range(first, len(stack)):
-            node = stack[place][0]
-            if node in outside:
-                stack[place] = (node, scope)
+        for place in range(len(stack) - 1, -1, -1):
+            part, scope = stack[place]
+            if self.parents.get(part) is not node:
+                break
+            if part in self._outside and scope.parent is not None:
+                self._outside.remove(part)
+                stack[place] = (part, scope.parent)
 
     def release(self) -> None:
         """Cut the cycles of a tree that is no longer needed."""
@@ -228,7 +231,9 @@ class Tree:
         return scope
 
     def mark_outside(self, parts: list[ast.expr]) -> None:
-        """Remember parts of a scope node that are evaluated in the scope around it."""
+        """Remember parts of a scope node that are evaluated in the scope around it: they hang right below it
+        or, as defaults, first iterables and class keywords do, one level deeper.
+        """
         self._outside.update(parts)
 
 
@@ -236,10 +241,6 @@ def _may_declare(text: str) -> bool:
     if "global" not in text and "nonlocal" not in text:
         return False
     return any(beginning in text for beginning in _DECLARATIONS)
-
-
-# defaults, first iterables and class keywords hang one level below the node that opens the scope
-_MAY_HOLD_OUTSIDE = frozenset({ast.arguments, ast.comprehension, ast.keyword})
 
 
 def _bind_target(
@@ -436,3 +437,19 @@ _BINDERS: dict[type[ast.AST], Callable[..., Scope | None]] = {
     ast.DictComp: _comprehension,
     ast.GeneratorExp: _comprehension,
 }
+
+
+class _Kinds(dict[type[ast.AST], tuple[list[ast.AST], tuple[str, ...], Callable[..., Scope | None] | None]]):
+    """For each type of node in a file: those met so far, the fields that hold their parts (the last one
+    first: so they go on a stack), and what binds names there.
+    """
+
+    def __init__(self, nodes: dict[type[ast.AST], list[ast.AST]]) -> None:
+        self._nodes = nodes
+
+    def __missing__(
+        self, kind: type[ast.AST]
+    ) -> tuple[list[ast.AST], tuple[str, ...], Callable[..., Scope | None] | None]:
+        met = self._nodes[kind] = []
+        found = self[kind] = (met, PARTS_FROM_BEHIND[kind], _BINDERS.get(kind))
+        return found

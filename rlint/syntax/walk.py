@@ -131,21 +131,3 @@ def running(part: ast.AST) -> list[ast.AST]:
         found.append(node)
         position = node.__dict__["_end"] if node.__class__ in _DEFINITIONS else position + 1
     return found
-
-
-def number(order: list[ast.AST], parents: dict[ast.AST, ast.AST]) -> None:
-    """Tell the nodes of a file where they and what is in them stands. `order` holds each after its parent
-    and before its next sibling.
-    """
-    end = len(order)
-    order[0].__dict__["_end"] = end
-    for start in range(end - 1, 0, -1):
-        node = order[start]
-        known = node.__dict__
-        known["_order"] = order
-        known["_start"] = start
-        # what is last in a node is met first, and ends where that does
-        parents[node].__dict__.setdefault("_end", known.setdefault("_end", start + 1))
-    known = order[0].__dict__
-    known["_order"] = order
-    known["_start"] = 0
