@@ -23,7 +23,8 @@ _SEARCHES = frozenset(
     for name in ("findall", "finditer", "fullmatch", "match", "search", "split")
 )
 _REPLACES = frozenset({"re.sub", "re.subn", "regex.sub", "regex.subn"})
-_BOUND_ONCE = (How.PARAMETER, How.FOR, How.COMPREHENSION)
+BOUND_ONCE = frozenset({How.PARAMETER, How.FOR, How.COMPREHENSION})
+"""How the variables are bound that their uses tell anything about."""
 
 ParameterKind = Callable[[ast.Call, str], Kind]
 """The kind of the parameter that takes an argument (a position or a keyword) of a call into the project."""
@@ -39,7 +40,7 @@ class ByUse:
 
     def kind_of(self, binding: Binding) -> Kind:
         """The kind of a parameter or loop variable that nothing else binds, or UNKNOWN."""
-        if binding.how not in _BOUND_ONCE or binding.name in ("self", "cls"):
+        if binding.how not in BOUND_ONCE or binding.name in ("self", "cls"):
             return UNKNOWN
         scope = self.tree.scopes.get(binding.statement) or self.tree.scope(binding.node).lookup(binding.name)
         if scope is None or len(scope.bindings.get(binding.name, ())) != 1:

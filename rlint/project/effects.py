@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import ClassVar, Protocol
 
 from rlint.project import facts
@@ -18,7 +18,7 @@ from rlint.project.own_items import CHANGES, holds_own_items
 from rlint.syntax.forms import argument_count
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
-from rlint.syntax.walk import below, children, size_of
+from rlint.syntax.walk import below, children, end_in_order, running, size_of
 
 _WRITES = Effect(Level.EFFECTS, "writes into an argument")
 USES_UP = Effect(Level.EFFECTS, "uses up an iterator")
@@ -117,11 +117,13 @@ class Effects:
         scope = self.tree.scopes[function]
         if scope.globals or scope.nonlocals:
             return Effect(Level.EFFECTS, f"`{function.name}` rebinds a name outside itself"), ()
-        for node in _body_nodes(function):
+        has_hidden = bool(self.hidden.named)
+        for node in _running_in(function, None if has_hidden else _MAY_DO):
             kind = node.__class__
             if isinstance(node, ast.Call):
                 own, path = self._call(node, by_caller=True)
-                own = own.worst(self.hidden.effect(node))
+                if has_hidden:
+                    own = own.worst(self.hidden.effect(node))
                 if path is not None:
                     paths.append((path, own))
                     own = PURE
@@ -399,11 +401,17 @@ def _evaluated(expression: ast.AST) -> Iterator[ast.AST]:
 _RUN_LATER = frozenset({*FUNCTIONS, ast.Lambda, ast.ClassDef})
 
 
-def _body_nodes(function: Function) -> Iterator[ast.AST]:
-    """What runs when the function is called; nested functions only run when they are called."""
-    stack: list[ast.AST] = list(reversed(function.body))
-    while stack:
-        node = stack.pop()
-        yield node
-        if node.__class__ not in _RUN_LATER:
-            stack.extend(children(node))
+_MAY_DO = frozenset(Effects._LOOKS)
+
+
+def _running_in(function: Function, types: Container[type[ast.AST]] | None) -> Iterator[ast.AST]:
+    """What runs when the function is called, of some types if they are given; nested functions only run when
+    they are called. Each node comes before its parts, and of these the last comes first.
+    """
+    for statement in function.body:
+        nodes = below(statement)
+        if not _RUN_LATER.isdisjoint(map(type, nodes)):
+            nodes = running(statement)
+        if types is not None:
+            nodes = [node for node in nodes if node.__class__ in types]
+        yield from sorted(nodes, key=end_in_order, reverse=True)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from rlint.project import batches, facts
 from rlint.project.annotations import annotation_kind
-from rlint.project.by_use import ByUse
+from rlint.project.by_use import BOUND_ONCE, ByUse
 from rlint.project.flow import MOST_VALUES, Flow
 from rlint.project.guards import last_name
 from rlint.project.kind import UNKNOWN, Kind, Tag, deferred
@@ -51,18 +51,16 @@ class Kinds(CallKinds, DisplayKinds):
         known = self._cache.get(expression)
         if known is not None:
             return known
-        if self._depth > _DEPTH:
+        handler = self._HANDLERS.get(expression.__class__)
+        if handler is None or self._depth > _DEPTH:
             return UNKNOWN
         self._cache[expression] = UNKNOWN  # a value that depends on itself is unknown
-        handler = self._HANDLERS.get(expression.__class__)
-        if handler is None:
-            return UNKNOWN
         self._depth += 1
         try:
             kind = handler(self, expression)
         finally:
             self._depth -= 1
-        if kind.tag is Tag.UNKNOWN and kind.of:
+        if kind.of and kind.tag is Tag.UNKNOWN:
             kind = self.resolved(kind)
         self._cache[expression] = kind
         return kind
@@ -70,14 +68,21 @@ class Kinds(CallKinds, DisplayKinds):
     def binding_kind(self, binding: Binding) -> Kind:
         """The kind of the value that one binding gives to its name."""
         known = self._bindings.get(binding)
-        if known is None:
-            self._bindings[binding] = UNKNOWN
-            known = self._bindings[binding] = self.resolved(self._bound(binding).aged())
-            if known.tag is Tag.UNKNOWN:
-                used_as = self._by_use.kind_of(binding)
-                known = self._bindings[binding] = used_as if used_as.tag is not Tag.UNKNOWN else known
-            known = self._bindings[binding] = with_items_added(known, binding, self.tree, self.kind_of)
-        return known
+        if known is not None:
+            return known
+        self._bindings[binding] = UNKNOWN
+        look = self._BOUND.get(binding.how)
+        kind = look(self, binding).aged() if look is not None else UNKNOWN
+        if kind.of and kind.tag is Tag.UNKNOWN:
+            kind = self.resolved(kind)
+        self._bindings[binding] = kind
+        if kind.tag is Tag.UNKNOWN:
+            if binding.how in BOUND_ONCE:
+                kind = self._by_use.kind_of(binding) or kind
+        elif kind.item is not None:
+            kind = with_items_added(kind, binding, self.tree, self.kind_of)
+        self._bindings[binding] = kind
+        return kind
 
     def used_as(self, name: str, scope: Scope) -> Kind:
         """What the uses of a variable of `scope` tell about its values, or UNKNOWN."""
@@ -95,15 +100,16 @@ class Kinds(CallKinds, DisplayKinds):
     # -- names ---------------------------------------------------------------------------------
 
     def _name(self, node: ast.Name) -> Kind:
-        scope, _ = self.names.bindings(node)
+        scope, bindings = self.names.bindings(node)
         if scope is None:
             qualified = self.names.qualified(node)
             return Kind(Tag.FUNCTION, of=qualified) if qualified else UNKNOWN
         if scope.parent is None and self.names.is_set_by_text(node):
             return UNKNOWN
-        bindings = self.flow.reaching(node)
-        if not bindings or len(bindings) > MOST_VALUES:
-            return UNKNOWN
+        if len(bindings) > 1 or bindings[0].how is How.ANNOTATE:
+            bindings = self.flow.reaching(node)
+            if not bindings or len(bindings) > MOST_VALUES:
+                return UNKNOWN
         kind = self.binding_kind(bindings[0])
         for binding in bindings[1:]:
             kind = kind.joined(self.binding_kind(binding))
@@ -125,10 +131,6 @@ class Kinds(CallKinds, DisplayKinds):
                         ) and all(self.names.qualified(cls) == "torch.Tensor" for cls in classes)
             child = parent
         return False
-
-    def _bound(self, binding: Binding) -> Kind:
-        look = self._BOUND.get(binding.how)
-        return look(self, binding) if look is not None else UNKNOWN
 
     def _assigned(self, binding: Binding) -> Kind:
         if binding.value is None:

@@ -38,9 +38,11 @@ _GENERATES = regex(r"model|llm|policy|actor|engine|generator|vllm|pipeline|rollo
 _HEADER_LENGTH = 60
 _NONE: frozenset[str] = frozenset()
 
-_DRIVING = frozenset(
-    """backward generate generate_samples generate_sequences get get_nowait manual_backward recv recv_bytes
-    recv_pyobj sample sample_batch step step_wait vector_step""".split()
+_STEPPING = frozenset("backward manual_backward step step_wait vector_step".split())
+"""Methods that may take gradient steps."""
+_DRIVING = _STEPPING | frozenset(
+    """generate generate_samples generate_sequences get get_nowait recv recv_bytes recv_pyobj sample
+    sample_batch""".split()
 )
 """Methods that may drive what is around them."""
 
@@ -59,6 +61,7 @@ class Loops:
         self.of_function: dict[ast.AST | None, list[AnyLoop]] = {}
         self.index: dict[ast.AST, int] = {}
         self._around: dict[ast.AST, list[AnyLoop]] = {}
+        self._unlinked: Loops | None = None
         self._caps = Caps(tree)
         self.conditions = Conditions(tree, kinds.flow, self.index)
         """The conditions that lines stand behind."""
@@ -68,17 +71,13 @@ class Loops:
             siblings = self.of_function.setdefault(tree.function(node), [])
             self.index[node] = len(siblings)
             siblings.append(node)  # type: ignore[arg-type]
-        self._find_drivers()
 
     def linked(self, kinds: Kinds) -> Loops:
         """The same loops, with what the project tells of the values that drive them."""
         linked = object.__new__(Loops)
-        linked.tree, linked.kinds = self.tree, kinds
+        linked.tree, linked.kinds, linked._unlinked = self.tree, kinds, self
         linked.of_function, linked.index, linked._around = self.of_function, self.index, self._around
         linked._caps, linked.conditions = self._caps, self.conditions
-        linked._find_drivers()
-        if linked._gradient_steps == self._gradient_steps:
-            linked.pacing = self.pacing
         return linked
 
     def around(self, node: ast.AST) -> list[AnyLoop]:
@@ -149,7 +148,15 @@ class Loops:
     @cached_property
     def pacing(self) -> Pacing:
         """Which lines run in each pass of the loops and functions around them."""
+        before = self._unlinked
+        if before is not None and before._gradient_steps == self._gradient_steps:
+            return before.pacing
         return Pacing(self.tree, self.kinds.flow, self._gradient_steps)
+
+    @cached_property
+    def _gradient_steps(self) -> list[ast.Call]:
+        calls = self.tree.written.calls_of(_STEPPING)
+        return [call for call in calls if self.driver_of(call) == GRADIENT_STEP]
 
     def summaries(self, function: ast.AST | None) -> tuple[Loop, ...]:
         """The loops of a function as plain data, in the order of their index."""
@@ -161,8 +168,8 @@ class Loops:
                     node.lineno,
                     self.header(node),
                     self.index[parent] if parent is not None else -1,
-                    frozenset(self._drivers.get(node, _NONE)),
-                    self._bounded(node),
+                    frozenset(self._drivers[0].get(node, _NONE)),
+                    self.is_bounded(node),
                     self.coldest(node),
                     self.pacing.each_pass(node),
                     self.conditions.of(node),
@@ -172,7 +179,7 @@ class Loops:
 
     def function_drivers(self, function: ast.AST | None) -> frozenset[str]:
         """What a function does directly outside its loops."""
-        return frozenset(self._function_drivers.get(function, _NONE))
+        return frozenset(self._drivers[1].get(function, _NONE))
 
     def header(self, loop: AnyLoop) -> str:
         """The loop as one short line: `while step < total`."""
@@ -188,7 +195,8 @@ class Loops:
         shown = " ".join(shown.split())
         return shown if len(shown) <= _HEADER_LENGTH else f"{shown[: _HEADER_LENGTH - 1]}…"
 
-    def _bounded(self, loop: AnyLoop) -> bool:
+    def is_bounded(self, loop: AnyLoop) -> bool:
+        """Does a loop run over at most so many constant items that its body gets no hotter?"""
         if isinstance(loop, ast.While):
             return False
         iterable = loop.iter if isinstance(loop, (ast.For, ast.AsyncFor)) else loop.generators[0].iter
@@ -205,26 +213,23 @@ class Loops:
         """What a call drives: a step of an environment or an optimiser, the arrival of a message."""
         return self._driver(call, call.func) if isinstance(call.func, ast.Attribute) else None
 
-    def _find_drivers(self) -> None:
-        self._drivers: dict[ast.AST, set[str]] = {}
-        self._function_drivers: dict[ast.AST | None, set[str]] = {}
-        self._gradient_steps: list[ast.Call] = []
+    @cached_property
+    def _drivers(self) -> tuple[dict[AnyLoop, set[str]], dict[ast.AST | None, set[str]]]:
+        """What drives each loop, and what each function drives outside of its loops."""
+        of_loops: dict[AnyLoop, set[str]] = {}
+        of_functions: dict[ast.AST | None, set[str]] = {}
         for call in self.tree.written.calls_of(_DRIVING):
             driver = self.driver_of(call)
             if driver is not None:
-                self._record(call, driver)
-        for loop in (*self.tree.of_type(ast.For), *self.tree.of_type(ast.AsyncFor)):
-            if isinstance(loop, (ast.For, ast.AsyncFor)) and self._is_loader(loop.iter):
-                self._drivers.setdefault(loop, set()).add(BATCH)
-
-    def _record(self, call: ast.Call, driver: str) -> None:
-        if driver == GRADIENT_STEP:
-            self._gradient_steps.append(call)
-        loop = self.innermost(call)
-        if loop is not None:
-            self._drivers.setdefault(loop, set()).add(driver)
-        else:
-            self._function_drivers.setdefault(self.tree.function(call), set()).add(driver)
+                loop = self.innermost(call)
+                if loop is not None:
+                    of_loops.setdefault(loop, set()).add(driver)
+                else:
+                    of_functions.setdefault(self.tree.function(call), set()).add(driver)
+        for run in (*self.tree.of_type(ast.For), *self.tree.of_type(ast.AsyncFor)):
+            if isinstance(run, (ast.For, ast.AsyncFor)) and self._is_loader(run.iter):
+                of_loops.setdefault(run, set()).add(BATCH)
+        return of_loops, of_functions
 
     def _driver(self, call: ast.Call, func: ast.Attribute) -> str | None:
         method = func.attr

@@ -31,7 +31,7 @@ class Names:
         self.tree = tree
         self.module = module
         self._cache: dict[ast.AST, str | None] = {}
-        self._meant: dict[tuple[Scope, str], str | None] = {}
+        self._meant: dict[tuple[Scope | None, str], str | None] = {}
         self._bindings: dict[ast.Name, tuple[Scope | None, list[Binding]]] = {}
         self._receivers: dict[Binding, ast.ClassDef | None] = {}
         self.annotated: dict[ast.expr, Kind] = {}  # what annotations promise (see annotations.py)
@@ -49,12 +49,11 @@ class Names:
             return known
         if expression.__class__ not in _NAMING:
             return None
-        assert isinstance(expression, (ast.Name, ast.Attribute))
-        self._cache[expression] = None
         result = self._resolve(expression, _ALIAS_DEPTH)
-        result = facts.canonical(result) if result else None
-        if result in self._replaced and isinstance(expression.ctx, ast.Load):
-            result = None
+        if result is not None:
+            result = facts.canonical(result)
+            if result in self._replaced and isinstance(expression.ctx, ast.Load):  # type: ignore[attr-defined]
+                result = None
         self._cache[expression] = result
         return result
 
@@ -148,20 +147,24 @@ class Names:
         return None
 
     def _resolve(self, expression: ast.expr, depth: int) -> str | None:
-        if isinstance(expression, ast.Attribute):
-            base = self._resolve(expression.value, depth)
-            return f"{base}.{expression.attr}" if base else None
-        if not isinstance(expression, ast.Name) or depth <= 0:
-            return None
-        scope, bindings = self.bindings(expression)
-        if scope is None:
-            return self._unbound(expression)
+        root = expression
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        base = self._meaning(root, depth) if isinstance(root, ast.Name) and depth > 0 else None
+        if root is expression or not base:
+            return base or None
+        return f"{base}{_behind(root, expression)}"
+
+    def _meaning(self, name: ast.Name, depth: int) -> str | None:
+        scope, bindings = self.bindings(name)
         if depth < _ALIAS_DEPTH:
-            return self._bound(bindings, depth)
-        key = (scope, expression.id)
-        if key not in self._meant:
-            self._meant[key] = self._bound(bindings, depth)
-        return self._meant[key]
+            return self._bound(bindings, depth) if scope is not None else self._unbound(name)
+        key = (scope, name.id)
+        known = self._meant.get(key, _UNSEEN)
+        if known is _UNSEEN:
+            known = self._bound(bindings, depth) if scope is not None else self._unbound(name)
+            self._meant[key] = known
+        return known
 
     def _unbound(self, name: ast.Name) -> str | None:
         if name.id in self._set_by_text:
@@ -196,6 +199,15 @@ class Names:
         ):
             return self._resolve(binding.value, depth - 1)
         return None
+
+
+def _behind(root: ast.expr, expression: ast.expr) -> str:
+    """The attributes that an expression asks for one after the other: `.nn.Linear` behind `torch`."""
+    found = ""
+    while expression is not root and isinstance(expression, ast.Attribute):
+        found = f".{expression.attr}{found}"
+        expression = expression.value
+    return found
 
 
 def _is_class(path: str) -> bool:

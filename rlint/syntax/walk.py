@@ -99,6 +99,12 @@ def place_in_order(node: ast.AST) -> int:
     return place
 
 
+def end_in_order(node: ast.AST) -> int:
+    """How many nodes of a file begin before the end of one in source order."""
+    end: int = node.__dict__["_end"]
+    return end
+
+
 def size_of(node: ast.AST) -> int:
     """How many nodes a part of a file consists of, itself included; 0 for what was made by hand."""
     known = node.__dict__

@@ -48,14 +48,16 @@ class Wholes:
         none of them is around it.
         """
         parents, known = self._parents, self._known
+        whole = known.get(node)
+        if whole is not None:
+            return whole
         passed: list[ast.AST] = []
-        whole: ast.AST | None = known.get(node)
         while whole is None:
+            passed.append(node)
             parent = parents.get(node)
             if parent is None or parent.__class__ not in _RUNS_WITH_PARTS:
                 whole = node
             else:
-                passed.append(node)
                 node = parent
                 whole = known.get(node)
         for part in passed:

@@ -138,10 +138,7 @@ def is_per_sample(loop: AnyLoop, site: Site) -> bool:
     """Does a loop run again and again as a whole, rather than being the loop of a training, and longer than
     a few constant passes?
     """
-    function = site.function(loop)
-    loops = site.knowledge.loops
-    summary = loops.summaries(function)[loops.index[loop]]
-    return not summary.bounded and site.heat_of(loop).level is Heat.HOT
+    return not site.knowledge.loops.is_bounded(loop) and site.heat_of(loop).level is Heat.HOT
 
 
 def changes_the_tree(loop: AnyLoop, walk: ast.AST, site: Site) -> bool:

@@ -144,8 +144,7 @@ def advice(found: Elements, *, adds: bool) -> str:
 
 def is_short(found: Elements, site: Site) -> bool:
     """Are there surely few passes, or may there well be, as it goes over environments or joints?"""
-    loops = site.knowledge.loops
-    if loops.summaries(site.function(found.loop))[loops.index[found.loop]].bounded:
+    if site.knowledge.loops.is_bounded(found.loop):
         return True
     count = passes(found.loop, site)
     if count is not None and len(found.counters) < 2:

@@ -151,8 +151,7 @@ class ScalarRewardLoop(Rule):
         parts = [site.text(front.held), *_names(front.value), *_names(getattr(loop, "iter", None))]
         if not any(_WORDS.search(part.rpartition(".")[2]) for part in parts):
             return
-        loops = site.knowledge.loops
-        if loops.summaries(site.function(loop))[loops.index[loop]].bounded:
+        if site.knowledge.loops.is_bounded(loop):
             return  # a few passes
         if not is_list(front, site) or not is_first(front, site):
             return
