@@ -23,7 +23,7 @@ from rlint.project.summarise import summarise
 from rlint.project.summary import ModuleSummary
 from rlint.project.test_files import is_test_file
 from rlint.runs import Job, Result
-from rlint.syntax.parse import parse
+from rlint.syntax.parse import parse, problem_in
 from rlint.visits import Visits
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ class Worker:
                 continue
             text = _text(job)
             if isinstance(text, str) and not job.judged:
-                module = parse(text, job.name)
-                if isinstance(module, Problem):
-                    self._problems[job.name] = module
+                problem = problem_in(text, job.name)
+                if problem is not None:
+                    self._problems[job.name] = problem
                 else:
                     self._comments[job.name] = suppress.parse(text, self._families)
                 continue

@@ -20,12 +20,20 @@ if TYPE_CHECKING:
 
 _IMPORT = regex(
     rb"""(?:^|[;:])[ \t]*(?:
-        from[ \t]+([\w.]+)[ \t]+import\b[ \t]*(\((?:[^)#]|\#[^\r\n]*)*\) | (?:[^\r\n#\\;]|\\\r?\n)*)
-        | import[ \t]+((?:[\w., \t]|\\\r?\n)+)
+        from[ \t]+([\w.]+)[ \t]+import\b[ \t]*(
+            \([^)#]*(?:\#[^\r\n]*[\r\n][^)#]*)*\) | [^\r\n#\\;]*(?:\\\r?\n[^\r\n#\\;]*)*
+        )
+        | import[ \t]+((?:[\w., \t]+|\\\r?\n)+)
     )""",
     re.MULTILINE | re.VERBOSE,
 )
 """An import statement: the module and the names of `from … import …`, or the modules of `import …`."""
+_BEGUN = regex(rb"(?:^|[;:])[ \t]*(?:from|import)\b", re.MULTILINE)
+"""Where one may begin. Most lines with the word are something else, and end the search at once."""
+_ALONE = regex(
+    rb"[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+([\w., \t]+)|import[ \t]+([\w., \t]+))\r?"
+)
+"""A line that is an import statement and nothing else, as nearly all are: told at a quarter of the cost."""
 _LONGEST = 20_000
 """Characters of names in one import statement. What lies beyond is not found."""
 
@@ -69,6 +77,14 @@ def import_statements(content: bytes) -> Iterator[re.Match[bytes]]:
         start = content.rfind(b"\n", position, word) + 1 or position
         end = content.find(b"\n", word)
         end = len(content) if end < 0 else end
+        alone = _ALONE.fullmatch(content, start, end)
+        if alone is not None:
+            position = end
+            yield alone
+            continue
+        if not _BEGUN.search(content, start, end):
+            position = end
+            continue
         limit = min(end + _LONGEST, len(content))
         if b"(" in content[word:end]:
             goes_on = content.find(b")", word, limit) >= 0
@@ -81,6 +97,8 @@ def import_statements(content: bytes) -> Iterator[re.Match[bytes]]:
                 break
             position = max(position, match.end())
             yield match
+            if position > end:
+                break  # what follows the statement is not looked through for another one
 
 
 def _module_name(path: Path) -> str:

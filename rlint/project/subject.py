@@ -8,9 +8,13 @@ _LIBRARIES = frozenset(
     """torch numpy jax tensorflow keras cupy mxnet paddle mlx tinygrad mindspore flax optax gym gymnasium
     pettingzoo stable_baselines3 sb3_contrib ray transformers trl vllm pandas scipy sklearn""".split()
 )
-_WORDS = tuple(
-    word.encode() for word in "reward Reward episode Episode rollout Rollout replay_ ReplayBuffer".split()
-)
+_WORDS = {
+    b"eward": (b"reward", b"Reward"),
+    b"pisode": (b"episode", b"Episode"),
+    b"ollout": (b"rollout", b"Rollout"),
+    b"eplay": (b"replay_", b"ReplayBuffer"),
+}
+"""Words, by what those that are alike have in common: most texts have not even that."""
 _SMALL = 50_000
 """Bytes of source of a program that need not say what it is about: a snippet, a script."""
 
@@ -20,7 +24,8 @@ def speaks_of_learning(content: bytes, imports: Iterable[str]) -> bool:
     of reinforcement learning?
     """
     return any(path.partition(".")[0] in _LIBRARIES for path in imports) or any(
-        word in content for word in _WORDS
+        common in content and (one in content or other in content)
+        for common, (one, other) in _WORDS.items()
     )
 
 

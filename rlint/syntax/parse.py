@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import symtable
 import sys
 import warnings
 
@@ -35,6 +36,20 @@ def parse(text: str, name: str) -> ast.Module | Problem:
             OverflowError,
         ) as error:  # null bytes on old Pythons, lone surrogates, huge integers
             return Problem(name, f"SyntaxError: {error}")
+
+
+def problem_in(text: str, name: str) -> Problem | None:
+    """What keeps `parse` from parsing a text; None if nothing does. Of a text that is sound no tree is made,
+    which is more work than reading it.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            symtable.symtable(text, "", "exec")  # reads a text as `ast.parse` does, and then asks more of it
+        except (SyntaxError, RecursionError, MemoryError, ValueError, OverflowError):
+            module = parse(text, name)
+            return module if isinstance(module, Problem) else None
+    return None
 
 
 def _problem(error: SyntaxError, name: str) -> Problem:
