@@ -30,9 +30,7 @@ _IMPORT = regex(
 """An import statement: the module and the names of `from … import …`, or the modules of `import …`."""
 _BEGUN = regex(rb"(?:^|[;:])[ \t]*(?:from|import)\b", re.MULTILINE)
 """Where one may begin. Most lines with the word are something else, and end the search at once."""
-_ALONE = regex(
-    rb"[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+([\w., \t]+)|import[ \t]+([\w., \t]+))\r?"
-)
+_ALONE = regex(rb"[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+([\w., \t]+)|import[ \t]+([\w., \t]+))\r?")
 """A line that is an import statement and nothing else, as nearly all are: told at a quarter of the cost."""
 _LONGEST = 20_000
 """Characters of names in one import statement. What lies beyond is not found."""

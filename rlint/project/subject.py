@@ -24,8 +24,7 @@ def speaks_of_learning(content: bytes, imports: Iterable[str]) -> bool:
     of reinforcement learning?
     """
     return any(path.partition(".")[0] in _LIBRARIES for path in imports) or any(
-        common in content and (one in content or other in content)
-        for common, (one, other) in _WORDS.items()
+        common in content and (one in content or other in content) for common, (one, other) in _WORDS.items()
     )
 
 
