@@ -54,6 +54,15 @@ class Gradients:
         """Everything that becomes of the gradient that an expression's value carries."""
         return tuple(dict.fromkeys(self.each_outlet(expression)))
 
+    def ends(self, expression: ast.expr) -> tuple[Left, ...]:
+        """The same where no gradient gets out; empty as soon as one is found to do so."""
+        found: dict[Left, None] = {}
+        for left in self.each_outlet(expression):
+            if left.outlet not in ENDS:
+                return ()
+            found[left] = None
+        return tuple(found)
+
     def each_outlet(self, expression: ast.expr) -> Iterator[Left]:
         """The same, one after the other as the walk finds it: for who looks for one alone."""
         return Trace(self).of(expression)

@@ -29,6 +29,7 @@ class SiteGradients(SitePace):
     def __init__(self, path: str, knowledge: Knowledge, linked: Linked) -> None:
         super().__init__(path, knowledge, linked)
         self._outlets: dict[ast.expr, tuple[Left, ...]] = {}
+        self._ends: dict[ast.expr, tuple[Left, ...]] = {}
         self._autograd = knowledge.autograd
         self._callers = Callers(linked.heat, linked.guesses)
         self._forwards = Forwards(linked.heat)
@@ -82,6 +83,13 @@ class SiteGradients(SitePace):
         known = self._outlets.get(expression)
         if known is None:
             known = self._outlets[expression] = self._gradients.outlets(expression)
+        return known
+
+    def ends(self, expression: ast.expr) -> tuple[Left, ...]:
+        """The same where no gradient gets out; empty as soon as one is found to do so."""
+        known = self._ends.get(expression)
+        if known is None:
+            known = self._ends[expression] = self._gradients.ends(expression)
         return known
 
     def variable_outlets(self, name: ast.Name) -> tuple[Left, ...]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
-from rlint.project.guards import last_name
+from rlint.project.guards import calls_like, last_name
 from rlint.project.kind import Tag
 from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
@@ -241,6 +241,13 @@ def is_network(expression: ast.expr, site: Site) -> bool:
     return site.is_asked_for_weights(expression)
 
 
+def may_have_followers(site: Site) -> bool:
+    """May anything in the file be a `called_follower`?"""
+    if site.attribute_uses("load_state_dict") or site.attribute_uses("parameters"):
+        return True
+    return bool(site.once(_copying_calls, site.tree.module)) or "ref" in site.tree.text.lower()
+
+
 def called_follower(network: ast.expr, site: Site) -> bool:
     """Is a network called what one is called that is kept behind another, and does the file copy weights
     into it, or is it called a reference?
@@ -254,7 +261,12 @@ def called_follower(network: ast.expr, site: Site) -> bool:
     for use in (*site.attribute_uses("load_state_dict"), *site.attribute_uses("parameters")):
         if last_name(use.value) == name and (use.attr == "load_state_dict" or _is_copied_in_pairs(use, site)):
             return True
-    return any(_copies_into(call, name, site) for call in site.tree.of_type(ast.Call))
+    return any(_copies_into(call, name, site) for call in site.once(_copying_calls, site.tree.module))
+
+
+def _copying_calls(_: ast.Module, site: Site) -> list[ast.Call]:
+    """The calls of the file that copy something, as their names tell."""
+    return calls_like(lambda name: name == "deepcopy" or _split(name) & _COPYING, site.tree)
 
 
 def _is_copied_in_pairs(use: ast.Attribute, site: Site) -> bool:
@@ -266,13 +278,11 @@ def _is_copied_in_pairs(use: ast.Attribute, site: Site) -> bool:
 
 def _copies_into(call: ast.Call, name: str | None, site: Site) -> bool:
     """`soft_update(net, target, tau)`, `target = copy.deepcopy(net)`."""
-    called = last_name(call.func) or ""
-    if called == "deepcopy":
+    if last_name(call.func) == "deepcopy":
         statement = site.tree.statement(call)
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         return any(last_name(target) == name for target in targets)
-    copies = _split(called) & _COPYING
-    return bool(copies) and any(last_name(argument) == name for argument in call.args)
+    return any(last_name(argument) == name for argument in call.args)
 
 
 def is_follower(target: ast.expr, source: ast.expr, site: Site) -> bool:

@@ -112,17 +112,14 @@ class PythonSumTree(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a walk that is made once per sample."""
         assert isinstance(node, (ast.Call, *LOOPS))
-        walked = site.walks_down(node)
-        if not walked:
+        loops = site.loops(node)
+        if not loops or not site.once(is_per_sample, loops[0]):
             return
-        stored = {_STORAGES.get(kind.tag) for kind in walked}
+        stored = {_STORAGES.get(kind.tag) for kind in site.walks_down(node)}
         if len(stored) != 1:
             return
         where = stored.pop()
-        loops = site.loops(node)
-        if where is None or not loops or not is_per_sample(loops[0], site):
-            return
-        if changes_the_tree(loops[0], node, site):
+        if where is None or changes_the_tree(loops[0], node, site):
             return
         shown = f"`{site.text(node.func)}`" if isinstance(node, ast.Call) else "This loop"
         yield self.finding(

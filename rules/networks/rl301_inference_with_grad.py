@@ -69,7 +69,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from rlint.project.autograd import Autograd
-from rlint.project.outlets import ENDS, Outlet
+from rlint.project.outlets import Outlet
 from rlint.project.site import Site
 from rlint.project.weights import is_network, words_of
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
@@ -139,13 +139,14 @@ def is_idle(call: ast.Call, site: Site) -> bool:
     if not (call.args or call.keywords) or isinstance(call.func, ast.Call):
         return False
     if not site.gives_gradient(call):
-        kind = site.kind_of(call.func)
-        if kind or site.qualified(call.func) or site.callables(call) or not is_network(call.func, site):
+        if site.kind_of(call.func) or not is_network(call.func, site):
+            return False
+        if site.qualified(call.func) or site.callables(call):
             return False
     if site.autograd_at(call) is not Autograd.ON or site.runs_frozen(call):
         return False
-    outlets = {left.outlet for left in site.outlets(call)}
-    if not outlets or not outlets <= ENDS or outlets == {Outlet.SHOWN}:
+    outlets = {left.outlet for left in site.ends(call)}
+    if not outlets or outlets == {Outlet.SHOWN}:
         return False
     return not leaves_something(call, site)
 

@@ -166,12 +166,13 @@ def may_evaluate(function: Function | None, site: Site) -> bool:
     """Can anything in a function (None: at module level) be evaluation: does its name say so, or does it loop
     over such data?
     """
+    loops = site.knowledge.loops.of_function.get(function)
+    if loops is None:
+        return False  # a network is evaluated in a loop
     words = words_in(function.name) if function is not None else frozenset()
     if words & MEANT or words & LEARNS:
         return False
-    if words & EVALUATES:
-        return True
-    return any(map(is_over_data, site.knowledge.loops.of_function.get(function, ())))
+    return not words.isdisjoint(EVALUATES) or any(map(is_over_data, loops))
 
 
 def evaluates(call: ast.Call, loops: list[AnyLoop], site: Site) -> bool:
@@ -204,7 +205,7 @@ def iterated(loop: AnyLoop) -> Iterator[str]:
 @lru_cache(maxsize=4096)
 def words_in(name: str) -> frozenset[str]:
     """`evaluateAll_policy` is made of evaluate, all and policy."""
-    spaced = "".join(f" {char}" if char.isupper() else char for char in name)
+    spaced = name if name.islower() else "".join(f" {char}" if char.isupper() else char for char in name)
     words = {word.strip("0123456789").lower() for word in spaced.replace("_", " ").split()}
     return frozenset(words | {word.removesuffix(end) for word in words for end in ENDS})
 

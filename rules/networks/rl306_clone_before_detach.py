@@ -81,7 +81,7 @@ class CloneBeforeDetach(Rule):
         assert isinstance(node, ast.Call)
         clone = detached(node, site)
         tensor = cloned(clone, site) if clone is not None else None
-        if clone is None or tensor is None or not site.may_be_warm(node):
+        if clone is None or tensor is None:
             return
         kind = site.kind_of(tensor)
         if kind.tag not in (Tag.TENSOR, Tag.UNKNOWN) or site.autograd_at(node) is Autograd.OFF:

@@ -91,7 +91,7 @@ class NoMixedPrecision(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         loss = differentiated(node)
-        if loss is None or not site.may_be_warm(node):
+        if loss is None:
             return
         if site.is_told(PRECISION) or not may_run_on_cuda(site):
             return

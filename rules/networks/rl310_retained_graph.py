@@ -76,7 +76,7 @@ class RetainedGraph(Rule):
         flag = retain_flag(node)
         if flag is None or len(args) > 1 or not isinstance(site.parent(node), ast.Expr):
             return
-        if not site.may_be_warm(node) or not is_last_use(node, loss, site):
+        if not is_last_use(node, loss, site):
             return
         text = site.text(loss)
         yield self.finding(

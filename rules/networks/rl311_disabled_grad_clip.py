@@ -72,6 +72,10 @@ class DisabledGradClip(Rule):
     visits = (ast.Call,)
     callees = frozenset({"step"})
 
+    def concerns(self, site: Site) -> bool:
+        """Only where something that clips is named."""
+        return any(name in site.tree.text for name in _CLIPS)
+
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         if not (isinstance(node.func, ast.Attribute) and node.func.attr == "step"):

@@ -82,8 +82,6 @@ class LossMultiplier(Rule):
                 pass
             case _:
                 return
-        if not site.may_be_warm(node):
-            return
         found = multiplied(loss, node, site)
         if found is None or scales_gradients_back(node, site):
             return

@@ -101,7 +101,7 @@ class UnbatchedForward(Rule):
         if not looped or isinstance(looped[0], ast.While):
             return
         loop = looped[0]
-        if not runs_rows(node, site) or is_short(loop, site.qualified) or depends(node.func, loop):
+        if not runs_rows(node, site) or is_short(loop, site.qualified) or depends(node.func, loop, site):
             return
         if any(site.calls_named(name, site.function(node)) for name in _MEASURES):
             return
@@ -159,15 +159,20 @@ def runs_rows(call: ast.Call, site: Site) -> bool:
     return anatomy.weights or not (anatomy.complete or "loss" in name or "criterion" in name)
 
 
-def depends(network: ast.expr, loop: AnyLoop) -> bool:
+def depends(network: ast.expr, loop: AnyLoop, site: Site) -> bool:
     """Is there a network for each pass: does the loop bind a name that leads to it?"""
-    names = {node.id for node in below(network) if isinstance(node, ast.Name)}
-    attributes = {node.attr for node in below(network) if isinstance(node, ast.Attribute)}
-    for node in below(loop):
-        if isinstance(node, ast.Name):
-            leads = node.id in names
-        else:
-            leads = isinstance(node, ast.Attribute) and node.attr in attributes
-        if leads and isinstance(node.ctx, ast.Store):  # type: ignore[attr-defined]
+    names, attributes = site.once(_bound_in, loop)
+    for node in below(network):
+        if isinstance(node, ast.Name) and node.id in names:
+            return True
+        if isinstance(node, ast.Attribute) and node.attr in attributes:
             return True
     return False
+
+
+def _bound_in(loop: AnyLoop, _: Site) -> tuple[frozenset[str], frozenset[str]]:
+    """The variables and the attributes that are set in a loop."""
+    access = [node for node in below(loop) if isinstance(node, (ast.Name, ast.Attribute))]
+    bound = [node for node in access if isinstance(node.ctx, ast.Store)]
+    names = frozenset(node.id for node in bound if isinstance(node, ast.Name))
+    return names, frozenset(node.attr for node in bound if isinstance(node, ast.Attribute))

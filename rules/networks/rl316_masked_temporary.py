@@ -94,7 +94,7 @@ class MaskedTemporary(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, (ast.BinOp, ast.Call))
         product = factor_and_ones(node, site)
-        if product is None or not site.may_be_warm(node):
+        if product is None:
             return
         factor, ones = product
         if any(keyword.arg not in KEPT for keyword in ones.keywords):

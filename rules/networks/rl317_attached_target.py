@@ -79,7 +79,7 @@ from rlint.project.autograd import Autograd
 from rlint.project.kind import Tag
 from rlint.project.outlets import Outlet
 from rlint.project.site import Site
-from rlint.project.weights import called_follower, is_network
+from rlint.project.weights import called_follower, is_network, may_have_followers
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.networks._no_grad import calls_in, joined, loses_gradient, under_no_grad, value_of
 from rlint.syntax.walk import below
@@ -94,6 +94,11 @@ class AttachedTarget(Rule):
     heat = Heat.WARM
     visits = (ast.Call,)
     triggers = ("target", "Target", "tgt", "old", "prev", "frozen", "ref", "lag", "trg", "targ")
+
+    def concerns(self, site: Site) -> bool:
+        """Only where networks may be kept behind others."""
+        followed: bool = may_have_followers(site)
+        return followed
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)

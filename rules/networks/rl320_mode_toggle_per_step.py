@@ -87,7 +87,7 @@ class ModeTogglePerStep(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         network = switched(node, site)
-        if network is None or new_mode(node) is not False or not site.may_be_warm(node):
+        if network is None or new_mode(node) is not False:
             return
         toggles = toggles_of(network, node, site)
         to_evaluation = [call for call in toggles if new_mode(call) is False]

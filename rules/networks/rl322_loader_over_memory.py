@@ -86,7 +86,7 @@ class LoaderOverMemory(Rule):
             if site.qualified(iterable.func) == "builtins.enumerate":
                 target = target.elts[1] if isinstance(target, ast.Tuple) and len(target.elts) == 2 else target
             iterable = iterable.args[0]
-        if not isinstance(iterable, (ast.Call, ast.Name)) or not site.may_be_warm(node):
+        if not isinstance(iterable, (ast.Call, ast.Name)):
             return
         if (indices := batches_of_indices(iterable, target, node, site)) is not None:
             yield self.finding(

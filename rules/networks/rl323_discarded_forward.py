@@ -138,7 +138,12 @@ class DiscardedForward(Rule):
 
 def is_inside_forward(call: ast.Call, site: Site) -> bool:
     """Is it an argument of another forward of the same statement, which is flagged for both?"""
-    return any(isinstance(above, ast.Call) and is_forward(above, site) for above in site.ancestors(call))
+    for above in site.ancestors(call):
+        if isinstance(above, ast.stmt):
+            return False  # what it may be an argument of stands in one statement with it
+        if isinstance(above, ast.Call) and is_forward(above, site):
+            return True
+    return False
 
 
 def is_measured(call: ast.Call, site: Site) -> bool:

@@ -102,8 +102,6 @@ class UnfrozenCritic(Rule):
         assert isinstance(node, ast.Call)
         if not isinstance(node.func, ast.Attribute) or node.func.attr != "backward":
             return
-        if not site.may_be_warm(node):
-            return
         loss = loss_of(node, site)
         found = passed_through(loss, site) if loss is not None else []
         if loss is None or not found:

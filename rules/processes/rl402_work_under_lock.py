@@ -125,6 +125,10 @@ class WorkUnderLock(Rule):
     visits = (ast.With, ast.Expr)
     triggers = ("with", ".acquire")
 
+    def concerns(self, site: Site) -> bool:
+        """Only where there are locks."""
+        return bool(site.lock_sections())
+
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Find work in the sections that a statement begins."""
         if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call):

@@ -94,7 +94,7 @@ class SingleProcessCollection(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not isinstance(node.func, ast.Attribute) or node.func.attr != "step" or not site.may_be_warm(node):
+        if not isinstance(node.func, ast.Attribute) or node.func.attr != "step":
             return
         held = stepped_in_turn(node, site)
         if held is None or stands_for_all(node, site) or is_one_of_several(node, site):

@@ -203,7 +203,7 @@ def _joined(found: list[Device | None]) -> Device | None:
 
 def is_hot(read: Read, site: Site) -> bool:
     """Does a read run in each step, and does the program wait for a device there?"""
-    if not site.may_be_warm(read.node) or site.heat_of(read.node).level is not Heat.HOT:
+    if site.heat_of(read.node).level is not Heat.HOT:
         return False
     return waits(read, site) and not has_left_the_device(read.node, site)
 
