@@ -132,16 +132,20 @@ class Names:
         `time.sleep` below `import time as t`; None where no import leads to it.
         """
         here = self.tree.scope(at)
+        own_name = qualified.rpartition(".")[2]
         scope: Scope | None = here
         while scope is not None:
-            own_name = qualified.rpartition(".")[2]
             # imported by its own name, it is used by that
-            for name, bindings in sorted(scope.bindings.items(), key=lambda item: item[0] != own_name):
-                targets = {binding.target for binding in bindings}  # `import torch`, `import torch.nn`
-                target = targets.pop() if len(targets) == 1 else ""
+            for name in (own_name, *scope.bindings) if own_name in scope.bindings else scope.bindings:
+                bindings = scope.bindings[name]
+                target = bindings[0].target if bindings else ""
+                if not target or not qualified.startswith(target):
+                    continue
                 rest = qualified.removeprefix(target)
-                leads_there = bool(target) and rest != qualified and rest[:1] in ("", ".")
-                if leads_there and here.lookup(name) is scope:
+                alike = all(
+                    binding.target == target for binding in bindings
+                )  # `import torch`, `import torch.nn`
+                if alike and rest[:1] in ("", ".") and here.lookup(name) is scope:
                     return f"{name}{rest}"
             scope = scope.parent
         return None

@@ -32,7 +32,12 @@ class SitePace(SiteEffects):
         """How often a node runs, and the chain that explains it."""
         known = self._heats.get(node)
         if known is None:
-            known = self._heats[node] = self._heat_of(node)
+            # parts that run with their whole run as often
+            whole = self.tree.wholes.of(node) if node not in self.tree.buried else node
+            known = self._heats.get(whole)
+            if known is None:
+                known = self._heats[whole] = self._heat_of(whole)
+            self._heats[node] = known
         return known
 
     def _heat_of(self, node: ast.AST) -> HeatAt:

@@ -89,7 +89,7 @@ from rlint.rule import Finding, Rule, last_names
 from rlint.rules.networks._constant import Constant, constant_at
 from rlint.rules.networks._constant_fix import build_fix
 from rlint.rules.networks._constant_home import Home, home_of
-from rlint.rules.networks._makers import MAKERS
+from rlint.rules.networks._makers import MAKERS, is_maker
 from rlint.syntax.walk import below
 
 _KEEPS_RESULTS = frozenset(
@@ -111,6 +111,8 @@ class RecomputedConstant(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for the first constructor in a constant expression."""
         assert isinstance(node, ast.Call)
+        if not is_maker(node, site) or site.heat_of(node).level < self.heat:
+            return
         found = constant_at(node, site)
         if found is None or not is_only_read(found, site) or is_kept_by_hand(found, site):
             return

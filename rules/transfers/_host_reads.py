@@ -10,6 +10,7 @@ from rlint.project.kind import Device, Tag
 from rlint.project.site import Site
 from rlint.rule import Heat
 from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
 
 _SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
 _CONVERSIONS = frozenset({"builtins.float", "builtins.int", "builtins.bool"})
@@ -42,25 +43,42 @@ class Read:
 
 def reads_at(node: ast.AST, site: Site) -> list[Read]:
     """The reads that a node is, by its shape alone; whether a device is asked is another question."""
-    if node.__class__ not in _READING:
-        return []
-    match node:
-        case ast.Call(func=ast.Attribute(value=source, attr="item" | "tolist" as method)):
-            if not node.args and not node.keywords:
-                return [Read(node, original(source, site)[0], method)]
-        case ast.Call(func=ast.Attribute(value=source, attr="numpy"), args=[]):
-            tensor, moved = original(source, site)
-            return [Read(node, tensor, "numpy")] if moved else []
-        case ast.Call(func=ast.Name(id="float" | "int" | "bool" as method), args=[source], keywords=[]):
-            if site.qualified(node.func) in _CONVERSIONS:
-                return [Read(node, original(source, site)[0], method)]
-        case ast.Call(func=ast.Name(id="print")) if site.qualified(node.func) == "builtins.print":
-            return [Read(value, original(value, site)[0], "print") for value in node.args]
-        case ast.FormattedValue(value=value):
-            return [Read(value, original(value, site)[0], "print")]
-        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
-            return [Read(part, part, "if") for part in _conditions(test)]
+    if isinstance(node, ast.Call):
+        called = node.func
+        if isinstance(called, ast.Attribute):
+            return _read_by_method(node, called, site) if called.attr in READERS else []
+        return _read_by_function(node, called, site) if isinstance(called, ast.Name) else []
+    if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+        return [Read(part, part, "if") for part in _conditions(node.test)]
+    if isinstance(node, ast.FormattedValue):
+        return [Read(node.value, original(node.value, site)[0], "print")]
     return []
+
+
+def reads_below(part: ast.AST, site: Site) -> list[Read]:
+    """The reads in a part of the file, by their shape alone."""
+    return [read for node in below(part) if node.__class__ in _READING for read in reads_at(node, site)]
+
+
+def _read_by_method(call: ast.Call, called: ast.Attribute, site: Site) -> list[Read]:
+    if call.args:
+        return []
+    if called.attr == "numpy":
+        tensor, moved = original(called.value, site)
+        return [Read(call, tensor, "numpy")] if moved else []
+    if called.attr not in ("item", "tolist") or call.keywords:
+        return []
+    return [Read(call, original(called.value, site)[0], called.attr)]
+
+
+def _read_by_function(call: ast.Call, called: ast.Name, site: Site) -> list[Read]:
+    if called.id == "print" and site.qualified(called) == "builtins.print":
+        return [Read(value, original(value, site)[0], "print") for value in call.args]
+    if called.id not in ("float", "int", "bool") or len(call.args) != 1 or call.keywords:
+        return []
+    if site.qualified(called) not in _CONVERSIONS:
+        return []
+    return [Read(call, original(call.args[0], site)[0], called.id)]
 
 
 def _conditions(test: ast.expr) -> list[ast.expr]:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
-from rlint.rules.transfers._host_reads import Read, is_hot, reads_at
+from rlint.rules.transfers._host_reads import Read, is_hot, reads_below
 from rlint.syntax.scopes import How
-from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, Function
-from rlint.syntax.walk import below
+from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, Function, Loop
+from rlint.syntax.walk import below, is_in
 
 _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match, ast.Try)
 _LOGS = frozenset({"append", "add_scalar", "log", "info", "debug", "extend", "add", "update", "log_metric"})
@@ -46,8 +46,7 @@ def _reads_in(one_pass: _Pass, site: Site) -> list[Read]:
     around = loops[0] if loops else function or site.tree.module
     found = [
         other
-        for node in below(around)
-        for other in reads_at(node, site)
+        for other in reads_below(around, site)
         if site.function(other.node) is function and tuple(site.loops(other.node)) == loops
     ]
     if not found or _repeats_work(around, site):
@@ -59,13 +58,16 @@ def _reads_in(one_pass: _Pass, site: Site) -> list[Read]:
 
 def _repeats_work(around: ast.AST, site: Site) -> bool:
     """Does a loop inside of a loop or function run networks, environments or optimizers?"""
-    for node in below(around):
-        if node is around or not isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
-            continue
-        calls = (inner for inner in below(node) if isinstance(inner, ast.Call))
-        if _drives(node, site) or any(map(site.gives_gradient, calls)):
-            return True
-    return False
+    of_type = site.tree.of_type
+    loops: list[Loop] = [*of_type(ast.For), *of_type(ast.AsyncFor), *of_type(ast.While)]
+    return any(_works(loop, site) for loop in loops if loop is not around and is_in(loop, around))
+
+
+def _works(loop: Loop, site: Site) -> bool:
+    """Does a loop run networks, environments or optimizers?"""
+    if _drives(loop, site):
+        return True
+    return any(isinstance(inner, ast.Call) and site.gives_gradient(inner) for inner in below(loop))
 
 
 def could_wait(first: Read, second: Read, site: Site) -> bool:

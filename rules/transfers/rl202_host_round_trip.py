@@ -82,11 +82,17 @@ from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.transfers import _round_trips, _stacked
-from rlint.rules.transfers._host_reads import READERS, Read, is_hot, may_use_accelerator, reads_at
+from rlint.rules.transfers._host_reads import (
+    READERS,
+    Read,
+    is_hot,
+    may_use_accelerator,
+    reads_at,
+    reads_below,
+)
 from rlint.rules.transfers._read_together import element_loop, step_of
 from rlint.rules.transfers._reads import read_of
 from rlint.syntax.tree import COMPREHENSIONS
-from rlint.syntax.walk import below
 
 LONGEST_SHOWN = 40
 
@@ -164,8 +170,7 @@ def first_in(loop: AnyLoop, site: Site) -> ast.expr | None:
     """The first read of elements in a loop, which speaks for all of them."""
     found = [
         read.node
-        for node in below(loop)
-        for read in reads_at(node, site)
+        for read in reads_below(loop, site)
         if is_hot(read, site) and element_loop(read, site) is loop and not is_others(read, site)
     ]
     return min(found, key=site.span, default=None)

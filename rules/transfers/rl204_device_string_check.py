@@ -89,6 +89,8 @@ class DeviceStringCheck(Rule):
             return
         if device is not None and not site.is_device(device):
             return
+        if site.heat_of(node).level < self.heat:
+            return
         shown = site.text(node)
         what = "asks the driver" if asks else "puts the name of the device together and searches it"
         yield self.finding(

@@ -87,7 +87,7 @@ class CreateThenMove(Rule):
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in ("to", "cuda"):
             return
         move = move_of(node, site)
-        if move is None:
+        if move is None or site.heat_of(node).level < self.heat:
             return
         binding = made_before(move.source, node, site) if isinstance(move.source, ast.Name) else None
         made = made_by(binding.value if binding and binding.value else move.source, site)
