@@ -52,7 +52,7 @@ class AutogradHere:
         self.names = names
         self.flow = flow
         self._functions: dict[Function, Autograd | None] = {}
-        self._statements: dict[ast.stmt, Autograd | None] = {}
+        self._statements: dict[ast.stmt | None, Autograd | None] = {}
 
     def at(self, node: ast.AST) -> Autograd | None:
         """What the function that runs a node says about autograd there; None where it says nothing."""
@@ -69,6 +69,8 @@ class AutogradHere:
     def _at(self, statement: ast.stmt | None) -> Autograd | None:
         """What is said at a statement. What stands around it is asked once for all that stand in it."""
         known, parents = self._statements, self.tree.parents
+        if statement in known:
+            return known[statement]
         passed: list[ast.stmt] = []
         said = Autograd.UNKNOWN if self.turned_by(None) else None
         child: ast.AST | None = statement

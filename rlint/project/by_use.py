@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from functools import cached_property
+from typing import NamedTuple
 
 from rlint.project.kind import PLAIN, UNKNOWN, Kind, Tag
 from rlint.project.names import Names
@@ -30,25 +31,50 @@ ParameterKind = Callable[[ast.Call, str], Kind]
 """The kind of the parameter that takes an argument (a position or a keyword) of a call into the project."""
 
 
+class _Uses(NamedTuple):
+    """What is done with a variable: what only text can do, or else the calls that it is handed to."""
+
+    of_text: bool = False
+    handed: tuple[tuple[ast.Call, str], ...] = ()
+
+
 class ByUse:
     """Kinds of the variables of one file, by their uses."""
 
-    def __init__(self, tree: Tree, names: Names, parameter_kind: ParameterKind | None) -> None:
+    def __init__(self, tree: Tree, names: Names) -> None:
         self.tree = tree
         self.names = names
-        self._parameter_kind = parameter_kind
+        self._uses: dict[Binding, _Uses] = {}
 
-    def kind_of(self, binding: Binding) -> Kind:
+    def kind_of(self, binding: Binding, parameter_kind: ParameterKind | None) -> Kind:
         """The kind of a parameter or loop variable that nothing else binds, or UNKNOWN."""
         if binding.how not in BOUND_ONCE or binding.name in ("self", "cls"):
             return UNKNOWN
+        uses = self._uses.get(binding)
+        if uses is None:
+            uses = self._uses[binding] = self._find_uses(binding)
+        if uses.of_text:
+            return PLAIN[Tag.STR]
+        if parameter_kind is not None:
+            for call, argument in uses.handed:
+                if parameter_kind(call, argument).tag is Tag.STR:
+                    return PLAIN[Tag.STR]
+        return UNKNOWN
+
+    def _find_uses(self, binding: Binding) -> _Uses:
         scope = self.tree.scopes.get(binding.statement) or self.tree.scope(binding.node).lookup(binding.name)
         if scope is None or len(scope.bindings.get(binding.name, ())) != 1:
-            return UNKNOWN
+            return _Uses()
         if binding.name in self._tested:
-            return UNKNOWN  # it is told apart at run time: it may be this or that
-        uses = self.tree.variables.uses(binding.name, scope)
-        return PLAIN[Tag.STR] if any(map(self._is_text, uses)) else UNKNOWN
+            return _Uses()  # it is told apart at run time: it may be this or that
+        handed = []
+        for name in self.tree.variables.uses(binding.name, scope):
+            use = self._use(name)
+            if use is True:
+                return _Uses(of_text=True)
+            if use:
+                handed.append(use)
+        return _Uses(handed=tuple(handed))
 
     @cached_property
     def _tested(self) -> frozenset[str]:
@@ -62,7 +88,8 @@ class ByUse:
             and self.names.qualified(call.args[1]) != "builtins.str"
         )
 
-    def _is_text(self, name: ast.Name) -> bool:
+    def _use(self, name: ast.Name) -> bool | tuple[ast.Call, str]:
+        """Is it text where it is named? If that hangs on the call that it is handed to: this, and where."""
         parent = self.tree.parents.get(name)
         if isinstance(parent, ast.Attribute):
             call = self.tree.parents.get(parent)
@@ -73,7 +100,7 @@ class ByUse:
             return parent.attr in _TEXT_METHODS
         if isinstance(parent, ast.keyword):
             call = self.tree.parents.get(parent)
-            return isinstance(call, ast.Call) and self._takes_text(call, parent.arg or "")
+            return isinstance(call, ast.Call) and (call, parent.arg or "")
         if isinstance(parent, ast.Call) and name in parent.args:
             position = parent.args.index(name)
             if any(isinstance(argument, ast.Starred) for argument in parent.args[:position]):
@@ -82,8 +109,5 @@ class ByUse:
                 searches = _SEARCHES if position == 1 else _REPLACES
                 if self.names.qualified(parent.func) in searches:
                     return True
-            return self._takes_text(parent, str(position))
+            return parent, str(position)
         return False
-
-    def _takes_text(self, call: ast.Call, argument: str) -> bool:
-        return self._parameter_kind is not None and self._parameter_kind(call, argument).tag is Tag.STR

@@ -34,4 +34,4 @@ def called_back(call: ast.Call, qualified: str) -> list[ast.expr]:
 
 def arguments_of(call: ast.Call) -> list[ast.expr]:
     """The values that a call hands over."""
-    return [*call.args, *(keyword.value for keyword in call.keywords)]
+    return [*call.args, *[keyword.value for keyword in call.keywords]]

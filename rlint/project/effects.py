@@ -132,7 +132,7 @@ class Effects:
             elif kind in _ITERATIONS and self.is_made_here(node.iter):  # type: ignore[attr-defined]
                 continue  # nobody else has the iterator
             else:
-                own = self._own(node)
+                own = self._own(node) if has_hidden else self._LOOKS[kind](self, node)
             if own.level > effect.level:
                 effect = own
             if effect.level is Level.EFFECTS:

@@ -39,12 +39,18 @@ class Kinds(CallKinds, DisplayKinds):
     for the project to resolve once all files are known.
     """
 
-    def __init__(self, tree: Tree, names: Names, flow: Flow, project: Resolver | None) -> None:
+    def __init__(
+        self, tree: Tree, names: Names, flow: Flow, project: Resolver | None, by_use: ByUse | None = None
+    ) -> None:
         super().__init__(tree, names, flow, project)
         self._cache: dict[ast.AST, Kind] = {}
         self._bindings: dict[Binding, Kind] = {}
         self._depth = 0
-        self._by_use = ByUse(tree, names, self._parameter_kind if project is not None else None)
+        self._by_use = by_use or ByUse(tree, names)
+
+    def linked(self, project: Resolver) -> Kinds:
+        """The kinds in the same file, with what the project tells of them."""
+        return Kinds(self.tree, self.names, self.flow, project, self._by_use)
 
     def kind_of(self, expression: ast.expr) -> Kind:
         """What is known of the value of an expression where it stands."""
@@ -78,7 +84,7 @@ class Kinds(CallKinds, DisplayKinds):
         self._bindings[binding] = kind
         if kind.tag is Tag.UNKNOWN:
             if binding.how in BOUND_ONCE:
-                kind = self._by_use.kind_of(binding) or kind
+                kind = self._kind_by_use(binding) or kind
         elif kind.item is not None:
             kind = with_items_added(kind, binding, self.tree, self.kind_of)
         self._bindings[binding] = kind
@@ -87,7 +93,10 @@ class Kinds(CallKinds, DisplayKinds):
     def used_as(self, name: str, scope: Scope) -> Kind:
         """What the uses of a variable of `scope` tell about its values, or UNKNOWN."""
         bindings = scope.bindings.get(name)
-        return self._by_use.kind_of(bindings[0]) if bindings else UNKNOWN
+        return self._kind_by_use(bindings[0]) if bindings else UNKNOWN
+
+    def _kind_by_use(self, binding: Binding) -> Kind:
+        return self._by_use.kind_of(binding, self._parameter_kind if self.project is not None else None)
 
     def _parameter_kind(self, call: ast.Call, argument: str) -> Kind:
         assert self.project is not None

@@ -43,7 +43,7 @@ class Knowledge:
         linked = object.__new__(Knowledge)
         linked.name, linked.tree, linked.index, linked.flow = self.name, self.tree, index, self.flow
         linked.names, linked.autograd = self.names, self.autograd
-        linked.kinds = Kinds(self.tree, self.names, self.flow, index)
+        linked.kinds = self.kinds.linked(index)
         linked.effects = Effects(self.tree, self.names, linked.kinds, index)
         linked.loops = self.loops.linked(linked.kinds)
         linked.locks = Locks(linked)

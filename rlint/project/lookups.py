@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from rlint.syntax.tree import Tree
+from rlint.syntax.walk import place_in_order
 
 OF_THE_FUNCTION: Mapping[str, int] = {"locals": 9, "vars": 1, "exec": 2, "eval": 2}
 """Functions that see the variables of who calls them, unless they are given so many arguments: an object to
@@ -15,9 +16,8 @@ look at, or the names to use.
 
 def lookups(tree: Tree, functions: Mapping[str, int] = OF_THE_FUNCTION) -> Iterator[ast.Call]:
     """The calls of such functions, in source order."""
-    for name in tree.of_type(ast.Name):
-        enough = functions.get(name.id)
-        if enough is not None:
-            call = tree.parents.get(name)
-            if isinstance(call, ast.Call) and call.func is name and len(call.args) < enough:
-                yield call
+    named = [name for function in functions for name in tree.variables.named(function)]
+    for name in sorted(named, key=place_in_order):
+        call = tree.parents.get(name)
+        if isinstance(call, ast.Call) and call.func is name and len(call.args) < functions[name.id]:
+            yield call

@@ -149,8 +149,9 @@ def _function(node: Function, knowledge: Knowledge, calls: list[CallSite], alike
         kind = UNKNOWN
         if parameter.annotation is not None:
             kind = annotation_kind(parameter.annotation, knowledge.names)
-        kind = kind or knowledge.kinds.used_as(parameter.arg, tree.scopes[node]) or kind
-        if kind or kind.of:
+        if kind.tag is Tag.UNKNOWN:
+            kind = knowledge.kinds.used_as(parameter.arg, tree.scopes[node]) or kind
+        if kind.tag is not Tag.UNKNOWN or kind.of:
             kinds[parameter.arg] = alike(kind)
     return FunctionSummary(
         knowledge.name,
@@ -182,7 +183,7 @@ def _look_into_containers(summary: ModuleSummary, knowledge: Knowledge) -> None:
         assert isinstance(node, FUNCTIONS)
         function = summary.functions[knowledge.tree.qualname(node)]
         if any(_is_vague(kind) for kind in function.returns):
-            kinds = kinds or Kinds(knowledge.tree, knowledge.names, knowledge.flow, Index([summary]))
+            kinds = kinds or knowledge.kinds.linked(Index([summary]))
             function.returns = _returns(node, kinds)
 
 
