@@ -185,12 +185,12 @@ class _Reader:
         known = facts.method_fact(kind.tag, method) if kind else None
         if method in _DRAWING_METHODS and (known is None or known.effect.reason == _DRAWS):
             self._doings(function).draws = True
-        roots = self._roots(owner)
-        if roots and method in _MUTATES:
+        mutates, may_be_network = method in _MUTATES, known is None or kind.tag is Tag.MODULE
+        roots = self._roots(owner) if mutates or may_be_network else None
+        if roots and mutates:
             self._doings(function).keeps.update(roots)
-        for root in roots or ():
-            if known is None or kind.tag is Tag.MODULE:
-                self._doings(function).uses.add((root, method))
+        if roots and may_be_network:
+            self._doings(function).uses.update((root, method) for root in roots)
 
     def _value_call(self, func: ast.expr, function: Function) -> None:
         roots = self._roots(func)

@@ -24,6 +24,7 @@ _WRITES = Effect(Level.EFFECTS, "writes into an argument")
 USES_UP = Effect(Level.EFFECTS, "uses up an iterator")
 _SUSPENDS = Effect(Level.EFFECTS, "suspends the function")
 _ITERATIONS = frozenset({ast.For, ast.comprehension})
+_READING = frozenset({ast.Attribute, ast.Name, ast.Subscript})
 _FRESH_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _MUTABLE_TAGS = frozenset({Tag.LIST, Tag.DICT, Tag.SET, Tag.DEQUE, Tag.NDARRAY, Tag.TENSOR, Tag.UNKNOWN,
                            Tag.INSTANCE, Tag.STATE_DICT})  # fmt: skip
@@ -127,6 +128,8 @@ class Effects:
                 if path is not None:
                     paths.append((path, own))
                     own = PURE
+            elif kind in _READING and effect.level is not Level.PURE and not has_hidden and _is_read(node):
+                continue  # reads are known of
             elif kind is ast.NamedExpr:
                 continue  # binds a local
             elif kind in _ITERATIONS and self.is_made_here(node.iter):  # type: ignore[attr-defined]
@@ -381,6 +384,10 @@ class Effects:
         ast.comprehension: _of_iteration,
     }
     """From the type of a node that may do something to the method that knows what."""
+
+
+def _is_read(node: ast.AST) -> bool:
+    return isinstance(node.ctx, ast.Load)  # type: ignore[attr-defined]
 
 
 def _is_false(value: ast.expr) -> bool:

@@ -35,12 +35,28 @@ def mentions_of(knowledge: Knowledge, attributes: frozenset[str]) -> tuple[Menti
     known = {mention.start: mention for mention in _known(names, knowledge)}
     found = []
     for name in sorted(names):
-        for match in re.finditer(rf"(?<!\w){name}(?!\w)", tree.text):
-            mention = known.get(match.start())
+        for start in _places_of(name, tree.text):
+            mention = known.get(start)
             if mention is None or mention.name != name:
-                mention = Mention(name, match.start(), Sort.OTHER)
+                mention = Mention(name, start, Sort.OTHER)
             found.append(mention)
     return tuple(sorted(found, key=lambda mention: mention.start))
+
+
+def _places_of(name: str, text: str) -> Iterator[int]:
+    """The offsets at which a name stands in a text, not as a part of a longer one. A pattern that looks to
+    both sides is tried at each character, and takes fifty times as long.
+    """
+    start = text.find(name)
+    while start >= 0:
+        end = start + len(name)
+        if not _goes_on(text[start - 1 : start]) and not _goes_on(text[end : end + 1]):
+            yield start
+        start = text.find(name, end)
+
+
+def _goes_on(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def looks_up_names(knowledge: Knowledge) -> bool:

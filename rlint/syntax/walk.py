@@ -25,6 +25,9 @@ _SHARED = {"ctx", "op", "ops"}
 wrote on them, would keep the file alive that he writes about.
 """
 
+_MIXED = frozenset({"keys", "kw_defaults", "kwd_attrs", "names"})
+"""Fields with lists that hold more than nodes: a name, or None for a default or key that is not there."""
+
 
 class _Parts(dict[type[ast.AST], tuple[str, ...]]):
     """For each type of node the fields that may hold nodes of its own."""
@@ -116,10 +119,14 @@ def size_of(node: ast.AST) -> int:
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below a node, in source order; operators and contexts are left out."""
     found: list[ast.AST] = []
+    fields = node.__dict__
     for name in PARTS[node.__class__]:
-        value = getattr(node, name, None)
+        value = fields.get(name)
         if value.__class__ is list:
-            found += [child for child in value if isinstance(child, ast.AST)]
+            if name in _MIXED:
+                found += [child for child in value if isinstance(child, ast.AST)]
+            else:
+                found += value
         elif isinstance(value, ast.AST):
             found.append(value)
     return found
