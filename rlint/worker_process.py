@@ -26,7 +26,6 @@ def serve(connections: Sequence[Connection], codes: frozenset[str]) -> None:
     """Run in a process of its own, and, once `Start` says how many there are to be, in copies of it: one for
     each connection, until that ends.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it ends us
     gc.disable()
     with suppress(RlintError):  # of a rule that cannot be used, whoever uses it is told
         registry.load(codes)

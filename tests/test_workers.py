@@ -125,3 +125,37 @@ def test_a_process_that_is_killed_is_told_of(
     assert (process.returncode, output) == (2, "")
     assert errors == ("rlint: error: a worker process of rlint ended before its time; try `--jobs 1`\n")
     assert are_gone(below)
+
+
+SPAWNING = """\
+import rlint.workers
+
+rlint.workers.FORKS = False
+if __name__ == "__main__":
+    from rlint.__main__ import main
+
+    main()
+"""
+
+
+def test_processes_that_cannot_be_copied_find_the_same(tmp_path: Path) -> None:
+    """Where there is no fork, each process starts anew."""
+    write_project(tmp_path, 3)
+    script = tmp_path / "spawning" / "start.py"
+    script.parent.mkdir()
+    script.write_text(SPAWNING)
+    command = ["check", "--no-cache", "--output-format", "concise", "--jobs", "2", "package"]
+    done = [
+        subprocess.run(
+            [sys.executable, *start, *command],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for start in (["-m", "rlint"], [str(script)])
+    ]
+    assert [each.stderr for each in done] == ["", ""]
+    assert done[0].stdout.count("RL101") == 30 * 3
+    assert done[1].stdout == done[0].stdout

@@ -23,9 +23,9 @@ def workers_ahead(work: Work) -> Iterator[Workers | None]:
     if most == 1 or not _is_plain_check(work) or _has_results(work) or _CHECKING in sys.modules:
         yield None
         return
-    from rlint.workers import COPIES, Workers
+    from rlint.workers import FORKS, Workers
 
-    if not COPIES:
+    if not FORKS:
         yield None
         return
     with closing(Workers(most, work.settings.codes)) as workers:
