@@ -13,7 +13,8 @@ from rlint.syntax.tree import Tree
 from rlint.syntax.walk import below, size_of
 
 _Shape = object
-_COMPARED = (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
+_COMPARED = (ast.Call, *_COMPREHENSIONS)
 _MOST_SCOPES = 20
 """What holds more comprehensions and lambdas than this was generated, and is compared with nothing."""
 _MOST_ALIKE = 100
@@ -63,7 +64,7 @@ class Repeats:
         known = self._alike.get(node)
         if known is None:
             if node not in self.tree.buried:
-                self._compare(self._by_function.get(self.tree.scope(node).function, []))
+                self._compare(self.tree.scope(node).function)
             known = self._alike.setdefault(node, [node])
         return known
 
@@ -134,29 +135,33 @@ class Repeats:
             found.update(dict.fromkeys(alike, alike))
         return found
 
-    def _compare(self, nodes: list[ast.expr]) -> None:
+    def _compare(self, function: Scope) -> None:
         """Find out which of the calls and comprehensions of one function read the same."""
-        buckets: dict[tuple[object, ...], list[ast.expr]] = {}
-        for node in nodes:
-            buckets.setdefault(_key(node), []).append(node)
-        for bucket in buckets.values():
-            if len(bucket) > 1:
-                self._alike.update(self._groups(bucket))
-            else:
-                self._alike[bucket[0]] = bucket
+        for similar in self._by_function.pop(function, ()):
+            buckets: dict[tuple[object, ...], list[ast.expr]] = {}
+            for node in similar:
+                buckets.setdefault(_key(node), []).append(node)
+            for bucket in buckets.values():
+                if len(bucket) > 1:
+                    self._alike.update(self._groups(bucket))
 
     @cached_property
-    def _by_function(self) -> dict[Scope, list[ast.expr]]:
-        """The calls and comprehensions of the file by the function, lambda or class body that runs them."""
+    def _by_function(self) -> dict[Scope, list[list[ast.expr]]]:
+        """The calls and comprehensions of the file by the function, lambda or class body that runs them, as
+        far as it has several that may read the same: calls of one name, and as large.
+        """
         buried, scope_of = self.tree.buried, self.tree.scope
-        by_scope: dict[Scope, list[ast.expr]] = {}
-        for kind in _COMPARED:
-            for node in self.tree.of_type(kind):
+        found: dict[Scope, list[list[ast.expr]]] = {}
+        for nodes in (*self.tree.written.calls.values(), *map(self.tree.of_type, _COMPREHENSIONS)):
+            if len(nodes) < 2:
+                continue
+            similar: dict[tuple[Scope, int], list[ast.expr]] = {}
+            for node in nodes:
                 if node not in buried:
-                    by_scope.setdefault(scope_of(node), []).append(node)
-        found: dict[Scope, list[ast.expr]] = {}
-        for scope, nodes in by_scope.items():
-            found.setdefault(scope.function, []).extend(nodes)
+                    similar.setdefault((scope_of(node).function, size_of(node)), []).append(node)
+            for (function, _), alike in similar.items():
+                if len(alike) > 1:
+                    found.setdefault(function, []).append(alike)
         return found
 
     def _shape(self, node: ast.expr) -> _Shape:
@@ -226,13 +231,13 @@ class Repeats:
 
 
 def _key(node: ast.expr) -> tuple[object, ...]:
-    """What is equal for all that read the same in one function, and told faster than how they read."""
+    """What is equal for all that read the same, and told faster than how they read; their sizes are."""
     if isinstance(node, ast.Call):
         func = node.func
         owner = _sign(func.value) if isinstance(func, ast.Attribute) else None
-        return (size_of(node), _sign(func), owner, *map(_sign, node.args))
-    assert isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp))
-    return (size_of(node), type(node), _sign(node.generators[0].iter))
+        return (_sign(func), owner, *map(_sign, node.args))
+    assert isinstance(node, _COMPREHENSIONS)
+    return (_sign(node.generators[0].iter),)
 
 
 def _sign(node: ast.expr) -> object:

@@ -24,6 +24,8 @@ class Reapplied:
 
 def by_helper(call: ast.Call, site: Site) -> Reapplied | None:
     """Does the function that is called apply again what its caller applies to the same value?"""
+    if not (call.args or call.keywords):
+        return None
     targets = site.callables(call)
     if len(targets) != 1:
         return None
@@ -44,13 +46,15 @@ def by_helper(call: ast.Call, site: Site) -> Reapplied | None:
 
 def in_loop(call: ast.Call, site: Site) -> Reapplied | None:
     """Does another loop, before this one, apply the function to the same items?"""
-    match call:
-        case ast.Call(
-            func=ast.Name(id=name) | ast.Attribute(attr=name), args=[ast.Name() as item], keywords=[]
-        ):
-            pass
-        case _:
-            return None
+    if call.keywords or len(call.args) != 1 or not isinstance(item := call.args[0], ast.Name):
+        return None
+    called = call.func
+    if isinstance(called, ast.Attribute):
+        name = called.attr
+    elif isinstance(called, ast.Name):
+        name = called.id
+    else:
+        return None
     if len(site.calls_named(name, site.function(call))) < 2:
         return None
     place = site.place_of(item)

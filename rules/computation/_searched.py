@@ -41,9 +41,12 @@ def bound(statement: ast.Assign | ast.AnnAssign, site: Site) -> Searched | None:
             pass
         case _:
             return None
-    value, scope = statement.value, site.scope(target)
+    value = statement.value
     what = _collection(value, site) if value is not None else ""
-    if value is None or not what or not scope.is_function or target.id in scope.globals | scope.nonlocals:
+    if value is None or not what:
+        return None
+    scope = site.scope(target)
+    if not scope.is_function or target.id in scope.globals | scope.nonlocals:
         return None
     reads = site.reads(target.id, scope)
     if not reads or len(site.uses(target.id, scope)) != len(reads) + 1 or site.captured(target.id, scope):

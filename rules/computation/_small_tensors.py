@@ -66,13 +66,13 @@ def _recurs(loop: ast.For) -> bool:
     """Does each pass compute a product with what the pass before it computed?"""
     assigned: dict[str, list[ast.expr]] = {}
     for node in below(loop):
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    if isinstance(target, ast.Name):
-                        assigned.setdefault(target.id, []).append(value)
-                    elif isinstance(target, ast.Subscript) and _reads_neighbour(target, value):
-                        return True
+        if not isinstance(node, ast.Assign):
+            continue
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                assigned.setdefault(target.id, []).append(node.value)
+            elif isinstance(target, ast.Subscript) and _reads_neighbour(target, node.value):
+                return True
     return any(
         _is_multiplied(value) and name in {node.id for node in below(value) if isinstance(node, ast.Name)}
         for name, values in assigned.items()

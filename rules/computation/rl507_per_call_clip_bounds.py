@@ -92,7 +92,7 @@ class PerCallClipBounds(Rule):
         if isinstance(node, ast.BinOp):
             candidates = [node] if has_ends(site) and is_of_space(node, site) else []
         elif isinstance(node, ast.Call):
-            candidates = [node] if is_bound_later(node, site) else list(bounds_of(node, site))
+            candidates = candidates_of(node, site) if site.once(clips, site.tree.module) else []
         for candidate in candidates:
             if not site.may_be_warm(candidate):
                 return
@@ -109,6 +109,17 @@ class PerCallClipBounds(Rule):
                 advice = "Make it once in `__init__`, and keep it as an attribute"
             message = f"`{text}` is made anew {often}, of bounds that stay the same"
             yield self.finding(site, candidate, message, fix=build_fix(found, site), advice=advice)
+
+
+def clips(_module: ast.Module, site: Site) -> bool:
+    """Does the file clip anything at all, as far as the names of what it calls tell?"""
+    every = site.calls_by_name
+    return "" in every or not CLIPS.isdisjoint(every)
+
+
+def candidates_of(call: ast.Call, site: Site) -> list[ast.expr]:
+    """The bounds that a call makes, or is given."""
+    return [call] if is_bound_later(call, site) else list(bounds_of(call, site))
 
 
 def bounds_of(call: ast.Call, site: Site) -> Iterator[ast.expr]:

@@ -27,38 +27,45 @@ _HASHES = frozenset(
     """builtins.hash zlib.adler32 zlib.crc32 hashlib.blake2b hashlib.md5 hashlib.sha1 hashlib.sha256
     hashlib.sha512""".split()
 )
-_MAY_COMPARE = (ast.BinOp, ast.Compare, ast.Call)
+_MAY_COMPARE = frozenset({ast.BinOp, ast.Compare, ast.Call})
 _DEPTH = 8
 
 
 def comparison_in(expression: ast.expr, site: Site) -> ast.expr | None:
     """The outermost part of an expression that compares weights with weights, or hashes them."""
     for node in below(expression):
-        if isinstance(node, _MAY_COMPARE) and _is_comparison(node, site):
+        if node.__class__ in _MAY_COMPARE and _is_comparison(node, site):
             around = itertools.takewhile(lambda parent: parent is not expression, site.ancestors(node))
             if node is expression or not any(
                 isinstance(parent, ast.Lambda) for parent in (*around, expression)
             ):
+                assert isinstance(node, ast.expr)
                 return node
     return None
 
 
 def _is_comparison(node: ast.AST, site: Site) -> bool:
-    if isinstance(node, ast.Call) and not node.args:
-        return False
+    if isinstance(node, ast.Call):
+        return bool(node.args) and _is_comparing_call(node, site)
     match node:
         case ast.BinOp(left=left, op=ast.Sub(), right=right):
             return _are_weights(left, right, site)
         case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
             return _are_weights(left, right, site)
-        case ast.Call(func=func, args=[first, *_]) if site.qualified(func) in _HASHES:
-            parts = (part for part in below(first) if isinstance(part, ast.expr))
-            return any(_copies.is_weights(part, site) for part in parts)
-        case ast.Call(func=ast.Attribute(attr=name) as func, args=[first, second, *_]) if name in _COMPARING:
-            return site.qualified(func) is not None and _are_weights(first, second, site)
-        case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[other, *_]) if name in _COMPARING:
-            return _are_weights(owner, other, site)
     return False
+
+
+def _is_comparing_call(call: ast.Call, site: Site) -> bool:
+    func, first = call.func, call.args[0]
+    qualified = site.qualified(func)
+    if qualified in _HASHES:
+        parts = (part for part in below(first) if isinstance(part, ast.expr))
+        return any(_copies.is_weights(part, site) for part in parts)
+    if not isinstance(func, ast.Attribute) or func.attr not in _COMPARING:
+        return False
+    if len(call.args) > 1:
+        return qualified is not None and _are_weights(first, call.args[1], site)
+    return _are_weights(func.value, first, site)
 
 
 def _are_weights(left: ast.expr, right: ast.expr, site: Site) -> bool:

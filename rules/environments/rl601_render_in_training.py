@@ -90,11 +90,11 @@ class RenderInTraining(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Find the call that renders, or an environment that is made to render."""
-        match node:
-            case ast.Call(func=ast.Attribute(value=env, attr="render")):
-                yield from self.check_render(node, env, site)
-            case ast.Call():
-                yield from self.check_mode(node, site)
+        assert isinstance(node, ast.Call)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "render":
+            yield from self.check_render(node, node.func.value, site)
+        elif node.keywords:
+            yield from self.check_mode(node, site)
 
     def check_render(self, call: ast.Call, env: ast.expr, site: Site) -> Iterator[Finding]:
         """`env.render()`, as a statement of its own."""

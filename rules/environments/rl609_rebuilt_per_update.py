@@ -87,6 +87,7 @@ _COSTS = {
 }
 
 
+_SORTS = frozenset({Tag.OPTIMIZER, Tag.MODULE, Tag.POOL, Tag.LOADER, Tag.DATASET})
 _TRIES = regex(r"(^|_)(retry|retries|attempts?|tries)(_|$)")
 _SIZES = frozenset({"processes", "max_workers", "maxtasksperchild"})
 _RESETS = frozenset({"load_state_dict", "apply", "reset_parameters", "init_weights", "reset_weights", "load"})
@@ -130,6 +131,8 @@ class RebuiltPerUpdate(Rule):
 def sort_of(call: ast.Call, site: Site) -> str | None:
     """What a constructor makes, if it is one that this rule is about."""
     kind = site.kind_of(call)
+    if kind.tag not in _SORTS:
+        return None
     path = site.qualified(call.func) or ""
     if kind.tag is Tag.OPTIMIZER and path.startswith("torch.optim."):
         return "optimizer"
