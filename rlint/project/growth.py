@@ -32,6 +32,7 @@ _KEEPS_ROWS = frozenset(
     """astype to copy clone detach contiguous cpu cuda float double half long int bool type requires_grad_
     detach_""".split()
 )
+_MAY_JOIN = frozenset({ast.Call, ast.IfExp, ast.Name, ast.Subscript})
 _DEPTH = 4
 
 
@@ -142,7 +143,7 @@ def _read(
 
 def _joins(value: ast.expr, site: Site, depth: int) -> Iterator[tuple[Join, tuple[ast.Slice, ...], bool]]:
     """The joins that an assigned value may be, with the slices that trim them."""
-    if depth <= 0:
+    if depth <= 0 or value.__class__ not in _MAY_JOIN:
         return
     join = join_of(value, site)
     if join is not None:
@@ -279,4 +280,4 @@ def _is_text(part: ast.expr) -> bool:
 
 
 def _is_starred(arguments: list[ast.expr]) -> bool:
-    return any(isinstance(argument, ast.Starred) for argument in arguments)
+    return ast.Starred in map(type, arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from rlint.frozen import frozen
 from rlint.project.guards import calls_like, last_name
@@ -248,11 +248,11 @@ class Optimized:
         if self.knowledge.kinds.kind_of(call).tag is Tag.OPTIMIZER:
             return not isinstance(call.func, ast.Attribute) or call.func.attr not in _SAME_OBJECT
         # `optimizer_class(net.parameters())`
-        return any(
+        return _is_optimizer_name(last_name(call.func) or "") and any(
             isinstance(part, ast.Attribute) and part.attr in _PARAMETERS
             for argument in call.args[:1]
             for part in below(argument)
-        ) and bool(re.search(r"optim|^opt|adam|sgd|rms", (last_name(call.func) or "").lower()))
+        )
 
     def _networks(self, given: ast.expr, depth: int) -> set[str] | None:
         """The networks whose parameters an expression gives; None where something else may be among them."""
@@ -312,6 +312,11 @@ class Optimized:
         text = _access(attribute)
         values = [value for target, value in self._attributes_set if target == text]
         return self._union(values, depth) if values else None
+
+
+@lru_cache(maxsize=4096)
+def _is_optimizer_name(name: str) -> bool:
+    return re.search(r"optim|^opt|adam|sgd|rms", name.lower()) is not None
 
 
 def _same(value: ast.expr) -> ast.expr:

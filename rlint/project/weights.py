@@ -245,7 +245,9 @@ def may_have_followers(site: Site) -> bool:
     """May anything in the file be a `called_follower`?"""
     if site.attribute_uses("load_state_dict") or site.attribute_uses("parameters"):
         return True
-    return bool(site.once(_copying_calls, site.tree.module)) or "ref" in site.tree.text.lower()
+    if any(beginning in site.tree.text for beginning in ("ref", "Ref", "REF", "REf")):
+        return True
+    return bool(site.once(_copying_calls, site.tree.module))
 
 
 def called_follower(network: ast.expr, site: Site) -> bool:

@@ -26,6 +26,7 @@ _ONE = regex(
     r"(^|_)(transition|experience|exp|e|sample|data|item|element|step|record|memory|obs|sarsa?|tuple|timestep|t|x"
     r"|args|obj|sarsd?)_?$"
 )
+_OTHERS = frozenset({*NO_TRANSITIONS, Tag.NDARRAY, Tag.TENSOR})
 _MANY = regex(
     r"episode|trajector|traj|rollout|seq|path|batch|game|task|text|prompt|chunk|segment|score|reward|loss|s$"
 )
@@ -71,8 +72,11 @@ def written_by(node: ast.AST) -> Written | None:
 
 def is_transition(value: ast.expr, site: Site, depth: int = 3) -> bool:
     """Is a value one transition: several parts made into one object, or called so?"""
-    if site.kind_of(value).tag in (*NO_TRANSITIONS, Tag.NDARRAY, Tag.TENSOR):
-        return False
+    return _reads_like_one(value, site, depth) and site.kind_of(value).tag not in _OTHERS
+
+
+def _reads_like_one(value: ast.expr, site: Site, depth: int) -> bool:
+    """May a value be one as it is written?"""
     match value:
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             return len(parts) >= FIELDS or any(isinstance(part, ast.Starred) for part in parts)

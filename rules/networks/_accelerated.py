@@ -42,16 +42,9 @@ def calls_behind(expression: ast.expr, site: Site, depth: int = 2) -> Iterator[a
             yield call
         elif depth:
             for target in site.callables(call):
-                function = _definition(target.qualname, target.module, site)
+                function = site.definition(target)
                 for result in _returned(function, site) if function is not None else ():
                     yield from calls_behind(result, site, depth - 1)
-
-
-def _definition(qualname: str, module: str, site: Site) -> Function | None:
-    if module != site.module.module:
-        return None
-    every: list[Function] = [*site.tree.of_type(ast.FunctionDef), *site.tree.of_type(ast.AsyncFunctionDef)]
-    return next((function for function in every if site.tree.qualname(function) == qualname), None)
 
 
 def _returned(function: Function, site: Site) -> Iterator[ast.expr]:

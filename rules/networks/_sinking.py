@@ -75,6 +75,21 @@ def _is_block(block: ast.expr, site: Site) -> bool:
     return isinstance(block, ast.Call) and not block.args and site.qualified(block.func) in _BLOCKS
 
 
+def is_read(name: ast.Name, scope: Scope, site: Site) -> bool:
+    """Does any node read what a name binds?"""
+    for use in site.reads(name.id, scope):
+        for binding in site.definitions(use):
+            if binding.node is name:
+                return True
+    return False
+
+
+def has_branch_behind(unit: ast.stmt, site: Site) -> bool:
+    """Is there a condition behind a statement, in the same block?"""
+    block, index = site.tree.block(unit)
+    return any(isinstance(statement, ast.If) for statement in block[index + 1 :])
+
+
 def reads_of(names: list[ast.Name], scope: Scope, site: Site) -> list[ast.Name] | None:
     """The nodes that may read what these names bind, all behind them; None where there are others."""
     found = []

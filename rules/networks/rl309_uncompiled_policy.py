@@ -97,10 +97,14 @@ class UncompiledPolicy(Rule):
     visits = (ast.Call,)
     triggers = ("no_grad", "inference_mode", "set_grad_enabled")
 
+    def concerns(self, site: Site) -> bool:
+        """Only where nothing is compiled yet."""
+        return not site.is_told(COMPILED)
+
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         run = site.network_run(node) if node.args else None
-        if run is None or site.is_told(COMPILED) or not acts(node, site) or not may_run_on_cuda(site):
+        if run is None or not acts(node, site) or not may_run_on_cuda(site):
             return
         network, method = run
         if is_part(network, site) or not has_fixed_shape(network, method, site):

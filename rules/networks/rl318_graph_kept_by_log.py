@@ -108,13 +108,17 @@ def keeps_graph(kept: Kept, site: Site) -> bool | None:
     (False)? None where it may not.
     """
     value, keeper = kept.value, kept.keeper
+    local = isinstance(keeper, ast.Name)
+    if local and not site.loops(kept.node):
+        return None
+    if not site.attribute_uses("backward") and not (local and is_called_loss(kept, site)):
+        return None  # nothing is learned from
     if site.kind_of(keeper).tag in (Tag.DEQUE, Tag.NDARRAY) or site.kind_of(value).tag in (
         Tag.FLOAT,
         Tag.INT,
     ):
         return None
-    local = isinstance(keeper, ast.Name)
-    if local and (not site.loops(kept.node) or begins_in_loop(keeper, kept.node, site)):
+    if isinstance(keeper, ast.Name) and begins_in_loop(keeper, kept.node, site):
         return None
     if not site.sources(value).calls:
         return None

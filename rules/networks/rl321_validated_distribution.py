@@ -174,8 +174,8 @@ def distribution(qualified: str, site: Site) -> str | None:
 
 def is_distribution(qualified: str) -> bool:
     """Is it a distribution of torch, and no transform or constraint?"""
-    fact = facts.callable_fact(qualified)
-    return qualified.startswith(PACKAGE) and fact is not None and fact.result.tag is Tag.DISTRIBUTION
+    fact = facts.callable_fact(qualified) if qualified.startswith(PACKAGE) else None
+    return fact is not None and fact.result.tag is Tag.DISTRIBUTION
 
 
 def is_validated(call: ast.Call, name: str, site: Site) -> bool:

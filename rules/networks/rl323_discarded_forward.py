@@ -76,7 +76,17 @@ from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.networks._deletion import deletion
 from rlint.rules.networks._same_input import is_forward
-from rlint.rules.networks._sinking import Waste, bound_names, only_computes, reads_of, sink, unit_of, waste_of
+from rlint.rules.networks._sinking import (
+    Waste,
+    bound_names,
+    has_branch_behind,
+    is_read,
+    only_computes,
+    reads_of,
+    sink,
+    unit_of,
+    waste_of,
+)
 from rlint.syntax.tree import FUNCTIONS
 
 MEASURES = ("perf_counter", "perf_counter_ns", "time", "monotonic", "synchronize", "elapsed_time", "timeit")
@@ -101,6 +111,8 @@ class DiscardedForward(Rule):
         scope = site.scope(unit)
         if not names or not isinstance(scope.node, FUNCTIONS):
             return
+        if not has_branch_behind(unit, site) and any(is_read(name, scope, site) for name in names):
+            return  # the result is used, and wherever it is computed
         if not is_forward(node, site) or is_inside_forward(node, site):
             return
         reads = reads_of(names, scope, site)

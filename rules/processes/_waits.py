@@ -13,13 +13,17 @@ from rlint.rules.processes._pauses import own_pauses
 from rlint.rules.processes._polls import Poll, Sort
 from rlint.rules.processes._wait import Loop, Wait, asked_by, drains
 from rlint.rules.processes._words import PLACES, calls_off, words_of
+from rlint.syntax.walk import is_in
 
 
 def waits_in(loop: Loop, site: Site) -> Iterator[Wait]:
     """The waits that a loop itself makes; those of loops inside it are their own."""
+    sleeps = any(is_in(call, loop) for call in site.calls_by_name.get("sleep", ()))
+    if isinstance(loop, ast.For) and not sleeps:
+        return
     if _keeps_a_limit(loop, site):
         return
-    whole = _whole(loop, site, strict=False)
+    whole = _whole(loop, site, strict=False) if sleeps else None
     if whole is not None and whole.pauses:
         if all(pause.short for pause in whole.pauses):
             yield whole

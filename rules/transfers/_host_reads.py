@@ -235,14 +235,15 @@ def has_left_the_device(node: ast.AST, site: Site) -> bool:
     device = summary.attributes.get("device") if summary is not None else None
     if device is not None and device.device is Device.HOST:
         return True
+    exits = site.once(_exits_for_devices, site.tree.module)
     function, start = site.function(node), site.span(node)[0]
-    return any(
-        isinstance(test.body[-1], ast.Return)
-        and site.span(test)[0] < start
-        and site.function(test) is function
-        and site.asks_for_device(test.test)
-        for test in site.tree.of_type(ast.If)
-    )
+    return any(site.function(test) is function and site.span(test)[0] < start for test in exits)
+
+
+def _exits_for_devices(_: ast.Module, site: Site) -> list[ast.If]:
+    """The conditions that ask for a device before they return."""
+    exits = (test for test in site.tree.of_type(ast.If) if isinstance(test.body[-1], ast.Return))
+    return [test for test in exits if site.asks_for_device(test.test)]
 
 
 def waits(read: Read, site: Site) -> bool:
