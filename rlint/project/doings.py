@@ -56,14 +56,17 @@ class Doings:
     opaque: bool = False
 
 
-def doings(knowledge: Knowledge, parts: Parts) -> dict[str, Doings]:
-    """What the functions of a file do, by their qualified names; functions without anything are left out."""
-    return _Reader(knowledge, parts).read()
+def doings(knowledge: Knowledge, parts: Parts, *, has_tests: bool = False) -> dict[str, Doings]:
+    """What the functions of a file do, by their qualified names; functions without anything are left out.
+    Functions that a runner of tests calls are not looked into: no network calls them, or is told the worst.
+    """
+    return _Reader(knowledge, parts, has_tests=has_tests).read()
 
 
 class _Reader:
-    def __init__(self, knowledge: Knowledge, parts: Parts) -> None:
+    def __init__(self, knowledge: Knowledge, parts: Parts, *, has_tests: bool) -> None:
         self.knowledge = knowledge
+        self._has_tests = has_tests
         self.tree = knowledge.tree
         self.parts = parts
         self.found: dict[str, Doings] = {}
@@ -87,10 +90,12 @@ class _Reader:
             if function is not None:
                 self._doings(function).opaque = True
         for item in self.tree.written.item_stores:
+            function = self._home(item)
+            if function is None:
+                continue
             for attribute in self._roots(item.value) or ():
                 self._note_kept(attribute, item)
-            function = self._home(item)
-            if function is not None and self._is_of_others(item.value):
+            if self._is_of_others(item.value):
                 self._doings(function).opaque = True
         return self.found
 
@@ -101,6 +106,9 @@ class _Reader:
             outermost = function
             while outermost is not None and (outer := self.tree.function(outermost)) is not None:
                 outermost = outer
+            if self._has_tests and outermost is not None and outermost.name.startswith("test"):
+                self._doings(outermost).opaque = True
+                outermost = None
             self._homes[function] = outermost
         return self._homes[function]
 

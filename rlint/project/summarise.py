@@ -83,7 +83,7 @@ def summarise(knowledge: Knowledge, path: str, alike: Alike | None = None) -> Mo
     summary.speedups = speedups_of(knowledge)
     reader = Parts(knowledge)
     summary.parts = parts_of_file(knowledge, reader)
-    summary.doings = doings(knowledge, reader)
+    summary.doings = doings(knowledge, reader, has_tests=is_for_a_runner(path, knowledge.name))
     summary.frozen = gradients.frozen()
     summary.made = made_in(knowledge)
     summary.carried = carried_in(knowledge)

@@ -351,3 +351,18 @@ use(net)
 def test_a_condition_around_a_network_and_its_use_decides_nothing(text: str, sure: bool) -> None:
     """What is used behind the same condition that it is made behind is there."""
     assert anatomy(text, "net").layers.get("torch.nn.Linear", False) is sure
+
+
+def test_a_test_that_a_network_calls_may_do_anything() -> None:
+    """What a runner calls is not looked into; its helpers are."""
+    helpers = "import torch\n\ndef test_scale(x):\n    return torch.tanh(x)\n\n" + (
+        "def scale(x):\n    return torch.tanh(x)\n"
+    )
+    network = (
+        "from tests.test_scaling import {name}\n\nclass Net(nn.Module):\n"
+        "    def forward(self, x):\n        return {name}(x)\n\nnet = Net()\nuse(net)\n"
+    )
+    for name, complete in (("scale", True), ("test_scale", False)):
+        files = {"tests/test_scaling.py": helpers, "net.py": HEAD + network.format(name=name)}
+        site = build(files)["net.py"]
+        assert site.network(expression(site, "net", last=True), "forward").complete is complete
