@@ -355,14 +355,27 @@ def test_a_condition_around_a_network_and_its_use_decides_nothing(text: str, sur
 
 def test_a_test_that_a_network_calls_may_do_anything() -> None:
     """What a runner calls is not looked into; its helpers are."""
-    helpers = "import torch\n\ndef test_scale(x):\n    return torch.tanh(x)\n\n" + (
-        "def scale(x):\n    return torch.tanh(x)\n"
-    )
-    network = (
-        "from tests.test_scaling import {name}\n\nclass Net(nn.Module):\n"
-        "    def forward(self, x):\n        return {name}(x)\n\nnet = Net()\nuse(net)\n"
-    )
+    helpers = """
+        import torch
+
+        def test_scale(x):
+            return torch.tanh(x)
+
+        def scale(x):
+            return torch.tanh(x)
+    """
+    network = """
+        import torch.nn as nn
+        from tests.test_scaling import {name}
+
+        class Net(nn.Module):
+            def forward(self, x):
+                return {name}(x)
+
+        net = Net()
+        use(net)
+    """
     for name, complete in (("scale", True), ("test_scale", False)):
-        files = {"tests/test_scaling.py": helpers, "net.py": HEAD + network.format(name=name)}
+        files = {"tests/test_scaling.py": helpers, "net.py": network.format(name=name)}
         site = build(files)["net.py"]
         assert site.network(expression(site, "net", last=True), "forward").complete is complete
