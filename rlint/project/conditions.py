@@ -48,6 +48,7 @@ class Guard:
 
 
 _OUTERMOST = frozenset({*FUNCTIONS, ast.Module, ast.ClassDef})
+_REPEATS_OR_BEGINS = frozenset({*LOOPS, *FUNCTIONS, ast.ClassDef})
 _Found = tuple[Sort, Interval | None]
 
 _MOST_TESTS = 50
@@ -102,6 +103,8 @@ class Conditions:
         return known
 
     def _of_part(self, child: ast.AST) -> tuple[Guard, ...]:
+        if isinstance(child, ast.stmt):
+            return self._of_statement(child)
         found: list[Guard] = []
         for parent in self.tree.ancestors(child):
             if isinstance(child, ast.stmt):
@@ -184,14 +187,14 @@ class Conditions:
     def _is_repeated(self, statement: ast.stmt) -> bool:
         """Does a loop repeat a statement, so that a `return` beside it ends that loop, too?"""
         for ancestor in self.tree.ancestors(statement):
-            if isinstance(ancestor, (*LOOPS, *FUNCTIONS, ast.ClassDef)):
+            if ancestor.__class__ in _REPEATS_OR_BEGINS:
                 return isinstance(ancestor, LOOPS)
         return False
 
     def _guard(self, sort: Sort, node: ast.AST, interval: Interval | None = None) -> Guard:
         loop = -1
         for ancestor in self.tree.ancestors(node):
-            if ancestor in self.loops or isinstance(ancestor, (*FUNCTIONS, ast.ClassDef)):
+            if ancestor in self.loops or ancestor.__class__ in _OUTERMOST:
                 loop = self.loops.get(ancestor, -1)
                 break
         text = self._text(node) if isinstance(node, ast.expr) else ""

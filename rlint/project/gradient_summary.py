@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from functools import cached_property
 
 from rlint.project import facts as library
 from rlint.project.facts import gradients as facts
 from rlint.project.gradients import Gradients
-from rlint.project.guards import last_name
+from rlint.project.guards import calls_named, last_name
 from rlint.project.knowledge import Knowledge
-from rlint.project.outlets import Outlet
+from rlint.project.outlets import LEARNS, TAKES, Outlet
 from rlint.project.stepped import Optimized
 from rlint.project.summary import FunctionSummary
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import Function
-from rlint.syntax.walk import below
+from rlint.syntax.walk import below, end_in_order, place_in_order
 
 _SMALL = 6
 """Statements in a helper that is looked through for what becomes of its arguments."""
 
 
 _STORES = frozenset("add insert push put put_nowait remember save send store write".split())
+_KEEPERS = _STORES | LEARNS | facts.PUTS_IN
 _ENDING = (
     facts.GIVES_NUMBER
     | facts.GIVES_INDEX
@@ -66,7 +68,7 @@ class GradientSummaries:
             if sources.kept:
                 paths[""] = None
         summary.gradient_from = tuple(paths)
-        if any(paths) and node.name != "forward":
+        if any(paths) and node.name != "forward" and self._may_keep(node):
             summary.keeps_gradient = any(map(self._is_kept, self._calls(node)))
         if len(node.body) <= _SMALL and returned and _lets_end(node):
             has_receiver = summary.is_method and not summary.is_static
@@ -80,10 +82,29 @@ class GradientSummaries:
     def _calls(self, function: Function) -> Iterator[ast.Call]:
         """The calls in a function that may run a network."""
         for node in below(function):
-            if isinstance(node, ast.Call) and self.knowledge.tree.function(node) is function:
+            if node.__class__ is ast.Call and self.knowledge.tree.function(node) is function:
                 qualified = self.knowledge.names.qualified(node.func)
                 if qualified is None or library.callable_fact(qualified) is None:
                     yield node
+
+    def _may_keep(self, function: Function) -> bool:
+        """Does anything in a function take the gradient of a value, or keep it? Before files are linked,
+        nothing is followed out of the function.
+        """
+        places = self._keeping
+        first = bisect_left(places, place_in_order(function))
+        return first < len(places) and places[first] < end_in_order(function)
+
+    @cached_property
+    def _keeping(self) -> list[int]:
+        """Where the file may take or keep the gradient of something, in order."""
+        tree, qualified = self.knowledge.tree, self.knowledge.names.qualified
+        found: list[ast.AST] = [*tree.written.attribute_stores, *tree.written.item_stores]
+        found += calls_named(_KEEPERS, tree)
+        found += [call for call in tree.of_type(ast.Call) if (qualified(call.func) or "").startswith(TAKES)]
+        for elsewhere in (ast.Global, ast.Nonlocal, ast.ClassDef):  # by way of variables of theirs
+            found += tree.of_type(elsewhere)
+        return sorted(map(place_in_order, found))
 
     def _is_kept(self, call: ast.Call) -> bool:
         """Is the gradient of what a call gives taken, or kept for later?"""

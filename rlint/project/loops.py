@@ -46,7 +46,8 @@ _DRIVING = _STEPPING | frozenset(
 )
 """Methods that may drive what is around them."""
 
-_REPEATS_OR_LEAVES = frozenset({*LOOPS, *COMPREHENSIONS, *FUNCTIONS, ast.Lambda, ast.ClassDef, ast.If})
+_RUN_LATER = frozenset({*FUNCTIONS, ast.Lambda, ast.ClassDef})
+_REPEATS_OR_LEAVES = frozenset({*LOOPS, *COMPREHENSIONS, *_RUN_LATER, ast.If})
 """What tells around a line which loops repeat it."""
 
 AnyLoop = LoopNode | Comprehension
@@ -108,7 +109,7 @@ class Loops:
             if parent.__class__ not in _REPEATS_OR_LEAVES:
                 child, grandchild = parent, child
                 continue
-            if isinstance(parent, (*FUNCTIONS, ast.Lambda, ast.ClassDef)) and child not in _outside(parent):
+            if parent.__class__ in _RUN_LATER and child not in _outside(parent):
                 break
             if isinstance(parent, LOOPS):
                 if self._is_in_body(child, parent) or (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from itertools import chain
 
 from rlint.project.guards import calls_named, last_name
 from rlint.project.knowledge import Knowledge
@@ -84,7 +83,7 @@ def _names(tree: Tree, attributes: frozenset[str]) -> set[str]:
     functions = (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef))
     defined = (node.name for node in functions)  # type: ignore[attr-defined]
     imported = (alias.name for node in tree.of_type(ast.ImportFrom) for alias in node.names)
-    every = chain(attributes, tree.written.attributes, tree.variables.names, defined, imported)
+    every = attributes.union(tree.written.attributes, tree.variables.names, defined, imported)
     return {name for name in every if name.endswith(ENDS)}
 
 

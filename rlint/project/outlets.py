@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 _MOST = 400  # places that are looked at for one value
 _MOST_READS = 10 * _MOST  # by which they are met, each perhaps from many bindings
-_LEARNS = frozenset({"backward", "register_hook", "retain_grad", "manual_backward"})
+LEARNS = frozenset({"backward", "register_hook", "retain_grad", "manual_backward"})
+"""Methods that take a gradient, or wait for one."""
+TAKES = ("torch.autograd.", "torch.func.")
+"""Modules whose functions take one."""
 _CONTAINERS = (Tag.LIST, Tag.DEQUE, Tag.SET, Tag.DICT)
 _ENDS_AS_NUMBER = facts.GIVES_NUMBER | facts.COMPARES
 _TELLS = ("prints", "writes to the log")
@@ -176,7 +179,7 @@ class Trace:
             self._leave(attribute, Outlet.INDEX if name == "indices" else Outlet.DETACHED)
         elif name in facts.SHOWING_ATTRIBUTES:
             self._leave(attribute, Outlet.SHOWN)
-        elif name in _LEARNS or not isinstance(attribute.ctx, ast.Load):
+        elif name in LEARNS or not isinstance(attribute.ctx, ast.Load):
             self._leave(attribute, Outlet.HANDED)
         else:
             self._compute(attribute)
@@ -192,7 +195,7 @@ class Trace:
             self._leave(call, Outlet.DETACHED)
         elif name in facts.NEEDS_NO_GRADIENT:
             self._leave(call, Outlet.ARRAY)
-        elif name in _LEARNS:
+        elif name in LEARNS:
             self._leave(call, Outlet.LEARNED)
         elif name in facts.INDICES_SECOND:
             self._compute(call, 0)
@@ -241,7 +244,7 @@ class Trace:
             self._leave(call, Outlet.CONVERTED)
         elif qualified in facts.MAKES_ARRAY:
             self._leave(call, Outlet.ARRAY)
-        elif qualified.startswith(("torch.autograd.", "torch.func.")):
+        elif qualified.startswith(TAKES):
             self._leave(call, Outlet.LEARNED)
         elif qualified.startswith("torch.") and not qualified.startswith(
             ("torch.utils.", "torch.distributed.")
@@ -302,7 +305,7 @@ class Trace:
             return
         effect = self.knowledge.effects.call_effect(call)
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-        if method in _LEARNS:
+        if method in LEARNS:
             self._leave(call, Outlet.LEARNED)  # `accelerator.backward(loss)`
         elif method == "scale":
             self._compute(call)  # `scaler.scale(loss)`

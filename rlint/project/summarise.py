@@ -286,7 +286,11 @@ def _class(node: ast.ClassDef, knowledge: Knowledge) -> ClassSummary:
 def _attributes_read(knowledge: Knowledge) -> frozenset[str]:
     """The attributes that a file reads, those looked up by name (`getattr(agent, "steps")`) included."""
     tree = knowledge.tree
-    read = {node.attr for node in tree.of_type(ast.Attribute) if isinstance(node.ctx, ast.Load)}
+    read = {
+        name
+        for name, nodes in tree.written.attributes.items()
+        if any(isinstance(node.ctx, ast.Load) for node in nodes)
+    }
     return frozenset(read | looked_up(tree))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Collection
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -58,7 +59,7 @@ class Variables:
 
     @cached_property
     def _by_name(self) -> dict[str, list[ast.Name]]:
-        found: dict[str, list[ast.Name]] = {}
+        found: defaultdict[str, list[ast.Name]] = defaultdict(list)
         for node in self._tree.of_type(ast.Name):
-            found.setdefault(node.id, []).append(node)
-        return found
+            found[node.id].append(node)
+        return dict(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -28,23 +29,23 @@ class Written:
     @cached_property
     def calls(self) -> dict[str, list[ast.Call]]:
         """The calls by the last name of what they call, "" where it has none, as in `makers[0]()`."""
-        found: dict[str, list[ast.Call]] = {}
+        found: defaultdict[str, list[ast.Call]] = defaultdict(list)
         for call in self._tree.of_type(ast.Call):
             called = call.func
             if isinstance(called, ast.Attribute):
                 name = called.attr
             else:
                 name = called.id if isinstance(called, ast.Name) else ""
-            found.setdefault(name, []).append(call)
-        return found
+            found[name].append(call)
+        return dict(found)
 
     @cached_property
     def attributes(self) -> dict[str, list[ast.Attribute]]:
         """The attributes by their names."""
-        found: dict[str, list[ast.Attribute]] = {}
+        found: defaultdict[str, list[ast.Attribute]] = defaultdict(list)
         for node in self._tree.of_type(ast.Attribute):
-            found.setdefault(node.attr, []).append(node)
-        return found
+            found[node.attr].append(node)
+        return dict(found)
 
     @cached_property
     def returns(self) -> dict[ast.AST | None, list[ast.Return]]:
