@@ -19,6 +19,10 @@ FORKS = sys.platform == "linux"
 """Can a process become several? That saves each of them its imports; nothing here runs threads."""
 
 
+class NoWorkersError(RlintError):
+    """The system gives no processes, or not so many."""
+
+
 class WorkerDiedError(RlintError):
     """A worker process ended before its work was done (killed, or out of memory)."""
 
@@ -40,10 +44,17 @@ class Workers:
 
     They get ready while their work is still looked for: `codes` are those of the rules that will be wanted.
     Where processes can be copied, one gets ready, and becomes as many as are needed, `most` of them.
+
+    Raises NoWorkersError.
     """
 
     def __init__(self, most: int, codes: frozenset[str] = frozenset()) -> None:
-        self._processes = _started(most, codes)
+        try:
+            self._processes = _started(most, codes)
+        except OSError as error:
+            raise NoWorkersError(
+                f"no worker processes can be started: {error.strerror or error}; try `--jobs 1`"
+            ) from error
         self._connections: list[Connection] = []
 
     def check(self, groups: Sequence[Sequence[Job]], how: How, count: int) -> Found:

@@ -159,3 +159,27 @@ def test_processes_that_cannot_be_copied_find_the_same(tmp_path: Path) -> None:
     assert [each.stderr for each in done] == ["", ""]
     assert done[0].stdout.count("RL101") == 30 * 3
     assert done[1].stdout == done[0].stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits")
+@pytest.mark.parametrize(("files", "jobs", "status"), [(64, "1", 1), (64, "100", 2), (10, "3", 1)])
+def test_a_system_that_gives_too_little_is_told_of(
+    files: int, jobs: str, status: int, tmp_path: Path
+) -> None:
+    """What can be done with few open files is done; else it is said what to do."""
+    import resource
+
+    write_project(tmp_path, 1)
+    command = [sys.executable, "-m", "rlint", "check", "--no-cache", "--quiet", "--jobs", jobs]
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)),
+    )
+    assert (done.returncode, "RL101" in done.stdout) == (status, status == 1)
+    said = "rlint: error: no worker processes can be started: Too many open files; try `--jobs 1`\n"
+    assert done.stderr == (said if status == 2 else "")

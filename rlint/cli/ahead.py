@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,21 +14,24 @@ if TYPE_CHECKING:
 
 _CHECKING = "rlint.group_checks"
 """What takes as long to import as all else takes until there is something to check."""
+_MOST = 100
+"""Processes that are provided for: for each, two files are open until their number is known."""
 
 
 @contextmanager
 def workers_ahead(work: Work) -> Iterator[Workers | None]:
     """Processes for a run whose files are not known yet; None where they would come to nothing."""
-    most = work.settings.jobs or os.cpu_count() or 1
+    most = min(work.settings.jobs or os.cpu_count() or 1, _MOST)
     if most == 1 or not _is_plain_check(work) or _has_results(work) or _CHECKING in sys.modules:
         yield None
         return
-    from rlint.workers import FORKS, Workers
+    from rlint.workers import FORKS, NoWorkersError, Workers
 
-    if not FORKS:
-        yield None
-        return
-    with closing(Workers(most, work.settings.codes)) as workers:
+    try:
+        workers = Workers(most, work.settings.codes) if FORKS else None
+    except NoWorkersError:  # once there is something to check, fewer may do, or it is told
+        workers = None
+    with closing(workers) if workers is not None else nullcontext():
         yield workers
 
 
