@@ -63,7 +63,7 @@ def project_files(targets: Sequence[Path], look: Callable[[Path], Glance]) -> li
         if name not in seen:
             seen[name] = project_root(path) or path.parent
             roots.setdefault(seen[name])
-    outermost = [root for root in roots if not any(other in root.parents for other in roots)]
+    outermost = [root for root in roots if roots.keys().isdisjoint(root.parents)]
     found: list[Path] = []
     for root in sorted(outermost):
         others = (path for path in _python_files(root, deep=_is_marked(str(root))) if path not in checked)
