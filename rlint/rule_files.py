@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_DECLARED = regex(r"    (\w+)(?::[^=]+)? = (True|False)")
+_DECLARED = regex(r"    (\w+)(?::[^=]+)? = (True|False|\((?:\"[\w:]+\",? ?)+\))")
 _OUTERMOST = regex(r"^\S.*", re.MULTILINE)
 
 
@@ -60,8 +60,10 @@ def declared(path: Path, name: str) -> object:
     return None
 
 
-def _plainly_declared(text: str, name: str) -> bool | None:
-    """The truth value that a line in a class says of `name`, told without parsing, if that can be."""
+def _plainly_declared(text: str, name: str) -> object:
+    """The truth value or the texts that a line in a class says of `name`, told without parsing the file, if
+    that can be.
+    """
     lines = [line for line in text.splitlines() if name in line]
     found = [match for line in lines if (match := _DECLARED.fullmatch(line)) and match[1] == name]
     if len(found) != 1:
@@ -69,9 +71,9 @@ def _plainly_declared(text: str, name: str) -> bool | None:
     before = text[: text.index(found[0][0])]
     outermost = _OUTERMOST.findall(before)
     is_text = before.count('"""') % 2 or "'''" in before
-    return (
-        None if is_text or not outermost or not outermost[-1].startswith("class ") else found[0][2] == "True"
-    )
+    if is_text or not outermost or not outermost[-1].startswith("class "):
+        return None
+    return ast.literal_eval(found[0][2])
 
 
 def page(path: Path) -> str:

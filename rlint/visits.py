@@ -37,11 +37,11 @@ class Visits:
     def _calls_of(self, names: Collection[str], *, is_cold: bool) -> list[ast.AST]:
         """The calls of what bears one of several names, in source order: the first of equals counts."""
         every = self._site.calls_by_name
+        called = every.keys() & names
         calls: list[ast.AST] = []
-        for name in names:
-            if name in every:
-                calls += every[name] if is_cold else self._warm(name)
-        return sorted(set(calls), key=place_in_order) if len(names) > 1 else calls
+        for name in called:
+            calls += every[name] if is_cold else self._warm(name)
+        return sorted(set(calls), key=place_in_order) if len(called) > 1 else calls
 
     def _warm(self, name: str) -> list[ast.AST]:
         known = self._warm_calls.get(name)

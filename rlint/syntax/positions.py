@@ -54,6 +54,8 @@ class Positions:
         """Start and end offset of a node that has a position. Enclosing parentheses are not part of it."""
         line, column = node.lineno, node.col_offset  # type: ignore[attr-defined]
         end_line, end_column = node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
+        if self._ascii and end_line <= len(self.starts):
+            return self.starts[line - 1] + column, self.starts[end_line - 1] + end_column
         return self.offset(line, column), self.offset(end_line, end_column)
 
     def position(self, offset: int) -> Position:
