@@ -28,6 +28,8 @@ class Front:
 
 def front_of(node: ast.AST, site: Site) -> Front | None:
     """`x.insert(0, value)` or `x = [value] + x`."""
+    if isinstance(node, ast.Assign) and not isinstance(node.value, ast.BinOp):
+        return None
     match node:
         case ast.Call(
             func=ast.Attribute(value=(ast.Name() | ast.Attribute()) as held, attr="insert"),

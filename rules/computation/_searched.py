@@ -17,6 +17,7 @@ from rlint.rules.computation._regex_displays import outdented
 _SETS = frozenset({"builtins.set", "builtins.frozenset"})
 _FEWEST = 3
 """Fewer items than this are built as fast as a global name is read."""
+_MAY_COLLECT = (ast.Call, ast.List, ast.Set, ast.Dict)
 _FEWEST_IN_LIST = 8
 
 
@@ -36,14 +37,15 @@ class Searched:
 
 def bound(statement: ast.Assign | ast.AnnAssign, site: Site) -> Searched | None:
     """The collection that a statement binds to a local variable which is only searched."""
+    value = statement.value
+    if not isinstance(value, _MAY_COLLECT):
+        return None
     match statement:
         case ast.Assign(targets=[ast.Name() as target]) | ast.AnnAssign(target=ast.Name() as target):
-            pass
+            what = _collection(value, site)
         case _:
             return None
-    value = statement.value
-    what = _collection(value, site) if value is not None else ""
-    if value is None or not what:
+    if not what:
         return None
     scope = site.scope(target)
     if not scope.is_function or target.id in scope.globals | scope.nonlocals:

@@ -108,21 +108,20 @@ class RepeatedStringWork(Rule):
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for work on text, or for the building of a collection, that was done already."""
-        match node:
-            case ast.Call(func=ast.Attribute()):
+        found: _searched.Searched | None = None
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            found = _searched.bound(node, site)
+        elif isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute):
                 yield from self.check_text(node, site)
-            case ast.Compare(comparators=[*_, ast.Call()]):
-                if site.heat_of(node).level is Heat.HOT:
-                    for call, edit in _searched.membership(node, site):
-                        yield self._set_of_constants(call, edit, site)
-            case ast.Dict(keys=[_, *_]):
-                found = _searched.in_place(node, site)
-                if found is not None and not _text_work.is_dwarfed(node, site):
-                    yield self._collection(node, found, site)
-            case ast.Assign() | ast.AnnAssign():
-                found = _searched.bound(node, site)
-                if found is not None and not _text_work.is_dwarfed(node, site):
-                    yield self._collection(node, found, site)
+        elif isinstance(node, ast.Compare):
+            if isinstance(node.comparators[-1], ast.Call) and site.heat_of(node).level is Heat.HOT:
+                for call, edit in _searched.membership(node, site):
+                    yield self._set_of_constants(call, edit, site)
+        elif isinstance(node, ast.Dict) and node.keys:
+            found = _searched.in_place(node, site)
+        if found is not None and not _text_work.is_dwarfed(node, site):
+            yield self._collection(node, found, site)
 
     def check_text(self, call: ast.Call, site: Site) -> Iterator[Finding]:
         """The same method on the same text, further down or in each pass of a loop."""

@@ -119,12 +119,12 @@ class WeightCompareOnSync(Rule):
 
 def _parts(statement: ast.stmt) -> tuple[ast.expr | None, str]:
     """The expression of a statement that may compare, and the variable that gets the result."""
-    if isinstance(statement, ast.Expr):
-        return statement.value, ""
-    if isinstance(statement, ast.If):
-        return statement.test, ""
     if isinstance(statement, ast.Assign):
         target = statement.targets[0] if len(statement.targets) == 1 else None
+    elif isinstance(statement, ast.Expr):
+        return statement.value, ""
+    elif isinstance(statement, ast.If):
+        return statement.test, ""
     else:
         assert isinstance(statement, (ast.AnnAssign, ast.AugAssign))
         target = statement.target
