@@ -62,7 +62,7 @@ class AutogradHere:
         place: ast.AST | None = self.tree.wholes.of(node)
         while place is not None and not isinstance(place, ast.stmt):
             place = parents.get(place)
-            if place.__class__ is ast.Lambda:
+            if type(place) is ast.Lambda:
                 return Autograd.UNKNOWN
         return self._at(place)
 

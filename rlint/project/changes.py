@@ -347,9 +347,9 @@ class _Watched:
 
 def _does_something(node: ast.AST) -> bool:
     """May running this node, its children left out, change anything at all?"""
-    kind = node.__class__
+    kind = type(node)
     if kind in _PLACES:
-        return node.ctx.__class__ is not ast.Load  # type: ignore[attr-defined]
+        return type(node.ctx) is not ast.Load  # type: ignore[attr-defined]
     return kind in _DOING
 
 

@@ -127,7 +127,7 @@ class Conditions:
         if known is None:
             parent = self.tree.parents[statement]
             known = self._left_before(statement, parent)
-            if parent.__class__ not in _OUTERMOST:
+            if type(parent) not in _OUTERMOST:
                 known = (*known, *self._around(statement, parent))
             self._known[statement] = known
         return known

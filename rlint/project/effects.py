@@ -120,7 +120,7 @@ class Effects:
             return Effect(Level.EFFECTS, f"`{function.name}` rebinds a name outside itself"), ()
         has_hidden = bool(self.hidden.named)
         for node in _running_in(function, None if has_hidden else _MAY_DO):
-            kind = node.__class__
+            kind = type(node)
             if isinstance(node, ast.Call):
                 own, path = self._call(node, by_caller=True)
                 if has_hidden:
@@ -162,7 +162,7 @@ class Effects:
             hidden = self.hidden.effect(node)
             if hidden.level is Level.EFFECTS:
                 return hidden
-        look = self._LOOKS.get(node.__class__)
+        look = self._LOOKS.get(type(node))
         return look(self, node) if look is not None else PURE
 
     def _of_suspension(self, _: ast.Yield | ast.YieldFrom | ast.Await) -> Effect:
@@ -420,5 +420,5 @@ def _running_in(function: Function, types: Container[type[ast.AST]] | None) -> I
         if not _RUN_LATER.isdisjoint(map(type, nodes)):
             nodes = running(statement)
         if types is not None:
-            nodes = [node for node in nodes if node.__class__ in types]
+            nodes = [node for node in nodes if type(node) in types]
         yield from sorted(nodes, key=end_in_order, reverse=True)

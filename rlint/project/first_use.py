@@ -18,7 +18,7 @@ def made_before(function: Function, statement: ast.stmt) -> bool:
     for earlier in function.body:
         if earlier is statement:
             return False
-        if earlier.__class__ is ast.If:
+        if type(earlier) is ast.If:
             assert isinstance(earlier, ast.If)
             if isinstance(earlier.body[-1], ast.Return) and not earlier.orelse:
                 kept = _asked_for(earlier.test)

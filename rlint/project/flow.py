@@ -262,7 +262,7 @@ class _Variable:
         return known
 
     def _always_bound_by(self, statement: ast.AST) -> bool:
-        if statement.__class__ in _SIMPLE and statement in self._homes:
+        if type(statement) in _SIMPLE and statement in self._homes:
             return True
         if isinstance(statement, ast.If):
             return bool(statement.orelse) and all(
@@ -329,7 +329,7 @@ def _passed_in(outer: ast.AST, inner: ast.AST, block: list[ast.stmt] | None) -> 
         yield from outer.body
         if block is outer.finalbody:
             yield from (*outer.handlers, *outer.orelse)
-        elif block is None and outer.__class__ is not ast.Try:  # several handlers of `except*` may run
+        elif block is None and type(outer) is not ast.Try:  # several handlers of `except*` may run
             yield from itertools.takewhile(lambda handler: handler is not inner, outer.handlers)
     elif isinstance(outer, ast.ExceptHandler) and outer.name:
         yield outer

@@ -128,7 +128,7 @@ class GradientSummaries:
 def _lets_end(node: Function) -> bool:
     """Does anything in a function let a gradient end?"""
     for part in below(node):
-        kind = part.__class__
+        kind = type(part)
         if kind is ast.Attribute and part.attr in _ENDING:  # type: ignore[attr-defined]
             return True
         if kind is ast.Name and part.id in _ENDING:  # type: ignore[attr-defined]

@@ -105,16 +105,16 @@ class Caps:
                 break
             parent = self.tree.parents.get(child)
             passed.append((child, self._between(child, parent)))
-            child = None if parent.__class__ in _STARTS else parent
+            child = None if type(parent) in _STARTS else parent
         for inner, own in reversed(passed):
             cap = self._known[inner] = min(cap, own)
         return cap
 
     def _between(self, child: ast.AST, parent: ast.AST | None) -> Heat:
         """How hot a part of a node can be, compared with the node."""
-        if parent is None or parent.__class__ not in _LIMITS:
+        if parent is None or type(parent) not in _LIMITS:
             return Heat.HOT
-        if parent.__class__ in _STARTS:
+        if type(parent) in _STARTS:
             made = (
                 isinstance(parent, FUNCTIONS) and isinstance(child, ast.stmt) and made_before(parent, child)
             )
@@ -222,9 +222,9 @@ def calls_like(is_meant: Callable[[str], object], tree: Tree) -> list[ast.Call]:
 
 def last_name(expression: ast.AST) -> str | None:
     """The last name in an access: `done` of `self.done`, `dones` of `dones.any()` or `dones[i]`."""
-    if expression.__class__ is ast.Name:
+    if type(expression) is ast.Name:
         return expression.id
-    if expression.__class__ is ast.Attribute:
+    if type(expression) is ast.Attribute:
         return expression.attr
     match expression:
         case ast.Call(func=ast.Attribute(value=owner, attr="any" | "all" | "item")):

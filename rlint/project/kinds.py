@@ -57,7 +57,7 @@ class Kinds(CallKinds, DisplayKinds):
         known = self._cache.get(expression)
         if known is not None:
             return known
-        handler = self._HANDLERS.get(expression.__class__)
+        handler = self._HANDLERS.get(type(expression))
         if handler is None or self._depth > _DEPTH:
             return UNKNOWN
         self._cache[expression] = UNKNOWN  # a value that depends on itself is unknown

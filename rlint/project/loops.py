@@ -106,7 +106,7 @@ class Loops:
                     found += known
                     break
                 passed.append((child, len(found)))
-            if parent.__class__ not in _REPEATS_OR_LEAVES:
+            if type(parent) not in _REPEATS_OR_LEAVES:
                 child, grandchild = parent, child
                 continue
             if parent.__class__ in _RUN_LATER and child not in _outside(parent):

@@ -47,7 +47,7 @@ class Names:
         known = self._cache.get(expression, _UNSEEN)
         if known is not _UNSEEN:
             return known
-        if expression.__class__ not in _NAMING:
+        if type(expression) not in _NAMING:
             return None
         result = self._resolve(expression, _ALIAS_DEPTH)
         if result is not None:

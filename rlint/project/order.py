@@ -182,7 +182,7 @@ class Order:
     def _ordered(self, node: ast.AST) -> list[_Child]:
         known = self._children.get(node)
         if known is None:
-            if node.__class__ in _OTHERWISE:
+            if type(node) in _OTHERWISE:
                 known = list(_ordered(node))
             else:
                 known = [(child, True) for child in children(node)]

@@ -64,7 +64,7 @@ class Pacing:
         if statement not in self._beside:
             self._judge(self.tree.block(statement)[0])
         beside = self._beside[statement]
-        if beside is not None or parent.__class__ in _OUTERMOST:
+        if beside is not None or type(parent) in _OUTERMOST:
             return beside
         if isinstance(parent, LOOPS):
             return None if self.tree.block(statement)[0] is parent.body else False
@@ -78,7 +78,7 @@ class Pacing:
         """What the other statements of a block say of each: that a gradient step is taken beside it, or
         that the pass is often left before it.
         """
-        if ast.If not in {statement.__class__ for statement in block} and self._stepping.isdisjoint(block):
+        if ast.If not in {type(statement) for statement in block} and self._stepping.isdisjoint(block):
             self._beside.update(dict.fromkeys(block))
             return
         state: bool | None = None

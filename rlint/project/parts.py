@@ -105,7 +105,7 @@ class Parts:
             if len(self._open) > _DEPTH:
                 return (UNKNOWN,)
             # what is read again while it is being read adds nothing
-            known = tuple(self._of(expression)) if expression.__class__ not in _NO_NETWORKS else ()
+            known = tuple(self._of(expression)) if type(expression) not in _NO_NETWORKS else ()
             known = self._known[expression] = known if len(known) < 2 else tuple(dict.fromkeys(known))
         return known
 

@@ -183,7 +183,7 @@ class Repeats:
                     value = getattr(node, name, None)
                     if isinstance(value, ast.AST):
                         value = self._number(value)
-                    elif value.__class__ is list:
+                    elif type(value) is list:
                         value = tuple([self._number(v) if isinstance(v, ast.AST) else v for v in value])
                     parts.append(value)
                 shape = tuple(parts)
@@ -242,7 +242,7 @@ def _key(node: ast.expr) -> tuple[object, ...]:
 
 def _sign(node: ast.expr) -> object:
     """A part of what an expression reads. Names of its own variables are none: those may differ."""
-    kind = node.__class__
+    kind = type(node)
     if kind is ast.Name:
         return node.id  # type: ignore[attr-defined]
     if kind is ast.Attribute:
@@ -260,4 +260,4 @@ def _word(node: ast.expr) -> object:
     """The last word of what is called or looked into."""
     if isinstance(node, ast.Attribute):
         return node.attr
-    return node.id if isinstance(node, ast.Name) else node.__class__
+    return node.id if isinstance(node, ast.Name) else type(node)

@@ -124,7 +124,7 @@ def remembers(function: Function, knowledge: Knowledge) -> bool:
 
 def watches_others(function: Function, knowledge: Knowledge) -> bool:
     """Does a function of this file look at what others change: a file, a queue, a shared value?"""
-    looked_at = (node for node in _body(function) if node.__class__ in _LOOKS)
+    looked_at = (node for node in _body(function) if type(node) in _LOOKS)
     return any(looks_outside(node, knowledge) for node in looked_at)
 
 
@@ -165,7 +165,7 @@ def is_cheap(call: ast.Call, knowledge: Knowledge) -> bool | None:
 
 
 def _is_work(node: ast.AST, knowledge: Knowledge) -> bool:
-    if node.__class__ in _REPEATS:
+    if type(node) in _REPEATS:
         return True
     if not isinstance(node, ast.Call):
         return False

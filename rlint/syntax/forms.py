@@ -8,7 +8,7 @@ import ast
 def argument_count(call: ast.Call) -> int | None:
     """How many arguments a call has; None where stars hide it."""
     for value in call.args:
-        if value.__class__ is ast.Starred:
+        if type(value) is ast.Starred:
             return None
     for keyword in call.keywords:
         if keyword.arg is None:

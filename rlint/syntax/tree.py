@@ -177,7 +177,7 @@ class Tree:
             known["_order"] = order
             order.append(node)
             scope_of[node] = scope
-            same_kind, parts, binder = kinds[node.__class__]
+            same_kind, parts, binder = kinds[type(node)]
             same_kind.append(node)
             if binder is not None:
                 scope = binder(self, node, scope) or scope
@@ -187,7 +187,7 @@ class Tree:
             holders.append((known, stack[-1][0]))
             for name in parts:
                 value = known.get(name)
-                if value.__class__ is list_type:
+                if type(value) is list_type:
                     for child in reversed(value):
                         if isinstance(child, ast_type):
                             parents[child] = node

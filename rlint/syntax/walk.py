@@ -120,9 +120,9 @@ def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below a node, in source order; operators and contexts are left out."""
     found: list[ast.AST] = []
     fields = node.__dict__
-    for name in PARTS[node.__class__]:
+    for name in PARTS[type(node)]:
         value = fields.get(name)
-        if value.__class__ is list:
+        if type(value) is list:
             if name in _MIXED:
                 found += [child for child in value if isinstance(child, ast.AST)]
             else:
@@ -142,5 +142,5 @@ def running(part: ast.AST) -> list[ast.AST]:
     while position < end:
         node = order[position]
         found.append(node)
-        position = node.__dict__["_end"] if node.__class__ in _DEFINITIONS else position + 1
+        position = node.__dict__["_end"] if type(node) in _DEFINITIONS else position + 1
     return found

@@ -55,7 +55,7 @@ class Wholes:
         while whole is None:
             passed.append(node)
             parent = parents.get(node)
-            if parent is None or parent.__class__ not in _RUNS_WITH_PARTS:
+            if parent is None or type(parent) not in _RUNS_WITH_PARTS:
                 whole = node
             else:
                 node = parent

@@ -58,9 +58,9 @@ class Written:
     @cached_property
     def attribute_stores(self) -> list[ast.Attribute]:
         """The attributes that are set or deleted."""
-        return [node for node in self._tree.of_type(ast.Attribute) if node.ctx.__class__ is not ast.Load]
+        return [node for node in self._tree.of_type(ast.Attribute) if type(node.ctx) is not ast.Load]
 
     @cached_property
     def item_stores(self) -> list[ast.Subscript]:
         """The items that are set or deleted."""
-        return [node for node in self._tree.of_type(ast.Subscript) if node.ctx.__class__ is not ast.Load]
+        return [node for node in self._tree.of_type(ast.Subscript) if type(node.ctx) is not ast.Load]
