@@ -19,13 +19,11 @@ _blocks_before_collection = FEWEST_BLOCKS
 
 
 class Garbage:
-    """What the work on files leaves behind, told by how much source they have. `young` is collected sooner,
-    and among what was made since the last time alone.
+    """What the work on groups of files leaves behind, told by how much source they have. A file that is done
+    with is taken apart, and leaves next to nothing.
     """
 
-    def __init__(self, *, young: bool = False) -> None:
-        self._most = _COLLECTED_BYTES // 3 if young else _COLLECTED_BYTES
-        self._generation = 0 if young else 2
+    def __init__(self) -> None:
         self._left = 0
 
     def add(self, size: int) -> None:
@@ -34,8 +32,8 @@ class Garbage:
 
     def collect(self) -> None:
         """Free what is left, if it is much."""
-        if self._left > self._most:
-            gc.collect(self._generation)
+        if self._left > _COLLECTED_BYTES:
+            gc.collect()
             self._left = 0
 
 

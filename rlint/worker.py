@@ -14,7 +14,6 @@ from rlint import registry, suppress
 from rlint.doubts import doubted
 from rlint.files import Source, read_source
 from rlint.findings import Finding, Problem
-from rlint.garbage import Garbage
 from rlint.project.alike import Alike
 from rlint.project.knowledge import Knowledge
 from rlint.project.linked import Linked
@@ -49,7 +48,6 @@ class Worker:
         self._comments: dict[str, suppress.Suppressions] = {}  # of files that no rule looks at
         self._families = {entry.code.rstrip("0123456789") for entry in registry.catalogue()}
         self._kept = 0
-        self._garbage = Garbage(young=True)  # a little of what a file makes waits for the collector
 
     def summarise(self, jobs: Iterable[Job], kept: KeptSummaries | None = None) -> dict[str, ModuleSummary]:
         """Read and parse files; give their summaries by name, those that are kept where there are any.
@@ -96,8 +94,6 @@ class Worker:
                 self._knowledge[job.name] = knowledge
             else:
                 knowledge.release()
-            self._garbage.add(size)
-            self._garbage.collect()
         return summaries
 
     def check(
@@ -138,8 +134,6 @@ class Worker:
                     with questions.stand_in(name) if questions is not None else nullcontext(linked) as known:
                         result = self._check(job, known, rules, ignore_suppressions=ignore_suppressions)
                     results.append(result)
-                    self._garbage.add(job.size)
-                    self._garbage.collect()
         if unusable:
             problems = _unusable(unusable)
             results = [replace(result, problems=(*result.problems, *problems)) for result in results]
