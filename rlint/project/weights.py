@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from rlint.frozen import frozen
 from rlint.project.guards import calls_like, last_name
 from rlint.project.kind import Tag
+from rlint.regex import regex
 from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
 
@@ -35,6 +37,9 @@ _KEEP_THE_VALUE = frozenset(
 )
 _REFERENCE = frozenset({"ref", "reference"})
 _COPYING = frozenset("soft hard polyak copy sync update ema blend average track".split())
+# most names hold none of the words, not even as a part of one
+_MAY_TELL_OF_FOLLOWER = regex("|".join(sorted(_FOLLOWER)), re.IGNORECASE)
+_MAY_TELL_OF_COPY = regex("|".join(sorted(_COPYING)), re.IGNORECASE)
 _MAKES_A_DICT = frozenset({"builtins.dict", "collections.OrderedDict"})
 _COPIES = frozenset({"torch.clone", "copy.deepcopy"})
 _HARMLESS = ("prints", "logs", "reads the clock")
@@ -241,13 +246,25 @@ def is_network(expression: ast.expr, site: Site) -> bool:
     return site.is_asked_for_weights(expression)
 
 
-def may_have_followers(site: Site) -> bool:
-    """May anything in the file be a `called_follower`?"""
-    if site.attribute_uses("load_state_dict") or site.attribute_uses("parameters"):
-        return True
-    if any(beginning in site.tree.text for beginning in ("ref", "Ref", "REF", "REf")):
-        return True
-    return bool(site.once(_copying_calls, site.tree.module))
+def may_follow(access: ast.expr, site: Site) -> bool:
+    """Can an access, or what it is a part of, be a `called_follower`, as far as the names in it tell?"""
+    part = access
+    while True:
+        match part:
+            case ast.Attribute(value=owner, attr=name):
+                if _tells_of_follower(name):
+                    return True
+                part = owner
+            case ast.Name(id=name):
+                return _tells_of_follower(name) or name in site.once(_loop_variables, site.tree.module)
+            case _:
+                return not words_of(part, site).isdisjoint(_FOLLOWER)
+
+
+def _loop_variables(_: ast.Module, site: Site) -> frozenset[str]:
+    """The names of all that the loops of the file bind, which go by what is run over."""
+    loops: list[ast.For | ast.AsyncFor] = [*site.tree.of_type(ast.For), *site.tree.of_type(ast.AsyncFor)]
+    return frozenset(part.id for loop in loops for part in below(loop.target) if isinstance(part, ast.Name))
 
 
 def called_follower(network: ast.expr, site: Site) -> bool:
@@ -268,7 +285,14 @@ def called_follower(network: ast.expr, site: Site) -> bool:
 
 def _copying_calls(_: ast.Module, site: Site) -> list[ast.Call]:
     """The calls of the file that copy something, as their names tell."""
-    return calls_like(lambda name: name == "deepcopy" or _split(name) & _COPYING, site.tree)
+    return calls_like(_tells_of_copy, site.tree)
+
+
+@lru_cache(maxsize=4096)
+def _tells_of_copy(name: str) -> bool:
+    if _MAY_TELL_OF_COPY.search(name) is None:
+        return False
+    return name == "deepcopy" or not _split(name).isdisjoint(_COPYING)
 
 
 def _is_copied_in_pairs(use: ast.Attribute, site: Site) -> bool:
@@ -349,6 +373,11 @@ def _iterated_names(iterable: ast.expr, path: tuple[int, ...], site: Site) -> It
                     yield from _names_in(element.elts[path[0]], site)
         case ast.Call(func=ast.Attribute(attr="items" | "values")) | ast.Name() | ast.Attribute():
             yield from _names_in(iterable, site)
+
+
+@lru_cache(maxsize=4096)
+def _tells_of_follower(name: str) -> bool:
+    return _MAY_TELL_OF_FOLLOWER.search(name) is not None and not _split(name).isdisjoint(_FOLLOWER)
 
 
 @lru_cache(maxsize=4096)

@@ -221,11 +221,11 @@ def _unless_empty(node: ast.expr, looked_at: ast.expr, site: Site) -> ast.AST:
     """The call, or the condition around it that only asks whether there are items: `mean(x) if x else 0`."""
     anchor: ast.AST = node
     child: ast.AST = node
-    shape = ast.dump(looked_at)
     for parent in site.ancestors(node):
         if isinstance(parent, (*LOOPS, *FUNCTIONS)):
             break
         if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
+            shape = ast.dump(looked_at)
             if not any(ast.dump(part) == shape for part in below(parent.test)):
                 break
             anchor = parent

@@ -84,13 +84,12 @@ def blends_in(loop: Loop, site: Site) -> list[Blend]:
 
 def _statements(block: list[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in block:
-        match statement:
-            case ast.If() | ast.Try():
-                yield from _statements([*statement.body, *statement.orelse])
-            case ast.With():
-                yield from _statements(statement.body)
-            case _:
-                yield statement
+        if isinstance(statement, (ast.Expr, ast.Assign)):
+            yield statement  # no other blends
+        elif isinstance(statement, (ast.If, ast.Try)):
+            yield from _statements([*statement.body, *statement.orelse])
+        elif isinstance(statement, ast.With):
+            yield from _statements(statement.body)
 
 
 def _blend_of(node: ast.stmt | ast.expr, loop: Loop, site: Site) -> Blend | None:

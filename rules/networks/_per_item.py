@@ -17,7 +17,7 @@ from rlint.regex import regex
 from rlint.rules.networks._one_row import is_indexed, is_sample
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.tree import FUNCTIONS, LOOPS
-from rlint.syntax.walk import below, children
+from rlint.syntax.walk import below, children, is_in
 
 _ARRAYS = (Tag.TENSOR, Tag.NDARRAY)
 _TOKENS = regex(r"token|prompt|text|sentence|input_ids|graph|word", re.IGNORECASE)
@@ -50,7 +50,6 @@ class _Input:
         self.items = items_of(loop, site.qualified)
         self.parts: list[ast.expr] = []
         self.found: dict[str, Item] = {}
-        self._inside = {id(node) for node in below(loop)}
 
     def follow(self, value: ast.expr, depth: int) -> bool:
         """Take in an expression and what its names stand for. False where it may hang on an earlier pass,
@@ -108,7 +107,7 @@ class _Input:
         return self.follow(binding.value, depth - 1)
 
     def _is_inside(self, binding: Binding) -> bool:
-        return id(binding.node) in self._inside
+        return is_in(binding.node, self.loop)
 
     def _binds(self, binding: Binding) -> bool:
         """Is it the loop itself that binds, rather than one within it?"""

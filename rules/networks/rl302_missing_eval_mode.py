@@ -61,12 +61,14 @@ the network stays in evaluation mode. There is no fix where the loop returns or 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
 from rlint.project.kind import Tag
 from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
+from rlint.regex import regex
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.syntax.tree import Function
 from rlint.syntax.walk import below
@@ -78,6 +80,7 @@ DATA = EVALUATES | {"holdout", "heldout"}
 LEARNS = frozenset("train training fit learn update optimize optimise finetune calibrate".split())
 ENDS = ("loader", "set", "data", "dataset", "iter", "batches", "dl")
 MEANT = frozenset("mc uncertainty bayesian stochastic epistemic ensemble".split())
+_MAY_MEAN_DATA = regex("|".join(sorted(DATA)), re.IGNORECASE)  # most names hold none of the words
 REASON = (
     "what the network gives changes, as it should; and all its parts have one mode afterwards, "
     "even where some were in another before"
@@ -169,16 +172,16 @@ def may_evaluate(function: Function | None, site: Site) -> bool:
     loops = site.knowledge.loops.of_function.get(function)
     if loops is None:
         return False  # a network is evaluated in a loop
-    words = words_in(function.name) if function is not None else frozenset()
-    if words & MEANT or words & LEARNS:
+    if not (function is not None and means_evaluation(function.name)) and not any(map(is_over_data, loops)):
         return False
-    return not words.isdisjoint(EVALUATES) or any(map(is_over_data, loops))
+    words = words_in(function.name) if function is not None else frozenset()
+    return words.isdisjoint(MEANT) and words.isdisjoint(LEARNS)
 
 
 def evaluates(call: ast.Call, loops: list[AnyLoop], site: Site) -> bool:
     """Do these loops of a function that may evaluate do so, and not learn?"""
     function = site.function(call)
-    by_name = function is not None and not words_in(function.name).isdisjoint(EVALUATES)
+    by_name = function is not None and means_evaluation(function.name)
     if not by_name and not any(map(is_over_data, loops)):
         return False
     learning = [call for name in ("backward", "train") for call in site.calls_named(name, function)]
@@ -187,7 +190,19 @@ def evaluates(call: ast.Call, loops: list[AnyLoop], site: Site) -> bool:
 
 def is_over_data(loop: AnyLoop) -> bool:
     """Does a loop run over data that are named after evaluation?"""
-    return any(words_in(name) & DATA for name in iterated(loop))
+    return any(map(means_data, iterated(loop)))
+
+
+@lru_cache(maxsize=4096)
+def means_data(name: str) -> bool:
+    """Is something named after the data of an evaluation?"""
+    return _MAY_MEAN_DATA.search(name) is not None and not words_in(name).isdisjoint(DATA)
+
+
+@lru_cache(maxsize=4096)
+def means_evaluation(name: str) -> bool:
+    """Is something named after an evaluation?"""
+    return _MAY_MEAN_DATA.search(name) is not None and not words_in(name).isdisjoint(EVALUATES)
 
 
 def iterated(loop: AnyLoop) -> Iterator[str]:

@@ -79,7 +79,7 @@ from rlint.project.autograd import Autograd
 from rlint.project.kind import Tag
 from rlint.project.outlets import Outlet
 from rlint.project.site import Site
-from rlint.project.weights import called_follower, is_network, may_have_followers
+from rlint.project.weights import called_follower, is_network, may_follow
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.networks._no_grad import calls_in, joined, loses_gradient, under_no_grad, value_of
 from rlint.syntax.walk import below
@@ -94,11 +94,6 @@ class AttachedTarget(Rule):
     heat = Heat.WARM
     visits = (ast.Call,)
     triggers = ("target", "Target", "tgt", "old", "prev", "frozen", "ref", "lag", "trg", "targ")
-
-    def concerns(self, site: Site) -> bool:
-        """Only where networks may be kept behind others."""
-        followed: bool = may_have_followers(site)
-        return followed
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
@@ -144,6 +139,8 @@ def network_of(call: ast.Call, site: Site) -> ast.expr | None:
 
 def is_attached(call: ast.Call, site: Site) -> bool:
     """Does a call run a target network so that gradients of its weights are computed for nothing?"""
+    if not may_follow(call.func, site):
+        return False
     network = network_of(call, site)
     if network is None or not called_follower(network, site):
         return False

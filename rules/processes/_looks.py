@@ -104,8 +104,8 @@ class Looks:
                     verdict = max(verdict, _Verdict.STATE)
                 case ast.Name(ctx=ast.Load()) if self._foreign(node) or self._carried(node):
                     return None
-                case ast.Name(ctx=ast.Load()) if self._shared(node):
-                    verdict = max(verdict, _Verdict.STATE)
+                case ast.Name(ctx=ast.Load()) if verdict < _Verdict.STATE and self._shared(node):
+                    verdict = _Verdict.STATE
         return verdict
 
     def _called(self, call: ast.Call) -> _Verdict | None:
