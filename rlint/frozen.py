@@ -80,12 +80,12 @@ def _made(cls: Class, methods: dict[str, Any]) -> Class:
     """The class anew, with a slot for each field and the methods that it has not written itself."""
     body = {name: value for name, value in cls.__dict__.items() if name not in ("__dict__", "__weakref__")}
     names = tuple(cls.__annotations__)
-    given = {name: body.pop(name, None) for name in names}
+    given = {name: body.pop(name, dataclasses.MISSING) for name in names}
     own = {name for name, value in body.items() if value is not None}
     body.update((name, method) for name, method in methods.items() if name not in own)
     body.setdefault("__repr__", _shown)
     body.update(
-        __init__=_write_on_first_use,
+        __init__=_written_on_first_use(given),
         __qualname__=cls.__qualname__,
         __slots__=names,
         __match_args__=tuple(name for name in names if getattr(given[name], "init", True)),
@@ -109,27 +109,30 @@ class _Fields:
         return fields
 
 
-def _write_on_first_use(self: Any, *arguments: Any, **named: Any) -> None:
-    """The `__init__` of a class until a value is made: it puts the real one in its place."""
-    cls = type(self)
-    cls.__init__ = _init_of(cls)
-    cls.__init__(self, *arguments, **named)
+def _written_on_first_use(given: dict[str, Any]) -> Callable[..., None]:
+    def __init__(self: Any, *arguments: Any, **named: Any) -> None:  # noqa: N807
+        cls = type(self)
+        cls.__init__ = _init_of(cls, given)
+        cls.__init__(self, *arguments, **named)
+
+    return __init__
 
 
-def _init_of(cls: Any) -> Any:
-    """What `dataclass` would have written."""
+def _init_of(cls: Any, given: dict[str, Any]) -> Any:
+    """What `dataclass` would have written, of the fields and what each is given in the class."""
     known: dict[str, Any] = {"missing": dataclasses.MISSING}
     parameters, lines = ["self"], []
-    for each in dataclasses.fields(cls):
-        name = value = each.name
-        otherwise = ""
-        if each.default_factory is not dataclasses.MISSING:
-            known[f"make_{name}"] = each.default_factory
-            otherwise, value = "missing", f"make_{name}() if {name} is missing else {name}"
-        elif each.default is not dataclasses.MISSING:
-            known[f"default_{name}"] = each.default
+    for name, default in given.items():
+        value, otherwise, is_parameter = name, "", True
+        if isinstance(default, dataclasses.Field):
+            is_parameter, factory, default = default.init, default.default_factory, default.default  # noqa: PLW2901
+            if factory is not dataclasses.MISSING:
+                known[f"make_{name}"] = factory
+                otherwise, value = "missing", f"make_{name}() if {name} is missing else {name}"
+        if default is not dataclasses.MISSING:
+            known[f"default_{name}"] = default
             otherwise = f"default_{name}"
-        if each.init:
+        if is_parameter:
             parameters.append(f"{name}={otherwise}" if otherwise else name)
             lines.append(f" self.{name} = {value}")
         elif otherwise:

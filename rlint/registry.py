@@ -259,7 +259,8 @@ def _make(entry: RuleEntry) -> Rule:
     except (Exception, SystemExit) as error:
         raise RlintError(f"{entry.path}: cannot be imported: {type(error).__name__}: {error}") from error
     file = getattr(module, "__file__", None)
-    if file is None or entry.path is None or not os.path.samefile(file, entry.path):
+    path = entry.path
+    if file is None or path is None or not (file == str(path) or os.path.samefile(file, path)):
         raise RlintError(f"{entry.path}: cannot be imported: `{entry.module}` is {file}, another file")
     rules = [
         value

@@ -22,7 +22,7 @@ _OUTERMOST = regex(r"^\S.*", re.MULTILINE)
 def source(path: Path) -> str:
     """Read a rule's file. Raises RlintError."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:
         raise RlintError(f"{path}: cannot be read: {error}") from error
 

@@ -37,6 +37,11 @@ class Suppressions:
         """Whether the file asks to be left alone as a whole."""
         return self._directives.skip_file
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the file has no such comments at all."""
+        return self._layout is None
+
     def hides(self, finding: Finding) -> bool:
         """Whether a comment hides `finding`; every comment that does counts as used from now on."""
         used = [request.hides(finding) for request in self._directives.requests]

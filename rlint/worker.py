@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -182,6 +181,8 @@ def _sorted_out(
     found: list[Finding], comments: suppress.Suppressions, job: Job
 ) -> tuple[list[Finding], tuple[Finding, ...]]:
     """The findings that no comment hides, with those about the comments themselves; and the hidden ones."""
+    if comments.is_empty:
+        return found, ()
     hidden = tuple(finding for finding in found if comments.hides(finding))
     shown = [finding for finding in found if finding not in hidden]
     known = {entry.code: entry.name for entry in registry.catalogue()}
@@ -275,6 +276,8 @@ def _findings(rule: Rule, site: Site, visits: Visits) -> list[Finding]:
 
 
 def _bug(name: str, doing: str, whose: str = "rlint") -> Problem:
+    import traceback
+
     last = traceback.format_exc().strip().splitlines()
     where = next((line.strip() for line in reversed(last) if line.strip().startswith("File ")), "")
     return Problem(
