@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rlint.frozen import frozen
 from rlint.project import facts
@@ -40,7 +40,6 @@ _MAY_HOLD_NETWORKS = frozenset(
     {Tag.UNKNOWN, Tag.NONE, Tag.MODULE, Tag.FUNCTION, Tag.CLASS, Tag.LIST, Tag.TUPLE, Tag.DICT, Tag.ITERATOR,
      Tag.INSTANCE}
 )  # fmt: skip
-_NO_NETWORKS = frozenset({ast.Constant, ast.Compare, ast.JoinedStr, ast.UnaryOp})
 _DROPOUT_OF = {"LSTM": 4, "GRU": 4, "RNN": 4, "MultiheadAttention": 2, "Transformer": 5,
                "TransformerDecoderLayer": 3, "TransformerEncoderLayer": 3}  # fmt: skip
 """Layers with dropout inside, and where its rate stands among the arguments (never read so far back)."""
@@ -105,36 +104,41 @@ class Parts:
             if len(self._open) > _DEPTH:
                 return (UNKNOWN,)
             # what is read again while it is being read adds nothing
-            known = tuple(self._of(expression)) if type(expression) not in _NO_NETWORKS else ()
+            look = self._LOOKS.get(type(expression))
+            known = tuple(look(self, expression)) if look is not None else ()
             known = self._known[expression] = known if len(known) < 2 else tuple(dict.fromkeys(known))
         return known
 
-    def _of(self, node: ast.expr) -> Iterator[Part]:
-        match node:
-            case ast.Name() | ast.Attribute():
-                yield from self._of_reference(node)
-            case ast.Call():
-                yield from self._of_call(node)
-            case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
-                yield from self._each(items)
-            case ast.Dict(values=items):
-                yield from self._each(items)
-            case ast.Starred(value=value) | ast.NamedExpr(value=value) | ast.Lambda(body=value):
-                yield from self.of(value)
-            case ast.IfExp(body=first, orelse=second):
-                yield from unsure(self._each([first, second]))
-            case ast.BoolOp(values=items):
-                yield from unsure(self._each(items))
-            case ast.BinOp(op=ast.Add() | ast.Mult(), left=left, right=right):
-                yield from self._each([left, right])
-            case ast.ListComp(elt=item) | ast.GeneratorExp(elt=item) | ast.SetComp(elt=item):
-                yield from self.of(item)
-            case ast.DictComp(value=item):
-                yield from self.of(item)
-            case ast.Subscript(value=value):
-                yield from unsure(self.of(value))
-            case ast.Await() | ast.Yield() | ast.YieldFrom():
-                yield UNKNOWN
+    def _of_display(self, node: ast.Tuple | ast.List | ast.Set) -> Iterator[Part]:
+        return self._each(node.elts)
+
+    def _of_dict(self, node: ast.Dict) -> Iterator[Part]:
+        return self._each(node.values)
+
+    def _of_value(self, node: ast.Starred | ast.NamedExpr | ast.DictComp) -> Iterator[Part]:
+        return iter(self.of(node.value))
+
+    def _of_lambda(self, node: ast.Lambda) -> Iterator[Part]:
+        return iter(self.of(node.body))
+
+    def _of_choice(self, node: ast.IfExp) -> Iterator[Part]:
+        return unsure(self._each([node.body, node.orelse]))
+
+    def _of_alternatives(self, node: ast.BoolOp) -> Iterator[Part]:
+        return unsure(self._each(node.values))
+
+    def _of_operation(self, node: ast.BinOp) -> Iterator[Part]:
+        joins = isinstance(node.op, (ast.Add, ast.Mult))
+        return self._each([node.left, node.right]) if joins else iter(())
+
+    def _of_comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Iterator[Part]:
+        return iter(self.of(node.elt))
+
+    def _of_item(self, node: ast.Subscript) -> Iterator[Part]:
+        return unsure(self.of(node.value))
+
+    def _of_suspension(self, _: ast.Await | ast.Yield | ast.YieldFrom) -> Iterator[Part]:
+        return iter((UNKNOWN,))
 
     def _each(self, nodes: Iterable[ast.expr]) -> Iterator[Part]:
         for node in nodes:
@@ -339,6 +343,31 @@ class Parts:
             for keyword in call.keywords
         ]
         return tuple(found)
+
+    _LOOKS: ClassVar[dict[type[ast.AST], Callable[..., Iterator[Part]]]] = {
+        ast.Attribute: _of_reference,
+        ast.Await: _of_suspension,
+        ast.BinOp: _of_operation,
+        ast.BoolOp: _of_alternatives,
+        ast.Call: _of_call,
+        ast.Dict: _of_dict,
+        ast.DictComp: _of_value,
+        ast.GeneratorExp: _of_comprehension,
+        ast.IfExp: _of_choice,
+        ast.Lambda: _of_lambda,
+        ast.List: _of_display,
+        ast.ListComp: _of_comprehension,
+        ast.Name: _of_reference,
+        ast.NamedExpr: _of_value,
+        ast.Set: _of_display,
+        ast.SetComp: _of_comprehension,
+        ast.Starred: _of_value,
+        ast.Subscript: _of_item,
+        ast.Tuple: _of_display,
+        ast.Yield: _of_suspension,
+        ast.YieldFrom: _of_suspension,
+    }
+    """From the type of an expression that may hold a network to the method that knows what it is built of."""
 
 
 def is_layer(qualified: str) -> bool:
