@@ -194,7 +194,7 @@ class Conditions:
     def _guard(self, sort: Sort, node: ast.AST, interval: Interval | None = None) -> Guard:
         loop = -1
         for ancestor in self.tree.ancestors(node):
-            if ancestor in self.loops or ancestor.__class__ in _OUTERMOST:
+            if ancestor in self.loops or type(ancestor) in _OUTERMOST:
                 loop = self.loops.get(ancestor, -1)
                 break
         text = self._text(node) if isinstance(node, ast.expr) else ""

@@ -73,10 +73,11 @@ class Definitions:
     def symbol(self, dotted: str, importer: str) -> Symbol | None:
         """What a dotted name means in the module `importer`; None for what the project does not define."""
         key = (dotted, importer)
-        if key not in self._symbols:
+        known = self._symbols.get(key)
+        if known is None and key not in self._symbols:
             self._symbols[key] = None
-            self._symbols[key] = self._find(dotted, importer, set(), 0)
-        return self._symbols[key]
+            known = self._symbols[key] = self._find(dotted, importer, set(), 0)
+        return known
 
     def _find(self, dotted: str, importer: str, seen: set[tuple[str, str]], depth: int) -> Symbol | None:
         parts = dotted.split(".")

@@ -129,7 +129,7 @@ class CallKinds(Elements):
 
     def _made(self, node: ast.Call, qualified: str, result: Kind) -> Kind:
         """The result of a library call, with what its arguments choose."""
-        if facts.canonical(qualified) in facts.FOLLOWS_ARGUMENT and node.args and not result:
+        if node.args and result.tag is Tag.UNKNOWN and facts.canonical(qualified) in facts.FOLLOWS_ARGUMENT:
             followed = self.kind_of(node.args[0])
             if followed.tag in (Tag.NDARRAY, Tag.TENSOR):
                 return Kind(followed.tag, device=followed.device)

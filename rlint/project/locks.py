@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _TAGS = frozenset({Tag.LOCK, Tag.CONDITION, Tag.SEMAPHORE})
 _WORDS = frozenset({"lock", "rlock", "mutex", "semaphore", "cond", "condition", "synchronized", "locked"})
 _RECEIVERS = frozenset({"self", "cls", "super"})
+_OPEN_SCOPES = frozenset({*FUNCTIONS, ast.Lambda, ast.ClassDef})
 
 
 @frozen
@@ -59,7 +60,7 @@ class Locks:
         found: list[Section] = []
         node = self.tree.buried.get(node, node)
         for parent in (node, *self.tree.ancestors(node)):
-            if isinstance(parent, (*FUNCTIONS, ast.Lambda, ast.ClassDef)) and parent is not node:
+            if type(parent) in _OPEN_SCOPES and parent is not node:
                 break
             found += self._by_statement.get(parent, ())
         return tuple(found)
