@@ -126,7 +126,7 @@ def test_work_grows_as_a_program_does(kind: str) -> None:
         pytest.param("functions", 100, 3.5, id="functions whose parameters bear one name"),
         pytest.param("methods", 100, 3.5, id="methods whose parameters bear one name"),
         pytest.param("classes", 100, 3.5, id="classes whose methods bear one name"),
-        pytest.param("classes in a line", 100, 4.5, id="classes, each derived from all before"),
+        pytest.param("classes in a line", 100, 5, id="classes, each derived from all before"),
         pytest.param("classes in pairs", 100, 6, id="classes, each derived from two ways to all before"),
     ],
 )

@@ -22,6 +22,9 @@ _OF_SEQUENCES = frozenset(
     for name in names.split()
 )
 _OF_INDICES = frozenset({"numpy.r_", "numpy.c_"})
+_BY_INDEX = frozenset({"r_", "c_", "*"})
+_FUNCTIONS = _OF_SEQUENCES | {"numpy.append"}
+_JOINING = frozenset(name.rpartition(".")[2] for name in _FUNCTIONS)
 _WITH_AXIS = frozenset({"numpy.concatenate", "torch.cat"})
 _SEQUENCE_KEYWORDS = frozenset({"tensors", "tup", "arrays"})
 _AXIS_KEYWORDS = frozenset({"axis", "dim"})
@@ -94,6 +97,18 @@ def join_of(node: ast.AST, site: Site) -> Join | None:
                     takes_axis = function in _WITH_AXIS or axis is None
                     return Join(node, function, tuple(sequence.elts), sequence, axis, plain and takes_axis)
     return None
+
+
+def joins_arrays(site: Site) -> bool:
+    """Is there any join in the file?"""
+    calls = site.calls_by_name
+    for name in _JOINING:
+        if any(site.qualified(call.func) in _FUNCTIONS for call in calls.get(name, ())):
+            return True
+    if site.attribute_uses("r_") or site.attribute_uses("c_"):
+        return True
+    imported = (alias.name for part in site.tree.of_type(ast.ImportFrom) for alias in part.names)
+    return not _BY_INDEX.isdisjoint(imported)
 
 
 def growth_of(statement: ast.AST, site: Site) -> Growth | None:

@@ -87,7 +87,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.project.accumulation import Carried, carried_by_loops, reads_in
-from rlint.project.growth import Growth, growth_of
+from rlint.project.growth import Growth, growth_of, joins_arrays
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule
 from rlint.rules.buffers import _first_part, _growth_cost, _parts_list, _row_store
@@ -112,6 +112,11 @@ class ConcatGrownBuffer(Rule):
     )  # n rows cost n * n wherever the loop stands; what is no loop must be warm, see _growth_cost
     visits = (ast.Assign, ast.AnnAssign, ast.NamedExpr)
     triggers = ("concat", "append", "stack", "r_", "c_", "cat")
+
+    def concerns(self, site: Site) -> bool:
+        """Only where arrays are joined at all."""
+        joins: bool = joins_arrays(site)
+        return joins
 
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for an assignment that makes an array grow."""
