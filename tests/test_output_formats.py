@@ -292,4 +292,4 @@ def test_formats_are_loaded_when_asked_for() -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
-    assert done.stdout == "['rlint', 'rlint.output']\n"
+    assert done.stdout == "['rlint', 'rlint.frozen', 'rlint.output']\n"
