@@ -107,13 +107,15 @@ class Directives:
     mistakes: list[Mistake] = field(default_factory=list)
 
 
-def may_concern(text: str, families: Collection[str]) -> bool:
+def may_concern(text: str, families: Collection[str], *, has_findings: bool = True) -> bool:
     """May a text hold a directive about rules whose codes begin with one of `families` ("RL")? It is looked
-    through without telling comments from strings, and most of what other linters are asked is passed over.
+    through without telling comments from strings, and most of what other linters are asked is passed over; so
+    is what names no codes, where there is nothing to hide: it may be meant for others.
     """
     for match in _ANY.finditer(text):
         codes = _ITEM.findall((match["items"] or "").upper())
-        if match["own"] or not match["colon"] or any(_letters(code) in families for code in codes):
+        bare = not match["colon"]
+        if match["own"] or (bare and has_findings) or any(_letters(code) in families for code in codes):
             return True
     return False
 

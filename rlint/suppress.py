@@ -62,13 +62,16 @@ class Suppressions:
         )
 
 
-def parse(text: str, families: Collection[str] | None = None) -> Suppressions:
+def parse(text: str, families: Collection[str] | None = None, *, has_findings: bool = True) -> Suppressions:
     """Read the suppression comments of a Python text. A text that mentions none is not tokenised, nor, where
-    `families` are given (the letters of the codes that matter), one that is about other rules only.
+    `families` are given (the letters of the codes that matter), one that is about other rules only; of a text
+    without findings, comments that hide whatever there is are not read.
     """
     folded = text.lower()
     is_told = "noqa" in folded or "rlint" in folded
-    layout = read_layout(text) if is_told and (families is None or may_concern(text, families)) else None
+    if is_told and families is not None:
+        is_told = may_concern(text, families, has_findings=has_findings)
+    layout = read_layout(text) if is_told else None
     return Suppressions(layout, read_directives(layout)) if layout else Suppressions()
 
 

@@ -68,7 +68,7 @@ class Worker:
                 if problem is not None:
                     self._problems[job.name] = problem
                 else:
-                    self._comments[job.name] = suppress.parse(text, self._families)
+                    self._comments[job.name] = suppress.parse(text, self._families, has_findings=False)
                 continue
             knowledge = _known(job, text) if isinstance(text, str) else text
             if isinstance(knowledge, Problem):

@@ -381,3 +381,27 @@ def test_comment_inside_a_nested_f_string_expression() -> None:
 def test_a_text_is_tokenised_only_for_comments_that_may_matter(comment: str, is_read: bool) -> None:
     """Most comments for linters are for other linters."""
     assert may_concern(f"x = 1  {comment}\n", {"RL"}) is is_read
+
+
+@pytest.mark.parametrize(
+    ("comment", "is_read"),
+    [
+        ("# noqa", False),
+        ("# noqa - somebody else's", False),
+        ("# noqa: F401", False),
+        ("# noqa: RL101", True),
+        ("# rlint: ignore", True),
+        ("# rlint: skip-file", True),
+        ("# noqa  # rlint: ignore[RL101]", True),
+    ],
+)
+def test_where_nothing_is_found_only_what_names_rules_is_read(comment: str, is_read: bool) -> None:
+    """A bare `noqa` that hides nothing may be meant for another tool, and is no mistake."""
+    text = f"x = 1  {comment}\n"
+    assert may_concern(text, {"RL"}, has_findings=False) is is_read
+    known = {"RL101": "concat-grown-buffer", "RL900": "unused", "RL901": "unknown"}
+    reports = [
+        parse(text, {"RL"}, has_findings=has_findings).report("x.py", known, known)
+        for has_findings in (True, False)
+    ]
+    assert reports[0] == reports[1]

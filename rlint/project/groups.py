@@ -37,8 +37,9 @@ def grouped(modules: Mapping[str, str], imports: Mapping[str, set[str]]) -> list
         return name
 
     for name, paths in imports.items():
+        package = modules[name].rpartition(".")[0]
         for path in sorted(paths):
-            for meant in meanings.of(path, modules[name]):
+            for meant in meanings.of(path, package):
                 leader[find(meant)] = find(name)
     found: dict[str, list[str]] = {}
     for name in modules:
@@ -52,27 +53,36 @@ class _Meanings:
     def __init__(self, modules: Mapping[str, str]) -> None:
         self._files: dict[str, list[str]] = defaultdict(list)
         self._by_tail: dict[str, list[str]] = defaultdict(list)
+        self._known: dict[tuple[str, str], list[str]] = {}
         for name, module in modules.items():
             self._files[module].append(name)
             self._by_tail[module.rpartition(".")[2]].append(module)
 
-    def of(self, path: str, importer: str) -> Iterator[str]:
-        """The files whose module a name, or the beginning of it, may mean in the module `importer`."""
+    def of(self, path: str, package: str) -> list[str]:
+        """The files whose module a name, or the beginning of it, may mean in the modules of a package. Asked
+        again, one of them, which stands for all: they are in one group by then.
+        """
+        known = self._known.get((path, package))
+        if known is None:
+            known = list(self._meant(path, package))
+            self._known[path, package] = known[:1]
+        return known
+
+    def _meant(self, path: str, package: str) -> Iterator[str]:
         parts = path.split(".")
         for cut in range(1, len(parts) + 1):
             candidates = self._by_tail.get(parts[cut - 1])
             if candidates:
                 dotted = ".".join(parts[:cut])
-                near = self._near(dotted, importer)
+                near = self._near(dotted, package)
                 for module in candidates if near is None else [near]:
                     if near or is_named(module, dotted, self._files):
                         yield from self._files[module]
 
-    def _near(self, dotted: str, importer: str) -> str | None:
+    def _near(self, dotted: str, package: str) -> str | None:
         """The module of just that name, or beside the importer, which goes before all others."""
-        package = importer
         named = dotted
         while named not in self._files and package:
+            named = f"{package}.{dotted}"
             package = package.rpartition(".")[0]
-            named = f"{package}.{dotted}" if package else ""
         return named if named in self._files else None
