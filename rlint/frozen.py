@@ -111,9 +111,11 @@ class _Fields:
 
 def _written_on_first_use(given: dict[str, Any]) -> Callable[..., None]:
     def __init__(self: Any, *arguments: Any, **named: Any) -> None:  # noqa: N807
-        cls = type(self)
-        cls.__init__ = _init_of(cls, given)
-        cls.__init__(self, *arguments, **named)
+        written = _init_of(type(self), given)
+        for cls in type(self).__mro__:  # a class derived from this one may have one of its own
+            if cls.__dict__.get("__init__") is __init__:
+                setattr(cls, "__init__", written)  # noqa: B010
+        written(self, *arguments, **named)
 
     return __init__
 

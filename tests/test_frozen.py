@@ -153,3 +153,25 @@ def test_single_values_are_equal_to_themselves_alone() -> None:
     assert node == node != Node(1)  # noqa: PLR0124
     assert len({node, Node(1)}) == 2
     assert repr(node) == "Node(number=1)"
+
+
+class Twice(One):
+    """A class that is derived from one of values, and is made in its own way."""
+
+    def __init__(self, half: int) -> None:
+        super().__init__(2 * half)
+
+
+def test_a_derived_class_is_made_in_its_own_way_each_time() -> None:
+    """Also where it is the first for which the class of values is used."""
+
+    @frozen
+    class Length:
+        metres: float
+
+    class Feet(Length):
+        def __init__(self, feet: float) -> None:
+            super().__init__(feet / 4)
+
+    assert [Feet(8).metres, Feet(8).metres, Length(8).metres, Feet(8).metres] == [2, 2, 8, 2]
+    assert [Twice(3).number, One(3).number, Twice(3).number] == [6, 3, 6]
