@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from fixture_folders import ROOT
+from process_trees import are_gone
 
 JOBS = 3
 MODULE = """\
@@ -80,12 +81,6 @@ def checking(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], list[psuti
         process.communicate()
 
 
-def are_gone(processes: list[psutil.Process]) -> bool:
-    """Do processes end within a while?"""
-    _, alive = psutil.wait_procs(processes, timeout=20)
-    return not [one for one in alive if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
-
-
 def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
     """Whoever checks a file, and whatever of its group was read elsewhere."""
     write_project(tmp_path, 5)
@@ -110,7 +105,7 @@ def test_no_process_outlives_the_run(
     output, errors = process.communicate()
     assert process.returncode == (130 if how is signal.SIGINT else -how)
     assert "Traceback" not in output + errors
-    assert are_gone(below)
+    assert are_gone(below, seconds=20)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are told by their parents")
@@ -124,7 +119,7 @@ def test_a_process_that_is_killed_is_told_of(
     output, errors = process.communicate()
     assert (process.returncode, output) == (2, "")
     assert errors == ("rlint: error: a worker process of rlint ended before its time; try `--jobs 1`\n")
-    assert are_gone(below)
+    assert are_gone(below, seconds=20)
 
 
 SPAWNING = """\

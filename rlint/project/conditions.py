@@ -13,7 +13,7 @@ from rlint.project.flow import Flow
 from rlint.project.guards import Interval, interval_of, last_name
 from rlint.regex import regex
 from rlint.syntax.scopes import How
-from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, Tree
+from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, HOLD_BODIES, LOOPS, Tree
 from rlint.syntax.walk import below
 
 
@@ -47,7 +47,6 @@ class Guard:
     period: int | None = None
 
 
-_OUTERMOST = frozenset({*FUNCTIONS, ast.Module, ast.ClassDef})
 _REPEATS_OR_BEGINS = frozenset({*LOOPS, *FUNCTIONS, ast.ClassDef})
 _Found = tuple[Sort, Interval | None]
 
@@ -127,7 +126,7 @@ class Conditions:
         if known is None:
             parent = self.tree.parents[statement]
             known = self._left_before(statement, parent)
-            if type(parent) not in _OUTERMOST:
+            if type(parent) not in HOLD_BODIES:
                 known = (*known, *self._around(statement, parent))
             self._known[statement] = known
         return known
@@ -187,14 +186,14 @@ class Conditions:
     def _is_repeated(self, statement: ast.stmt) -> bool:
         """Does a loop repeat a statement, so that a `return` beside it ends that loop, too?"""
         for ancestor in self.tree.ancestors(statement):
-            if ancestor.__class__ in _REPEATS_OR_BEGINS:
+            if type(ancestor) in _REPEATS_OR_BEGINS:
                 return isinstance(ancestor, LOOPS)
         return False
 
     def _guard(self, sort: Sort, node: ast.AST, interval: Interval | None = None) -> Guard:
         loop = -1
         for ancestor in self.tree.ancestors(node):
-            if ancestor in self.loops or type(ancestor) in _OUTERMOST:
+            if ancestor in self.loops or type(ancestor) in HOLD_BODIES:
                 loop = self.loops.get(ancestor, -1)
                 break
         text = self._text(node) if isinstance(node, ast.expr) else ""

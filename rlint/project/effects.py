@@ -18,7 +18,7 @@ from rlint.project.own_items import CHANGES, holds_own_items
 from rlint.syntax.forms import argument_count
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
-from rlint.syntax.walk import below, children, end_in_order, running, size_of
+from rlint.syntax.walk import RUN_LATER, below, children, end_in_order, running, size_of
 
 _WRITES = Effect(Level.EFFECTS, "writes into an argument")
 USES_UP = Effect(Level.EFFECTS, "uses up an iterator")
@@ -405,9 +405,6 @@ def _evaluated(expression: ast.AST) -> Iterator[ast.AST]:
         stack.extend(children(node))
 
 
-_RUN_LATER = frozenset({*FUNCTIONS, ast.Lambda, ast.ClassDef})
-
-
 _MAY_DO = frozenset(Effects._LOOKS)
 
 
@@ -417,7 +414,7 @@ def _running_in(function: Function, types: Container[type[ast.AST]] | None) -> I
     """
     for statement in function.body:
         nodes = below(statement)
-        if not _RUN_LATER.isdisjoint(map(type, nodes)):
+        if not RUN_LATER.isdisjoint(map(type, nodes)):
             nodes = running(statement)
         if types is not None:
             nodes = [node for node in nodes if type(node) in types]

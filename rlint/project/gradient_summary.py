@@ -82,7 +82,7 @@ class GradientSummaries:
     def _calls(self, function: Function) -> Iterator[ast.Call]:
         """The calls in a function that may run a network."""
         for node in below(function):
-            if node.__class__ is ast.Call and self.knowledge.tree.function(node) is function:
+            if type(node) is ast.Call and self.knowledge.tree.function(node) is function:
                 qualified = self.knowledge.names.qualified(node.func)
                 if qualified is None or library.callable_fact(qualified) is None:
                     yield node

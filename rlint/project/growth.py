@@ -158,7 +158,7 @@ def _read(
 
 def _joins(value: ast.expr, site: Site, depth: int) -> Iterator[tuple[Join, tuple[ast.Slice, ...], bool]]:
     """The joins that an assigned value may be, with the slices that trim them."""
-    if depth <= 0 or value.__class__ not in _MAY_JOIN:
+    if depth <= 0 or type(value) not in _MAY_JOIN:
         return
     join = join_of(value, site)
     if join is not None:

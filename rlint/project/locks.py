@@ -11,7 +11,7 @@ from rlint.frozen import frozen
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.syntax.tree import FUNCTIONS
-from rlint.syntax.walk import below
+from rlint.syntax.walk import RUN_LATER, below
 
 if TYPE_CHECKING:
     from rlint.project.knowledge import Knowledge
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 _TAGS = frozenset({Tag.LOCK, Tag.CONDITION, Tag.SEMAPHORE})
 _WORDS = frozenset({"lock", "rlock", "mutex", "semaphore", "cond", "condition", "synchronized", "locked"})
 _RECEIVERS = frozenset({"self", "cls", "super"})
-_OPEN_SCOPES = frozenset({*FUNCTIONS, ast.Lambda, ast.ClassDef})
 
 
 @frozen
@@ -60,7 +59,7 @@ class Locks:
         found: list[Section] = []
         node = self.tree.buried.get(node, node)
         for parent in (node, *self.tree.ancestors(node)):
-            if type(parent) in _OPEN_SCOPES and parent is not node:
+            if type(parent) in RUN_LATER and parent is not node:
                 break
             found += self._by_statement.get(parent, ())
         return tuple(found)

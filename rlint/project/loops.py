@@ -13,8 +13,9 @@ from rlint.project.kinds import Kinds
 from rlint.project.pacing import Pacing
 from rlint.project.summary import Loop
 from rlint.regex import regex
-from rlint.syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, Comprehension, Tree
+from rlint.syntax.tree import COMPREHENSIONS, LOOPS, Comprehension, Tree
 from rlint.syntax.tree import Loop as LoopNode
+from rlint.syntax.walk import RUN_LATER
 
 ENVIRONMENT_STEP = "environment step"
 GRADIENT_STEP = "gradient step"
@@ -46,8 +47,7 @@ _DRIVING = _STEPPING | frozenset(
 )
 """Methods that may drive what is around them."""
 
-_RUN_LATER = frozenset({*FUNCTIONS, ast.Lambda, ast.ClassDef})
-_REPEATS_OR_LEAVES = frozenset({*LOOPS, *COMPREHENSIONS, *_RUN_LATER, ast.If})
+_REPEATS_OR_LEAVES = frozenset({*LOOPS, *COMPREHENSIONS, *RUN_LATER, ast.If})
 """What tells around a line which loops repeat it."""
 
 AnyLoop = LoopNode | Comprehension
@@ -109,7 +109,7 @@ class Loops:
             if type(parent) not in _REPEATS_OR_LEAVES:
                 child, grandchild = parent, child
                 continue
-            if parent.__class__ in _RUN_LATER and child not in _outside(parent):
+            if type(parent) in RUN_LATER and child not in _outside(parent):
                 break
             if isinstance(parent, LOOPS):
                 if self._is_in_body(child, parent) or (

@@ -8,12 +8,11 @@ from rlint.project.conditions import constant_period
 from rlint.project.flow import Flow
 from rlint.project.guards import interval_of, last_name
 from rlint.regex import regex
-from rlint.syntax.tree import FUNCTIONS, LOOPS, Tree
+from rlint.syntax.tree import FUNCTIONS, HOLD_BODIES, LOOPS, Tree
 
 OFTEN = 10
 """An interval of fewer passes than this is no pause worth the name."""
 
-_OUTERMOST = frozenset({*FUNCTIONS, ast.Module, ast.ClassDef})
 _REACHED_SOON = regex(
     r"batch|warm|start|^min_|minimum|initial|random_steps|burn|explor|^len$|size|filled|capacity"
 )
@@ -64,7 +63,7 @@ class Pacing:
         if statement not in self._beside:
             self._judge(self.tree.block(statement)[0])
         beside = self._beside[statement]
-        if beside is not None or type(parent) in _OUTERMOST:
+        if beside is not None or type(parent) in HOLD_BODIES:
             return beside
         if isinstance(parent, LOOPS):
             return None if self.tree.block(statement)[0] is parent.body else False

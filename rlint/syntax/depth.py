@@ -30,8 +30,7 @@ def buried_parts(tree: Tree) -> Mapping[ast.AST, ast.AST]:
     for kind, nodes in tree.nodes.items():
         if issubclass(kind, _HOLDERS):
             for holder in nodes:
-                known = holder.__dict__
-                if known["_end"] - known["_start"] > DEEPEST:
+                if size_of(holder) > DEEPEST:
                     for child in children(holder):
                         if not isinstance(child, _HOLDERS) and size_of(child) > DEEPEST:
                             _add_buried(child, tree.parents, found)

@@ -26,6 +26,8 @@ LOOPS = (ast.For, ast.AsyncFor, ast.While)
 TRIES: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))  # new in Python 3.11
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 DEFINITIONS: tuple[type[Definition], ...] = (*FUNCTIONS, ast.ClassDef)
+HOLD_BODIES = frozenset({*DEFINITIONS, ast.Module})
+"""A module and definitions: nothing around a statement right in one of these decides whether it runs."""
 
 _DECLARATIONS = [word + space for word in ("global", "nonlocal") for space in " \t\f\\"]
 

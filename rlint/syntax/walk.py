@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-_DEFINITIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
+RUN_LATER = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
+"""What holds code that is no part of what runs around it."""
 
 _PLAIN = {
     ast.Attribute: {"attr"},
@@ -142,5 +143,5 @@ def running(part: ast.AST) -> list[ast.AST]:
     while position < end:
         node = order[position]
         found.append(node)
-        position = node.__dict__["_end"] if type(node) in _DEFINITIONS else position + 1
+        position = node.__dict__["_end"] if type(node) in RUN_LATER else position + 1
     return found

@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from fixture_folders import ROOT
+from process_trees import are_gone
 
 PROGRAM = '''\
 """Rewards for answers that are marked by tags."""
@@ -287,11 +288,6 @@ def _running(folder: Path, heavy: str) -> Iterator[tuple[subprocess.Popen[str], 
         verifying.communicate()
 
 
-def _gone(processes: list[psutil.Process]) -> bool:
-    _, alive = psutil.wait_procs(processes, timeout=10)
-    return not [one for one in alive if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
-
-
 @pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
 @started_anew_or_forked
 def test_an_interrupt_leaves_no_process_behind(heavy: str, tmp_path: Path) -> None:
@@ -299,7 +295,7 @@ def test_an_interrupt_leaves_no_process_behind(heavy: str, tmp_path: Path) -> No
     with _running(tmp_path, heavy) as (verifying, below):
         verifying.send_signal(signal.SIGINT)
         output, errors = verifying.communicate(timeout=20)
-        assert _gone(below)
+        assert are_gone(below)
     assert verifying.returncode == 130, errors
     report = json.loads(output)
     assert report["interrupted"] is True
@@ -314,7 +310,7 @@ def test_a_killed_session_leaves_no_process_behind(heavy: str, tmp_path: Path, h
     with _running(tmp_path, heavy) as (verifying, below):
         verifying.send_signal(how)
         verifying.communicate(timeout=20)
-        assert _gone(below)
+        assert are_gone(below)
 
 
 def test_the_report_goes_where_it_is_wanted(tmp_path: Path) -> None:
