@@ -1,11 +1,11 @@
-"""Run programs that people wrote to break safe fixes, before and after fixing, and tally what differs per rule.
+"""Run programs that people wrote to break safe fixes, before and after fixing; tally differences per rule.
 
     python tests/properties/by_hand.py FOLDER [FOLDER ...] [--seeds 2] [--only RL101] [--quiet]
 
-Each `.py` file below a folder is one program. It is fixed with the safe fixes of all rules, and run as a module
-before and after, with the comparison of `campaign.py`: globals, dtypes, strides, gradients, aliasing, mutations,
-output, exceptions and random streams. A program drives itself: what it prints, raises and leaves in its globals is
-what is compared. A fix whose line never ran proves nothing and is counted apart.
+Each `.py` file below a folder is one program. It is fixed with the safe fixes of all rules, and run as a
+module before and after, with the comparison of `campaign.py`: globals, dtypes, strides, gradients, aliasing,
+mutations, output, exceptions and random streams. A program drives itself: what it prints, raises and leaves in
+its globals is what is compared. A fix whose line never ran proves nothing and is counted apart.
 """
 
 from __future__ import annotations
