@@ -1,7 +1,8 @@
-"""Which rules there are, told from the names of their files; the selected ones are imported.
+"""List the rules there are, and import the selected ones.
 
 A package of rules has a folder per family, and in it one file per rule, named after the rule's code
-and name: `buffers/rl101_concat_grown_buffer.py`. Listing the rules imports none of them.
+and name: `buffers/rl101_concat_grown_buffer.py`. Listing the rules imports none of them; those that come with
+rlint are listed from a generated index (`rlint.rule_index`), which opens none of their files either.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import itertools
 import os
 import sys
 import threading
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlint import rule_files
+from rlint import rule_files, rule_index
 from rlint.engine_codes import ENGINE_CODES, FAMILY
 from rlint.errors import RlintError, did_you_mean
 from rlint.evidence.gain import Gain, fixtures_folder, recorded_gain
@@ -53,6 +55,16 @@ class Plugin:
 
 
 @frozen
+class IndexedFacts:
+    """What the generated index holds of a rule beside its names, to save reading its files."""
+
+    declares_opt_in: bool
+    claims: tuple[str, ...]
+    fixes: str
+    gain: Gain
+
+
+@frozen
 class RuleEntry:
     """A rule as far as it can be known without importing it."""
 
@@ -63,19 +75,28 @@ class RuleEntry:
     """The module to import, or "" for a code of the engine, which has no rule file."""
     path: Path | None
     plugin: Plugin | None = None
+    indexed: IndexedFacts | None = field(default=None, compare=False)
+    """For rules that come with rlint; None where the rule's own files have to be read."""
 
     @property
     def opt_in(self) -> bool:
         """Off unless selected by code, name or ALL: because it says so, or because it was measured to gain
         nothing.
         """
-        if self.declares_opt_in:
-            return True
-        return self.fixtures is not None and recorded_gain(self.name, self.fixtures) is Gain.NONE
+        return self.declares_opt_in or self.gain is Gain.NONE
+
+    @property
+    def gain(self) -> Gain:
+        """What the rule's recorded evidence says of its fix as a whole."""
+        if self.indexed is not None:
+            return self.indexed.gain
+        return recorded_gain(self.name, self.fixtures) if self.fixtures is not None else Gain.UNKNOWN
 
     @property
     def declares_opt_in(self) -> bool:
         """Whether the rule itself says that it is off unless selected."""
+        if self.indexed is not None:
+            return self.indexed.declares_opt_in
         return self.path is None or rule_files.declared(self.path, "opt_in") is True
 
     @property
@@ -98,6 +119,8 @@ class RuleEntry:
     @property
     def claims(self) -> tuple[str, ...]:
         """What the rule says that its fix improves: "time", "sync:cuda"."""
+        if self.indexed is not None:
+            return self.indexed.claims
         found = None if self.path is None else rule_files.declared(self.path, "claims")
         return found if isinstance(found, tuple) else ()
 
@@ -119,6 +142,8 @@ class RuleEntry:
     @property
     def fixes(self) -> str:
         """How safe the fixes of the rule can be: "safe", "unsafe", "safe, unsafe" or "none"."""
+        if self.indexed is not None:
+            return self.indexed.fixes
         return self._own().fixes if self.path is None else rule_files.fixes(self.path)
 
     def _own(self) -> EngineCode:
@@ -144,10 +169,12 @@ def added() -> dict[str, tuple[RuleEntry, ...]]:
 def catalogue(package: str = BUILTIN) -> tuple[RuleEntry, ...]:
     """All rules of `package` and the engine's own codes, by code; with rlint's own, those of plugins."""
     entries = [RuleEntry(own.code, own.name, FAMILY, "", None) for own in ENGINE_CODES]
-    for folder in folders(package):
-        entries += entries_in(package, folder)
     if package == BUILTIN:
+        entries += _indexed()
         entries += [entry for plugin in _added.values() for entry in plugin]
+    else:
+        for folder in folders(package):
+            entries += entries_in(package, folder)
     entries.sort(key=lambda entry: (entry.code, entry.name))
     for one, other in itertools.pairwise(entries):
         if one.code == other.code:
@@ -217,6 +244,16 @@ def folders(package: str = BUILTIN) -> list[Path]:
     if spec is None or spec.submodule_search_locations is None:
         raise RlintError(f"the package {package} is missing: rlint is not installed completely")
     return [Path(location) for location in spec.submodule_search_locations]
+
+
+def _indexed() -> Iterator[RuleEntry]:
+    """Yield the rules that come with rlint, from their index."""
+    [folder] = folders()
+    for code, name, family, declares_opt_in, claims, fixes, gain in rule_index.ROWS:
+        stem = f"{code}_{name}".lower().replace("-", "_")
+        facts = IndexedFacts(declares_opt_in, claims, fixes, Gain(gain))
+        module, path = f"{BUILTIN}.{family}.{stem}", folder / family / f"{stem}.py"
+        yield RuleEntry(code, name, family, module, path, indexed=facts)
 
 
 def entries_in(package: str, folder: Path, plugin: Plugin | None = None) -> list[RuleEntry]:

@@ -18,6 +18,7 @@ from fixture_folders import ROOT
 PLAIN = (
     "rlint", "rlint.findings", "rlint.errors", "rlint.enums", "rlint.frozen", "rlint.regex",
     "rlint.engine_codes", "rlint.patterns", "rlint.atomic", "rlint.evidence", "rlint.evidence.gain",
+    "rlint.rule_index",
 )  # fmt: skip
 REGISTRY = ("rlint.registry", "rlint.rule_files", "rlint.plugins", "rlint.installed")
 SETTINGS = ("rlint.config", "rlint.versions", "rlint.selection", "rlint.settings")
@@ -58,6 +59,7 @@ LAYERS = (
     Layer(("rlint.frozen",), packages=("typing_extensions",)),  # for type checkers alone
     Layer(PLAIN, may=PLAIN),
     Layer(("rlint.registry", "rlint.rule_files"), may=(*PLAIN, "rlint.rule", "rlint.rule_files")),
+    Layer(("rlint.make_rule_index",), may=("rlint.registry", "rlint.rule_index")),
     Layer(("rlint.plugins", "rlint.installed"), may=(*PLAIN, *REGISTRY)),
     Layer(
         ("rlint.evidence.*",),

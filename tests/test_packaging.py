@@ -184,7 +184,7 @@ def test_the_root_of_a_checkout_runs_the_checkout(installed: Environment, tmp_pa
 
 
 def test_an_editable_checkout_is_live(tmp_path: Path) -> None:
-    """After `pip install -e .`, a rule that is added to the checkout is there at once."""
+    """After `pip install -e .`, a rule that is added to the checkout is there once the index is generated."""
     checkout = copy_of_checkout(tmp_path / "checkout")
     environment = Environment(tmp_path / "venv")
     environment.install("-e", str(checkout))
@@ -193,6 +193,7 @@ def test_an_editable_checkout_is_live(tmp_path: Path) -> None:
     rule.write_text('"""A rule made up by a test."""\n')
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
+    environment.run("python", "-m", "rlint.make_rule_index", cwd=elsewhere)
     assert "made-up-rule" in environment.run("rlint", "rules", cwd=elsewhere)
     script = "from importlib.resources import files; print(files('rlint.fixtures'))"
     assert Path(environment.run("python", "-c", script, cwd=elsewhere).strip()).samefile(

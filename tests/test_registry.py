@@ -2,16 +2,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from rlint import registry
+from rlint import registry, rule_index
 from rlint.errors import RlintError
+from rlint.make_rule_index import rule_index_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 RULE = '''"""Something slow.
 
@@ -155,6 +156,25 @@ def test_listing_rules_imports_no_rule() -> None:
         "import sys; from rlint import registry; registry.catalogue();"
         "[entry.opt_in for entry in registry.catalogue()];"
         "print([name for name in sys.modules if name.startswith(('rlint.rules.', 'libcst'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_index_of_rules_is_what_the_files_say() -> None:
+    """It is generated: `python -m rlint.make_rule_index` writes it."""
+    assert Path(rule_index.__file__).read_text(encoding="utf-8") == rule_index_text()
+
+
+def test_selecting_rules_opens_none_of_their_files() -> None:
+    """What is on by default is known from the index, so that a start reads no source and no evidence."""
+    code = (
+        "import sys; opened = [];"
+        "sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == 'open' else None);"
+        "from rlint import registry, selection; selection.default_codes(); entries = registry.catalogue();"
+        "[(entry.claims, entry.fixes) for entry in entries];"
+        "own = {str(entry.path) for entry in entries};"
+        "print([path for path in opened if path in own or 'evidence' in path and path.endswith('.json')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

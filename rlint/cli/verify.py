@@ -176,7 +176,21 @@ def _verify(experiments: list[Experiment], asked: Options, options: dict[str, An
 
         for path in record(session, measured=fingerprints):
             click.echo(f"recorded {path}", err=True)
+        _update_rule_index()
     return 1 if session.failed else 0
+
+
+def _update_rule_index() -> None:
+    """Let the index of rules say what was recorded: a rule that gains nothing is off by default."""
+    from rlint.make_rule_index import write_rule_index
+
+    try:
+        changed = write_rule_index()
+    except OSError as error:  # an installed rlint may be read-only
+        click.echo(f"warning: the index of rules was not updated: {error}", err=True)
+        return
+    if changed:
+        click.echo(f"updated {changed}", err=True)
 
 
 def _warn_if_busy() -> None:
