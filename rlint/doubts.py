@@ -13,6 +13,9 @@ from rlint.project.site import Site
 
 _DISPATCHED = frozenset("__torch_function__ __torch_dispatch__ __array_function__ __array_ufunc__".split())
 """Methods that are told of each function of a library that is called with an object of their class."""
+RESTORED = (
+    "the class sets its attributes by name (`setattr`, `__dict__`), so that they may be of another type then"
+)
 
 
 def doubted(findings: Sequence[Finding], site: Site) -> list[Finding]:
@@ -26,6 +29,14 @@ def doubted(findings: Sequence[Finding], site: Site) -> list[Finding]:
     if not (replaced or looking or dispatching):
         return list(findings)
     return [_with_doubt(finding, dispatching, looking, site) for finding in findings]
+
+
+def restored_doubt(finding: Finding) -> Finding:
+    """The finding of a rule that looked at the kind of an attribute which may have become something else."""
+    fix = finding.fix
+    if fix is None or fix.safety is not Safety.SAFE:
+        return finding
+    return replace(finding, fix=replace(fix, safety=Safety.UNSAFE, reason=RESTORED))
 
 
 def _with_doubt(

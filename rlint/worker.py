@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rlint import registry, suppress
-from rlint.doubts import doubted
+from rlint.doubts import doubted, restored_doubt
 from rlint.files import Source, read_source
 from rlint.findings import Finding, Problem
 from rlint.project.alike import Alike
@@ -268,10 +268,13 @@ def _run_rule(rule: Rule, site: Site, visits: Visits) -> list[Finding] | Problem
 
 def _findings(rule: Rule, site: Site, visits: Visits) -> list[Finding]:
     found: dict[tuple[object, ...], Finding] = {}
+    kinds = site.knowledge.kinds
     for node in visits.of(rule) if rule.concerns(site) else ():
+        kinds.doubted = False
         for finding in rule.check(node, site):
             if finding.heat >= rule.heat:
-                found.setdefault((finding.start, finding.end, finding.message), finding)
+                judged = restored_doubt(finding) if kinds.doubted else finding
+                found.setdefault((finding.start, finding.end, finding.message), judged)
     return doubted(list(found.values()), site) if found else []
 
 

@@ -35,6 +35,7 @@ class Index(Definitions):
         self._settled: dict[tuple[str, str], Kind] = {}
         self._settled_callables: dict[tuple[str, str], list[FunctionSummary]] = {}
         self._unsettled = False  # has what is being followed asked for an argument, or come in a circle?
+        self._doubted = False  # has it led through an attribute whose kind is doubtful?
 
     def attribute(self, cls: ClassSummary, name: str) -> Kind:
         """The kind of an attribute, joined over the class and its bases, else over its subclasses."""
@@ -47,30 +48,48 @@ class Index(Definitions):
                         kind = self.resolve(kind.of, owner.module) or kind
                     found = kind if found is None else found.joined(kind)
             if found is not None:
+                if self.is_restored(cls):
+                    self._doubted = True
+                    return found._replace(doubtful=True)
                 return found
         return UNKNOWN
+
+    def is_restored(self, cls: ClassSummary) -> bool:
+        """Whether a class, or one above or below it, sets attributes of an object by names that only the
+        running program knows, after its constructor has set them.
+        """
+        family = (*self.ancestry(cls), *self.subclasses(cls))
+        return any(isinstance(each, ClassSummary) and each.restored for each in family)
 
     def resolve(self, path: str, module: str) -> Kind:
         """The kind at the end of an access path (`buffers.Replay().storage`), or UNKNOWN."""
         key = (path, module)
         known = self._settled.get(key)
         if known is not None:
+            self._doubted |= known.doubtful
             return known
         known = self._paths.get(key)
         if known is not None or self._depth > DEPTH:
             self._unsettled = True
-            return known if known is not None else UNKNOWN
+            known = known if known is not None else UNKNOWN
+            self._doubted |= known.doubtful
+            return known
         self._paths[key] = UNKNOWN
         around, self._unsettled = self._unsettled, False
+        doubted, self._doubted = self._doubted, False
         self._depth += 1
         try:
             value, _ = self._follow(path, module)
         finally:
             self._depth -= 1
-        kind = self._paths[key] = self._as_kind(value)
+        kind = self._as_kind(value)
+        if self._doubted and not kind.doubtful:
+            kind = kind._replace(doubtful=True)
+        self._paths[key] = kind
         if not self._unsettled:
             self._settled[key] = kind
         self._unsettled |= around
+        self._doubted = doubted or kind.doubtful
         return kind
 
     def callables(self, path: str, module: str) -> list[FunctionSummary]:
@@ -83,11 +102,13 @@ class Index(Definitions):
             self._unsettled = True
             return []
         around, self._unsettled = self._unsettled, False
+        doubted = self._doubted
         self._depth += 1
         try:
             value, owner = self._follow(path, module)
         finally:
             self._depth -= 1
+            self._doubted = doubted
         found = self._called_by(value, owner, module)
         if not self._unsettled:
             self._settled_callables[key] = found

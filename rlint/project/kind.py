@@ -89,7 +89,9 @@ class Kind(NamedTuple):
     be None. `parts` are the kinds of a tuple's elements one by one, where the length is known.
     `dtype` is the type of the elements of an array or tensor ("float32", "uint8", "bool" …; "float"
     for the default floating-point type of torch, which is float32 unless the program sets another),
-    `rank` the number of its dimensions; "" and None where they are not known.
+    `rank` the number of its dimensions; "" and None where they are not known. `doubtful` says that the
+    value comes from an attribute of a class which restores attributes by name (`__setstate__`,
+    `self.__dict__.update(state)`): it may be something else once that has happened.
 
     A tuple, since no other object is made and compared so often.
     """
@@ -103,6 +105,7 @@ class Kind(NamedTuple):
     dtype: str = ""
     rank: int | None = None
     parts: tuple[Kind, ...] = ()
+    doubtful: bool = False
 
     def __bool__(self) -> bool:
         """False for the unknown kind."""
@@ -132,6 +135,7 @@ class Kind(NamedTuple):
             self.dtype if self.dtype == other.dtype else "",
             self.rank if self.rank == other.rank else None,
             tuple(map(Kind.joined, self.parts, other.parts)) if len(self.parts) == len(other.parts) else (),
+            self.doubtful or other.doubtful,
         )
 
 

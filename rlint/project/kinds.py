@@ -56,27 +56,39 @@ class Kinds(CallKinds, DisplayKinds):
         """What is known of the value of an expression where it stands."""
         known = self._cache.get(expression)
         if known is not None:
+            self.doubted |= known.doubtful
             return known
         handler = self._HANDLERS.get(type(expression))
         if handler is None or self._depth > _DEPTH:
             return UNKNOWN
         self._cache[expression] = UNKNOWN  # a value that depends on itself is unknown
         self._depth += 1
+        around, self.doubted = self.doubted, False
         try:
             kind = handler(self, expression)
         finally:
             self._depth -= 1
         if kind.of and kind.tag is Tag.UNKNOWN:
             kind = self.resolved(kind)
-        self._cache[expression] = kind
+        kind = self._cache[expression] = self._marked(kind, around=around)
         return kind
+
+    def _marked(self, kind: Kind, *, around: bool) -> Kind:
+        """Return a kind, marked as doubtful where it was inferred from one that is. `around` is what was
+        known of the expression that it is part of.
+        """
+        doubtful = self.doubted or kind.doubtful
+        self.doubted = around or doubtful
+        return kind._replace(doubtful=True) if doubtful and not kind.doubtful else kind
 
     def binding_kind(self, binding: Binding) -> Kind:
         """The kind of the value that one binding gives to its name."""
         known = self._bindings.get(binding)
         if known is not None:
+            self.doubted |= known.doubtful
             return known
         self._bindings[binding] = UNKNOWN
+        around, self.doubted = self.doubted, False
         look = self._BOUND.get(binding.how)
         kind = look(self, binding).aged() if look is not None else UNKNOWN
         if kind.of and kind.tag is Tag.UNKNOWN:
@@ -87,7 +99,7 @@ class Kinds(CallKinds, DisplayKinds):
                 kind = self._kind_by_use(binding) or kind
         elif kind.item is not None:
             kind = with_items_added(kind, binding, self.tree, self.kind_of)
-        self._bindings[binding] = kind
+        kind = self._bindings[binding] = self._marked(kind, around=around)
         return kind
 
     def used_as(self, name: str, scope: Scope) -> Kind:

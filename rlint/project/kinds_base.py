@@ -40,6 +40,8 @@ class KindsBase(ABC):
         self.names = names
         self.flow = flow
         self.project = project
+        self.doubted = False
+        """Has anything that was looked at since this was last set to False a doubtful kind?"""
 
     @abstractmethod
     def kind_of(self, expression: ast.expr) -> Kind:
@@ -51,11 +53,13 @@ class KindsBase(ABC):
 
     def found_at(self, path: str) -> Kind:
         """What the project knows of what an access path leads to."""
-        return self.project.resolve(path, self.names.module) if self.project is not None else UNKNOWN
+        found = self.project.resolve(path, self.names.module) if self.project is not None else UNKNOWN
+        self.doubted |= found.doubtful
+        return found
 
     def resolved(self, kind: Kind) -> Kind:
         """What the project knows of an unknown kind that carries an access path; else the kind itself."""
         if kind.tag is Tag.UNKNOWN and kind.of and self.project is not None:
-            found = self.project.resolve(kind.of, self.names.module)
+            found = self.found_at(kind.of)
             return found if found.tag is not Tag.UNKNOWN else kind
         return kind

@@ -50,7 +50,7 @@ def doubt_attributes(
     for name, bases in above.items():
         for base in bases:
             _override(summary.classes[base], summary.classes[name])
-    for call in knowledge.tree.written.calls_of(("setattr", "__setattr__", "update")):
+    for call in knowledge.tree.written.calls_of(("setattr", "__setattr__", "update", "__ior__")):
         _set_by_name(call, summary, knowledge, self_class)
     _set_in_namespaces(summary, knowledge, self_class)
     for method in knowledge.tree.of_type(ast.FunctionDef):
@@ -115,54 +115,72 @@ def _override(base: ClassSummary, derived: ClassSummary) -> None:
 
 
 def _set_by_name(call: ast.Call, summary: ModuleSummary, knowledge: Knowledge, self_class: _Owner) -> None:
-    name: ast.expr | None
+    """`setattr(self, name, value)`, `self.__dict__.update(state)`"""
     match call:
         case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name() as owner, name, _]):
-            pass
+            _set(owner, name, call, summary, knowledge, self_class)
         case ast.Call(func=ast.Attribute(attr="__setattr__"), args=[ast.Name() as owner, name, _]):
-            pass
-        case ast.Call(
-            func=ast.Attribute(value=ast.Attribute(value=ast.Name() as owner, attr="__dict__"), attr="update")
-            | ast.Attribute(
-                value=ast.Call(func=ast.Name(id="vars"), args=[ast.Name() as owner]), attr="update"
-            )
-        ):
-            name = None
-        case _:
-            return
+            _set(owner, name, call, summary, knowledge, self_class)
+        case ast.Call(func=ast.Attribute(value=namespace, attr="update" | "__ior__")):
+            held = _owner_of_namespace(namespace, knowledge)
+            if held is not None:
+                _set(held, None, call, summary, knowledge, self_class)
+
+
+def _set(
+    owner: ast.Name,
+    name: ast.expr | None,
+    at: ast.AST,
+    summary: ModuleSummary,
+    knowledge: Knowledge,
+    self_class: _Owner,
+) -> None:
+    """Doubt what is set by a name, or by names that only the running program knows: while an object is made,
+    or where another one is held, all of its attributes; later in its life, that they still are what its
+    constructor made them.
+    """
     own = self_class(owner)
     described = [summary.classes[knowledge.tree.qualname(own)]] if own else _held(owner, summary, knowledge)
-    function = knowledge.tree.function(call)
+    function = getattr(knowledge.tree.function(at), "name", "")
     for known in described:
         if isinstance(name, ast.Constant):
             _forget(known, str(name.value))
-        elif own is None or getattr(function, "name", "") == "__init__":
+        elif own is None or function == "__init__":
             _forget(known)
+        elif function not in _GIVES:  # these are judged by what they hand on
+            known.restored = True
+
+
+def _owner_of_namespace(namespace: ast.expr, knowledge: Knowledge) -> ast.Name | None:
+    """The variable whose attributes a dictionary holds: `self` of `self.__dict__`, of `vars(self)`, and of a
+    name that is bound to one of them.
+    """
+    match namespace:
+        case ast.Attribute(value=ast.Name() as owner, attr="__dict__"):
+            return owner
+        case ast.Call(func=ast.Name(id="vars"), args=[ast.Name() as owner]):
+            return owner
+        case ast.Name():
+            made = knowledge.flow.reaching(namespace)
+            values = [binding.value for binding in made if binding.value is not None and not binding.path]
+            if len(values) == 1 and not isinstance(values[0], ast.Name):
+                return _owner_of_namespace(values[0], knowledge)
+    return None
 
 
 def _set_in_namespaces(summary: ModuleSummary, knowledge: Knowledge, self_class: _Owner) -> None:
-    """`self.__dict__["rows"] = []`, `vars(self)["rows"] = []`, `self.__dict__ = state`"""
+    """`self.__dict__["rows"] = []`, `vars(self)[name] = []`, `self.__dict__ = state`"""
     if "__dict__" not in knowledge.tree.text and "vars" not in knowledge.tree.text:
         return
     written = knowledge.tree.written
-    for node in (*written.item_stores, *written.attribute_stores):
-        name: object = None
-        match node:
-            case ast.Subscript(
-                value=ast.Attribute(value=ast.Name() as owner, attr="__dict__")
-                | ast.Call(func=ast.Name(id="vars"), args=[ast.Name() as owner]),
-                slice=ast.Constant(value=name),
-                ctx=ast.Store(),
-            ):
-                pass
+    for item in written.item_stores:
+        owner = _owner_of_namespace(item.value, knowledge) if isinstance(item.ctx, ast.Store) else None
+        if owner is not None:
+            _set(owner, item.slice, item, summary, knowledge, self_class)
+    for attribute in written.attribute_stores:
+        match attribute:
             case ast.Attribute(value=ast.Name() as owner, attr="__dict__", ctx=ast.Store()):
-                pass
-            case _:
-                continue
-        own = self_class(owner)
-        known = [summary.classes[knowledge.tree.qualname(own)]] if own else _held(owner, summary, knowledge)
-        for described in known:
-            _forget(described, str(name) if name is not None else None)
+                _set(owner, None, attribute, summary, knowledge, self_class)
 
 
 def gives_something_else(method: ast.FunctionDef) -> bool:

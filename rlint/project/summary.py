@@ -120,13 +120,18 @@ class FunctionSummary:
 
 @mutable
 class ClassSummary:
-    """A class: its bases as dotted names, its methods' names, the kinds of its attributes."""
+    """A class: its bases as dotted names, its methods' names, the kinds of its attributes.
+
+    `restored` says that a method other than its constructor sets attributes by names that only the running
+    program knows.
+    """
 
     module: str
     qualname: str
     bases: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     attributes: dict[str, Kind] = field(default_factory=dict)
+    restored: bool = False
     path: str = field(init=False, compare=False, repr=False)
     """The qualified name across the project."""
 
