@@ -17,10 +17,12 @@ from rlint.project.dtypes import (
     tensor_class_dtype,
     with_number,
 )
+from rlint.project.facts.parameters import PARAMETERS
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.kinds_base import KindsBase
 
 _ARRAYS = (Tag.TENSOR, Tag.NDARRAY)
+_NONE: ast.expr = ast.Constant(value=None)
 _NUMBERS = (Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.NUMPY_SCALAR)
 
 _FILLED = frozenset({"empty", "ones", "rand", "randn", "zeros"})
@@ -46,18 +48,6 @@ _CASTS = {
     "bfloat16": "bfloat16", "bool": "bool", "byte": "uint8", "char": "int8", "double": "float64",
     "float": "float32", "half": "float16", "int": "int32", "long": "int64", "short": "int16",
 }  # fmt: skip
-_TYPE_AT = {
-    **dict.fromkeys(
-        ("numpy.zeros", "numpy.ones", "numpy.empty", "numpy.array", "numpy.asarray", "numpy.asanyarray"), 1
-    ),
-    **dict.fromkeys(
-        ("numpy.ascontiguousarray", "numpy.zeros_like", "numpy.ones_like", "numpy.empty_like"), 1
-    ),
-    **dict.fromkeys(("numpy.full", "numpy.full_like"), 2),
-    **dict.fromkeys(("numpy.arange", "numpy.eye"), 3),
-    "numpy.linspace": 5,
-}
-"""Where the data type stands among the arguments."""
 _NEW = frozenset({"new_empty", "new_full", "new_ones", "new_zeros"})
 _SAME_ATTRIBUTES = frozenset({"H", "T", "data", "mH", "mT"})
 
@@ -140,14 +130,24 @@ class Elements(KindsBase):
 
     def _chosen(self, node: ast.Call, result: Kind, dtype: str, rank: int | None) -> Kind:
         """The result with its elements, of the type that the call asks for, if it does."""
+        wanted = _NONE
         for keyword in node.keywords:
             if keyword.arg is None or keyword.arg == "out":
                 return result._replace(dtype="", rank=rank)
-            if keyword.arg == "dtype" and not _is_none(keyword.value):
-                dtype = self.dtype_of(keyword.value)
-        position = _TYPE_AT.get(self.names.qualified(node.func) or "", len(node.args))
-        if position < len(node.args) and not _is_none(node.args[position]):
-            dtype = self.dtype_of(node.args[position])
+            if keyword.arg == "dtype":
+                wanted = keyword.value
+        owner = "numpy.ndarray" if result.tag is Tag.NDARRAY else "torch.Tensor"
+        path = self.names.qualified(node.func) or f"{owner}.{getattr(node.func, 'attr', '')}"
+        named = PARAMETERS.get(path, ())
+        for name, value in zip(named, node.args, strict=False):
+            if isinstance(value, ast.Starred):
+                break
+            if name == "out" and not _is_none(value):
+                return result._replace(dtype="", rank=rank)
+            if name == "dtype":
+                wanted = value
+        if not _is_none(wanted):
+            dtype = self.dtype_of(wanted)
         if result.dtype == dtype and result.rank == rank:
             return result
         return result._replace(dtype=dtype, rank=rank)
@@ -192,6 +192,11 @@ class Elements(KindsBase):
             return dtype, rank if all(keyword.arg != "shape" for keyword in node.keywords) else None
         if name in _KEEP:
             return dtype, rank
+        if name == "cumsum" and owner.tag is Tag.NDARRAY:
+            axes = [*arguments[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "axis")]
+            of_all = not axes or _is_none(axes[0])
+            whole = bool(axes) and self.kind_of(axes[0]).tag is Tag.INT
+            return dtype if dtype in FLOATS else "", 1 if of_all else rank if whole else None
         if name in _KEEP_FLOATS:
             return (dtype, rank) if dtype in FLOATS else ("", rank)
         if name in ("clip", "clamp"):

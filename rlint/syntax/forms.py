@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 
 def argument_count(call: ast.Call) -> int | None:
@@ -14,6 +15,28 @@ def argument_count(call: ast.Call) -> int | None:
         if keyword.arg is None:
             return None
     return len(call.args) + len(call.keywords)
+
+
+def arguments_by_name(call: ast.Call, parameters: Sequence[str] | None) -> dict[str, ast.expr] | None:
+    """Return the arguments of a call by the names of its `parameters`, whether they are given by position or
+    by name; None where stars hide some, or a position has no known name. Of several arguments that share a
+    name with a star (`*size`), the last one counts.
+    """
+    names = parameters or ()
+    spread = names[-1] if names and names[-1].startswith("*") else None
+    found: dict[str, ast.expr] = {}
+    for place, value in enumerate(call.args):
+        if isinstance(value, ast.Starred) and spread is None:
+            return None
+        name = names[place] if place < len(names) else spread
+        if name is None:
+            return None
+        found[name] = value
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            return None
+        found[keyword.arg] = keyword.value
+    return found
 
 
 def is_staticmethod(function: ast.AST) -> bool:

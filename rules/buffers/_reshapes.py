@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
+from rlint.project.facts.parameters import PARAMETERS
 from rlint.project.integers import is_integer
 from rlint.project.kind import Tag
 from rlint.project.site import Site
+from rlint.syntax.forms import arguments_by_name
 
 ARRAYS = (Tag.TENSOR, Tag.NDARRAY)
 KEEP_ORDER = frozenset({"reshape", "view", "flatten", "ravel", "squeeze", "unsqueeze"})
@@ -27,7 +29,7 @@ _CONTIGUOUS = frozenset(
         for name in "zeros ones full empty arange linspace eye".split()
     ]
 )
-_LAYOUTS = frozenset({"order", "out", "memory_format", "layout", "like", None})
+_LAYOUTS = frozenset({"axis", "order", "out", "memory_format", "layout", "like"})
 
 
 @frozen
@@ -57,6 +59,8 @@ def link_at(node: ast.AST, site: Site) -> Link | None:
         given.append(keyword.value)
     qualified = site.qualified(func)
     if qualified in _FUNCTIONS and given and not isinstance(given[0], ast.Starred):
+        if qualified == "numpy.reshape" and len(given) > len(("array", "shape")):
+            return None  # it says in which order the values are read, too
         return Link(node, qualified.rpartition(".")[2], given[0], tuple(given[1:]), is_method=False)
     if qualified is not None or not isinstance(func, ast.Attribute) or func.attr not in CALLED:
         return None
@@ -104,6 +108,8 @@ def keeps_order(link: Link, site: Site) -> bool:
     """Does it leave the values in their order, and their type alone?"""
     if link.name == "view":
         return gives_any_shape(link, site)
+    if link.name in ("flatten", "ravel") and not all(is_integer(given, site) for given in link.args):
+        return False  # the order in memory, for numpy
     return link.name in KEEP_ORDER and not any(site.kind_of(given).tag is Tag.STR for given in link.args)
 
 
@@ -131,8 +137,11 @@ def is_contiguous(node: ast.expr, site: Site) -> bool:
     match node:
         case ast.Call(func=ast.Attribute(value=of, attr="contiguous"), args=[], keywords=[]):
             return site.kind_of(of).tag is Tag.TENSOR
-        case ast.Call(func=func, keywords=keywords) if not any(k.arg in _LAYOUTS for k in keywords):
-            qualified = site.qualified(func)
+        case ast.Call(func=func):
+            qualified = site.qualified(func) or ""
+            given = arguments_by_name(node, PARAMETERS.get(qualified))
+            if given is None or not _LAYOUTS.isdisjoint(given):
+                return False
             return qualified in _CONTIGUOUS or (qualified in _OF_DATA and _of_list(node, site))
     return False
 
