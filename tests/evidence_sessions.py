@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -106,4 +108,6 @@ def checkout(folder: Path, outcomes: Iterable[Outcome] = ()) -> Path:
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     if found := tuple(outcomes):
         record(session(*found), folder / "fixtures")
+    index = [sys.executable, "-m", "rlint.make_rule_index"]
+    subprocess.run(index, cwd=folder, stdout=subprocess.DEVNULL, check=True)
     return folder
