@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from rlint.frozen import frozen
 from rlint.project import facts
 from rlint.project.kind import Kind, Tag
+from rlint.project.overriding import Overriding
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
 from rlint.syntax.imports import is_named
 
@@ -61,6 +62,7 @@ class Definitions:
         self._subclasses: dict[str, list[ClassSummary]] | None = None
         self._implementations: dict[tuple[str, str], list[FunctionSummary]] = {}
         self._setters: dict[str, list[tuple[str, FunctionSummary]]] | None = None
+        self._overriding = Overriding(self)
 
     def module_named(self, name: str) -> ModuleSummary | None:
         """The module of exactly this name."""
@@ -209,6 +211,12 @@ class Definitions:
     def defines_method(self, name: str) -> bool:
         """Does any class of the project define a method of this name?"""
         return any(name in cls.methods for module in self.modules.values() for cls in module.classes.values())
+
+    def may_override(self, kind: Kind, methods: tuple[str, ...]) -> bool:
+        """Whether an object of this kind may be of a class of the project that has one of these methods as
+        its own, or a base that is not known.
+        """
+        return self._overriding.may_override(kind, methods)
 
     def implementations(self, cls: ClassSummary, name: str) -> list[FunctionSummary]:
         """The method itself and all that override it in subclasses."""

@@ -10,7 +10,7 @@ from rlint.project import facts
 from rlint.project.doings import Doings
 from rlint.project.index import Index
 from rlint.project.kind import Kind, Tag
-from rlint.project.parts import Part, is_layer
+from rlint.project.parts import UNKNOWN, Part, is_layer
 from rlint.project.summary import ClassSummary, FunctionSummary
 
 _DEPTH = 16
@@ -40,8 +40,9 @@ class Anatomy:
     `reads_training` code of the project that reads `self.training`; `draws` random numbers drawn outside
     of dropout layers; `keeps` the attributes that a run sets or changes; `hooks` hooks registered on it;
     `overrides` the names among `train`, `eval`, `__call__` that a class of it defines; `width` the size of
-    the largest square that fits into the weights of a linear layer which surely is there. Where it is not
-    `complete`, there is more that nobody can see, and what is not noted may be there.
+    the largest square that fits into the weights of a linear layer which surely is there; `lent` whether it
+    may hold a network that others hold, too: one that its constructor is given, or a constant of a module.
+    Where it is not `complete`, there is more that nobody can see, and what is not noted may be there.
     """
 
     layers: dict[str, bool] = field(default_factory=dict)
@@ -53,6 +54,7 @@ class Anatomy:
     overrides: set[str] = field(default_factory=set)
     classes: set[str] = field(default_factory=set)
     width: int = 0
+    lent: bool = False
 
     @property
     def dropout(self) -> bool:
@@ -218,6 +220,7 @@ class _Reading:
         module = self.index.module(owner, place.module) if owner else None
         parts = module.parts.get(name) if module is not None else None
         if parts is not None and module is not None:
+            self.found.lent |= bool(parts)
             self._add_all(parts, _Place(module.module), method, sure=False)
         elif is_layer(facts.canonical(path)):
             self._add_layer(facts.canonical(path), sure=sure)
@@ -228,6 +231,7 @@ class _Reading:
         self, target: FunctionSummary, part: Part, place: _Place, method: str | None, *, sure: bool
     ) -> None:
         """What a function of the project gives for the arguments of a call."""
+        self.found.lent |= target.remembers
         key = (target.path, part.arguments)
         parts = self.index.modules[target.module].parts.get(f"{target.qualname}()")
         if key in self._open:
@@ -252,21 +256,15 @@ class _Reading:
             self.unknown()
             return
         if place.given is not None and place.outer is not None:
-            names = list(function.parameters)
-            if function.is_method and not function.is_static:
-                names = names[1:]
-            for argument, parts in place.given:
-                if argument == "*":
-                    self.unknown()
-                    return
-                if argument == name or (
-                    argument.isdigit() and names[int(argument) : int(argument) + 1] == [name]
-                ):
-                    self._add_all(parts, place.outer, method, sure=sure)
-                    return
-            default = self.index.modules[place.module].parts.get(f"{place.function}@{name}", ())
-            self._add_all(default, _Place(place.module), method, sure=sure)
+            argument = self._argument(name, place)
+            if argument is None:
+                self.unknown()
+                return
+            parts, is_default = argument
+            self.found.lent |= bool(parts)
+            self._add_all(parts, _Place(place.module) if is_default else place.outer, method, sure=sure)
             return
+        self.found.lent = True
         passed = self.index.resolve(f"{function.path}@{name}", place.module)
         if not passed or passed.tag in (
             Tag.MODULE,
@@ -278,6 +276,25 @@ class _Reading:
         ):
             self._add_passed(passed, method, sure=sure)
 
+    def _argument(self, name: str, place: _Place) -> tuple[tuple[Part, ...], bool] | None:
+        """What a function is given for a parameter by the call that is known, and whether that is the
+        default; None where the call does not tell.
+        """
+        function = self.index.modules[place.module].functions.get(place.function)
+        if function is None or place.given is None:
+            return None
+        names = list(function.parameters)
+        if function.is_method and not function.is_static:
+            names = names[1:]
+        for argument, parts in place.given:
+            if argument == "*":
+                return None
+            if argument == name or (
+                argument.isdigit() and names[int(argument) : int(argument) + 1] == [name]
+            ):
+                return parts, False
+        return self.index.modules[place.module].parts.get(f"{place.function}@{name}", ()), True
+
     def _add_passed(self, passed: Kind, method: str | None, *, sure: bool) -> None:
         cls = self.index.class_of(passed)
         if cls is not None:
@@ -288,6 +305,7 @@ class _Reading:
             self.unknown()
 
     def _add_attribute(self, part: Part, place: _Place, method: str | None, *, sure: bool) -> None:
+        self.found.lent |= bool(part.arguments)
         owners = [(place.cls, place)] if not part.arguments and place.cls is not None else []
         for _, given in part.arguments:
             for owner in given:
@@ -375,6 +393,7 @@ class _Reading:
     def _add_whole(self, cls: ClassSummary, owners: list[tuple[ClassSummary, _Place]], *, sure: bool) -> None:
         """All that an instance holds, and what any of its methods does."""
         uses: set[tuple[str, str]] = set()
+        given: set[str] = set()
         for owner, place in owners:
             module = self.index.modules[owner.module]
             prefix = f"{owner.qualname}."
@@ -383,12 +402,19 @@ class _Reading:
                 if name != key and not any(mark in name for mark in ".@()"):
                     held = [part for part in parts if part.what not in ("unknown", "parameter")]
                     self._add_all(held, place, None, sure=sure)
+                    for part in parts:
+                        if part.what == "parameter":
+                            taken, _ = self._argument(part.name, place) or ((UNKNOWN,), False)
+                            plain = all(one.what in ("unknown", "parameter") for one in taken)
+                            self.found.lent |= not plain
+                            given |= {name} if taken else set()
             for method in owner.methods:
                 done = module.doings.get(f"{prefix}{method}")
                 if done is not None:
                     uses |= done.uses
                     self._note(done, module.module, running=method != "__init__")
         own = owners[0][1]
+        self.found.lent |= any(attribute in given for attribute, _ in uses)
         for attribute, _ in sorted(uses):
             if self.index.method(cls, attribute) is None and attribute not in OF_EVERY_MODULE:
                 self.add_attribute(cls, attribute, own, None, sure=False)

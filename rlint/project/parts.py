@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rlint.project.knowledge import Knowledge
 
 _DEPTH = 12
-_CONTAINERS = frozenset(
+CONTAINERS = frozenset(
     f"torch.nn.{name}"
     for name in """DataParallel ModuleDict ModuleList Sequential TransformerDecoder TransformerEncoder
     parallel.DistributedDataParallel utils.parametrizations.orthogonal utils.parametrizations.spectral_norm
@@ -251,7 +251,7 @@ class Parts:
         qualified = self.knowledge.names.qualified(call.func)
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         if qualified is not None:
-            if qualified in _CONTAINERS or qualified in _HANDS_ON:
+            if qualified in CONTAINERS or qualified in _HANDS_ON:
                 yield from self._each(given)
             elif qualified == "builtins.getattr":
                 yield from self._looked_up(call)

@@ -17,6 +17,15 @@ from rlint.project.repeats import Repeats, Repetition
 from rlint.project.site_values import SiteValues
 from rlint.syntax.scopes import Binding, Scope
 
+_STATE_HOOKS = (
+    "_register_load_state_dict_pre_hook",
+    "register_load_state_dict_pre_hook",
+    "register_load_state_dict_post_hook",
+    "_register_state_dict_hook",
+    "register_state_dict_pre_hook",
+    "register_state_dict_post_hook",
+)
+
 
 class SiteFlow(SiteValues):
     """What flows where: variables, attributes, what changes between two places, what is computed again."""
@@ -110,9 +119,11 @@ class SiteFlow(SiteValues):
         return self._linked.words.is_attribute_read(attribute)
 
     def changes_what_it_loads(self) -> bool:
-        """May a module of the project change the state dict that it is given to load, by a hook or itself?"""
-        hooks = ("_register_load_state_dict_pre_hook", "register_load_state_dict_pre_hook")
-        return self.index.defines_method("_load_from_state_dict") or any(map(self.is_attribute_read, hooks))
+        """Whether a module of the project may change the state dict that it is given to load, or what
+        `state_dict` returns, by a hook or a method of its own.
+        """
+        methods = ("_load_from_state_dict", "_save_to_state_dict")
+        return any(map(self.index.defines_method, methods)) or any(map(self.is_attribute_read, _STATE_HOOKS))
 
     def is_set_up(self, *settings: str) -> bool:
         """Does the program that this file belongs to read or import one of these names: functions that set

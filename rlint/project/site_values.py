@@ -72,6 +72,22 @@ class SiteValues(SiteBase):
         """The class of the project that an expression's value is an instance of."""
         return self.index.class_of(self.kind_of(expression))
 
+    def may_override(self, expression: ast.expr, *methods: str) -> bool:
+        """Whether one of these methods of an object of a library may be another one than the library's: by a
+        class of the project that overrides it, or in a file that sets it on objects.
+        """
+        return any(map(self._sets_method, methods)) or self.index.may_override(
+            self.kind_of(expression), methods
+        )
+
+    def _sets_method(self, name: str) -> bool:
+        written = self.tree.written
+        return any(isinstance(use.ctx, ast.Store) for use in written.attributes.get(name, ())) or any(
+            isinstance(argument, ast.Constant) and argument.value == name
+            for call in written.calls_of(("setattr", "object"))
+            for argument in call.args
+        )
+
     def callables(self, call: ast.Call) -> list[FunctionSummary]:
         """The functions of the project that a call may run (several where a method is overridden)."""
         known = self._callables.get(call)

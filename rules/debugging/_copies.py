@@ -200,6 +200,11 @@ def _doubt_about_call(call: ast.Call, callee: ast.expr, site: Site) -> str:
         effect = site.call_effect(call)
         tensor = callee.attr in _COPYING_METHODS or callee.attr in _KEEPING_METHODS
         network = callee.attr in _PARAMETERS or callee.attr in ("items", "values")
+        if callee.attr in _PARAMETERS and (
+            site.may_override(callee.value, callee.attr)
+            or (callee.attr == "state_dict" and site.changes_what_it_loads())
+        ):
+            return f"`{callee.attr}` is overridden or hooked by classes here, and may do more than to read"
         if effect.quiet or ((tensor or network) and not site.callables(call)):
             return ""
     return f"`{site.text(callee)}` may do more than to read"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from rlint.project.autograd import Autograd
+from rlint.project.made_networks import are_alike
 from rlint.project.numbers import is_number, number_of
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
@@ -19,6 +21,7 @@ RECORDED = "autograd must be off: what it records for `{}` changes"
 NUMBER = "`{}` must be a number, no tensor: half precision rounds those differently"
 SHAPES = "both tensors must have the same shape"
 BUFFERS = "buffers of integers (as those of batch normalisation) cannot be blended in place"
+ALIKE = "`{}` and `{}` must be alike in shape, type and device: an error comes after the first is scaled"
 NAMES = ("weighted", "weighted_parameter")
 
 
@@ -72,7 +75,9 @@ def _rewritten(blend: Blend, site: Site) -> tuple[list[Edit], list[str]] | None:
         exact = _in_two_lines(blend, mixture, site)
         if exact is not None:
             keep = mixture.keep
-            return [exact], doubts if is_number(keep, site) else [*doubts, NUMBER.format(site.text(keep))]
+            if not is_number(keep, site):
+                doubts.append(NUMBER.format(site.text(keep)))
+            return [exact], [*doubts, *_half_done(blend, site)]
         replaced = _replaced(blend, in_one_call(blend, site), site) if is_complement(mixture, site) else None
         doubts.append(ROUNDS)
     return (replaced, doubts) if replaced is not None else None
@@ -87,6 +92,23 @@ def _in_two_lines(blend: Blend, mixture: Mix, site: Site) -> Edit | None:
     share = f"({share})" if "\n" in share else share
     rest = f"{written}.mul_({site.text(mixture.keep)}).add_({name})"
     return site.replace_statement(blend.node, f"{name} = {share}", rest)
+
+
+def _half_done(blend: Blend, site: Site) -> Iterator[str]:
+    """Find what must hold for the second of two operations not to raise once the first has been done."""
+    old, new = source_of(blend.mixture.old, site), source_of(blend.mixture.new, site)
+    if old is None or new is None or not are_alike(old.network, new.network, site):
+        yield ALIKE.format(site.text(blend.mixture.old), site.text(blend.mixture.new))
+    elif _may_hold_integers(site):
+        yield INTEGERS
+
+
+def _may_hold_integers(site: Site) -> bool:
+    """Whether the program makes parameters that need no gradient, which alone may be integers."""
+    for call in site.tree.written.calls_of(("Parameter", "register_parameter")):
+        if len(call.args) > 1 or call.keywords:
+            return True
+    return False
 
 
 def in_one_call(blend: Blend, site: Site) -> str:

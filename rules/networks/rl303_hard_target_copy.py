@@ -85,6 +85,7 @@ from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.networks._followers import copied_value, exists_before, is_access, is_kept, paired_parameters
 from rlint.syntax.scopes import How
 
+LOADS = ("load_state_dict", "state_dict", "_load_from_state_dict")
 LESS_OFTEN = "Copy every few hundred updates or blend softly, which changes the algorithm"
 IN_PLACE = f"{LESS_OFTEN}; or copy the tensors in place, without building and comparing state dicts"
 KEEP_ONE = f"{LESS_OFTEN}; or build the second network once and copy the weights into it"
@@ -215,7 +216,12 @@ def copy_fix(call: ast.Call, target: ast.expr, source: ast.expr, tensors: str, s
     if edit is None:
         return None
     ours, theirs = site.text(target), site.text(source)
+    overridden = site.may_override(target, *LOADS) or site.changes_what_it_loads()
     reason = f"`{ours}` and `{theirs}` must be built alike: keys and shapes are not compared any more"
     if assigned:
         reason = f"`{ours}` must be built like `{theirs}`, and stays the same object, with its own gradients"
+    elif overridden:
+        reason += (
+            "; a `load_state_dict` or `state_dict` of their own, or hooks of it, are not called any more"
+        )
     return Fix("Copy the tensors in place", Safety.UNSAFE, (edit,), reason)

@@ -57,16 +57,18 @@ class Agent:
 Safe for `copy_` into parameters that autograd does not follow (`.data`, or under `torch.no_grad()`),
 with numbers as weights: the same products are added in the same precision, so every bit is the
 same. The share of the new weights is computed first, because both networks may hold the same tensor.
+Where two products become two operations, the networks must be built alike in the same function or
+class: one is a deep copy of the other, or both are built by the same call.
 
-Unsafe where the tensors may be integers, which cannot be multiplied in place (`state_dict()` has the
-counters of batch normalisation), where the weights may be tensors, and where autograd may be on.
-Assignments to `.data` and to the items of a state dict become `lerp_`, which makes no tensor at all
-but rounds differently, and what shares memory with the old tensor changes with it. Other dicts of
-weights get advice alone.
+Unsafe where that is not known, as in a function that is given both networks: if their shapes, types
+or devices differ, the error comes after the old weights were scaled. Unsafe, too, where the tensors
+may be integers, which cannot be multiplied in place (`state_dict()` has the counters of batch
+normalisation), where the weights may be tensors, and where autograd may be on. Assignments to `.data`
+and to the items of a state dict become `lerp_`, which makes no tensor at all but rounds differently,
+and what shares memory with the old tensor changes with it. Other dicts of weights get advice alone.
 
 `lerp_` in place of the safe fix gains more. Its rounding is no worse, but the numbers differ in the
-last digit from those of earlier runs. If the shapes of both networks differ, the error comes after
-the old weights were scaled.
+last digit from those of earlier runs.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.Tensor.lerp_.html

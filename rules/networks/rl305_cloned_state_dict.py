@@ -34,11 +34,14 @@ def copy_weights(source: nn.Module, target: nn.Module) -> None:
 The fix drops the copy and nothing else: a comprehension stays a comprehension, since the plain
 `state_dict()` also carries version numbers that modules may look at while loading.
 
-It is safe where a `torch.nn.Module` is loaded and nothing can change the weights between the clone
-and the call. It is unsafe where the target may be an object of another class, which could keep
-what it is given, where the whole network is copied (`copy.deepcopy(net).state_dict()`), and for
-`copy.deepcopy` in a project whose modules have a `get_extra_state`. So it is in a project whose modules
-may change what they load, by a hook or by a `_load_from_state_dict` of their own.
+It is safe where both networks are built here, each by a constructor of its own or one as a deep copy
+of the other, so that they share no weights, and where nothing can change the weights between the clone
+and the call. It is unsafe where the networks come from elsewhere: they may share weights (a decoder that
+is the encoder transposed), and a target of another class than `torch.nn.Module` may keep what it is given.
+It is unsafe, too, where the whole network is copied (`copy.deepcopy(net).state_dict()`), for
+`copy.deepcopy` in a project whose modules have a `get_extra_state`, and in a project with modules that
+override `state_dict` or `load_state_dict`, or change what they load or return, by hooks or by a
+`_load_from_state_dict` of their own.
 
 With `assign=True` the clone is what keeps the two networks apart; names that are read again or
 stored are snapshots; keys that are renamed or filtered may mean that a network is loaded into
@@ -53,7 +56,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.kind import Tag
+from rlint.project.made_networks import loading_doubt
 from rlint.project.site import Site
 from rlint.project.weights import Copied, Loaded, copied_state, loaded_state
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
@@ -102,16 +105,13 @@ def build_fix(loaded: Loaded, copied: Copied, site: Site) -> Fix | None:
 
 
 def doubt(loaded: Loaded, copied: Copied, site: Site) -> str | None:
-    """What a reader has to agree to; None where there is nothing."""
-    target = site.text(loaded.target)
-    if site.kind_of(loaded.target).tag is not Tag.MODULE and loaded.strict is None:
-        return f"`{target}` must be a `torch.nn.Module`: objects of other classes may keep what they load"
+    """Find what a reader has to agree to; None where there is nothing."""
     if copied.whole_network:
         return "The class of the network may define `__deepcopy__`, which is not called any more"
     if copied.deep and site.index.defines_method("get_extra_state"):
+        target = site.text(loaded.target)
         return (
             f"The extra state of a module in `{target}` becomes that of the other network, not a copy of it"
         )
-    if site.changes_what_it_loads():
-        return f"A module in `{target}` may change what it loads: then the weights of the other network"
-    return None
+    reason: str | None = loading_doubt(loaded.target, copied.owner, site)
+    return reason

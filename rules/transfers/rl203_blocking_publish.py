@@ -44,11 +44,12 @@ def train(network: nn.Module, shared: nn.Module, optimizer, batches) -> None:
 
 ## Fix safety
 The fix drops the move and nothing else: a comprehension stays a comprehension, since the plain `state_dict()`
-also carries version numbers that modules may look at while loading. It is safe where a `torch.nn.Module` is
-loaded and nothing can change the weights between the two statements. It is unsafe where the target may be an
-object of another class, which could keep what it is given; where a module of the project has a
-`get_extra_state`, which need not be a tensor, or changes what it loads; and for `copy_`, whose tensors must
-not overlap.
+also carries version numbers that modules may look at while loading. It is safe where both networks are built
+here, each by a constructor of its own or one as a deep copy of the other, and nothing can change the weights
+between the two statements. It is unsafe where the networks come from elsewhere: they may share weights, and a
+target of another class than `torch.nn.Module` may keep what it is given. It is unsafe, too, where a module of
+the project has a `get_extra_state`, which need not be a tensor, overrides `state_dict` or `load_state_dict`,
+or changes what it loads; and for `copy_`, whose tensors must not overlap.
 
 Left alone are weights that are saved, sent or kept; `assign=True`, which takes over the tensors themselves;
 keys that are renamed or filtered; and clones, which are the affair of `cloned-state-dict`.
@@ -64,6 +65,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.project.kind import Tag
+from rlint.project.made_networks import loading_doubt
 from rlint.project.site import Site
 from rlint.project.weights import Loaded, copied_state, loaded_state
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
@@ -103,7 +105,7 @@ class BlockingPublish(Rule):
             moved.node,
             f"`{moved.shown}` copies each tensor of `{site.text(moved.owner)}` to host memory that nobody "
             "keeps: `load_state_dict` copies from any device",
-            fix=None if by_hand else build_fix(moved, doubt(loaded, site), site),
+            fix=None if by_hand else build_fix(moved, doubt(loaded, moved.owner, site), site),
             advice="Load the tensors of `state_dict()` as they are",
         )
 
@@ -140,13 +142,9 @@ def build_fix(moved: Moved, reason: str | None, site: Site) -> Fix | None:
     return Fix("Leave the move to the copy", safety, (edit,), reason)
 
 
-def doubt(loaded: Loaded, site: Site) -> str | None:
-    """What a reader has to agree to; None where there is nothing."""
-    target = site.text(loaded.target)
-    if site.kind_of(loaded.target).tag is not Tag.MODULE:
-        return f"`{target}` must be a `torch.nn.Module`: objects of other classes may keep what they load"
+def doubt(loaded: Loaded, source: ast.expr, site: Site) -> str | None:
+    """Find what a reader has to agree to; None where there is nothing."""
     if site.index.defines_method("get_extra_state"):
-        return f"The extra state of a module in `{target}` need not be a tensor"
-    if site.changes_what_it_loads():
-        return f"A module in `{target}` may change what it loads, which then are the weights themselves"
-    return None
+        return f"The extra state of a module in `{site.text(loaded.target)}` need not be a tensor"
+    reason: str | None = loading_doubt(loaded.target, source, site)
+    return reason
