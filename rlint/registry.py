@@ -125,11 +125,6 @@ class RuleEntry:
         return found if isinstance(found, tuple) else ()
 
     @property
-    def sources(self) -> tuple[Path, ...]:
-        """The rule's file and the private modules beside it that it is made of."""
-        return () if self.path is None else tuple(rule_files.with_helpers(self.path))
-
-    @property
     def page(self) -> str:
         """The rule's documentation: the docstring of its file."""
         return self._own().page if self.path is None else rule_files.page(self.path)

@@ -94,7 +94,7 @@ def written(folder: Path, *outcomes: Outcome) -> None:
     """Put evidence files below a folder, as recording does, for a rule and fixture that nobody looks at."""
     for name, device in {(one.name, one.device) for one in outcomes}:
         own = tuple(one for one in outcomes if (one.name, one.device) == (name, device))
-        recording = Recording(own[0].subject, name, device, DATE, MACHINE, Hashes("", "", ""), own)
+        recording = Recording(own[0].subject, name, device, DATE, MACHINE, Hashes("", ""), own)
         path = evidence_file(folder, name, device)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(to_text(recording), encoding="utf-8")

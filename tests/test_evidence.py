@@ -145,7 +145,7 @@ def test_bytes_that_are_no_text_stop_nothing(tmp_path: Path) -> None:
 def test_no_damage_to_a_file_is_a_crash(data: st.DataObject) -> None:
     """Whatever value any key is given: it is read, or a ValueError says what is wrong."""
     text = recorded.to_text(
-        recorded.Recording("RL101", "x", "cpu", "", MACHINE, Hashes("", "", ""), (FASTER, NOT_RUN))
+        recorded.Recording("RL101", "x", "cpu", "", MACHINE, Hashes("", ""), (FASTER, NOT_RUN))
     )
     whole = json.loads(text)
     place: Any = whole
@@ -203,7 +203,7 @@ def test_whatever_was_measured_can_be_told(found: list[Any], verdict: Verdict, r
     """No figure is too odd to be reported: each row of the table has all its cells."""
     promise = {"claim": "time", "low": 2, "high": 3.0, "source": "|"}
     one = outcome("RL101", *found, verdict=verdict, reason=reason, estimate=promise)
-    recording = recorded.Recording("RL101", "x", "cpu", "", MACHINE, Hashes("", "", ""), (one,))
+    recording = recorded.Recording("RL101", "x", "cpu", "", MACHINE, Hashes("", ""), (one,))
     evidence = recorded.Evidence(RL101, (recording,))
     assert measured.line(evidence)
     assert measured.cell(evidence)

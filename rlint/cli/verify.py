@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from rlint.registry import RuleEntry
 
 _FORMATS = ("table", "json", "markdown", "html")
-_LOOK = 0.3  # seconds for which the machine's load is looked at
-_BUSY = 20  # per cent of all cores that others may take without a warning
 _UNSAFE = "With --workload: apply fixes that a reader must agree to, too."
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -81,8 +80,8 @@ def command(what: tuple[str, ...], workload: Path | None, **options: Any) -> Non
     RULES are codes, the first characters of codes, or names; all rules, if none is given. With --workload,
     your own FILES are run before and after `rlint fix`. This command runs the code that it is given.
 
-    Exits with 0 if nothing behaves otherwise or is slower, 1 if something does, is, or did not come to its
-    end, 2 if nothing could be run.
+    Exits with 0 if nothing behaves otherwise or is slower, 1 if something does, is, was compared in too few
+    cases, or did not come to its end, 2 if nothing could be run.
     """
     click.get_current_context().exit(_run(what, workload, options))
 
@@ -161,13 +160,17 @@ def _own(paths: tuple[str, ...], workload: Path, options: dict[str, Any]) -> Exp
 
 def _verify(experiments: list[Experiment], asked: Options, options: dict[str, Any]) -> int:
     from rlint.cli.progress import progress_on
+    from rlint.harness.machine import busy
+    from rlint.harness.results import BUSY
     from rlint.harness.session import verify
+    from rlint.output.verify.summary import busy_warning
 
-    if not options["quiet"]:
-        _warn_if_busy()
+    others = busy()
+    if others > BUSY and not options["quiet"]:
+        click.echo(f"warning: {busy_warning(others)}", err=True)
     fingerprints = _fingerprints(experiments) if options["record"] else {}
     with progress_on(sys.stderr, quiet=options["quiet"]) as progress:
-        session = verify(experiments, asked, progress)
+        session = dataclasses.replace(verify(experiments, asked, progress), busy=others)
     _report(session, options)
     if session.interrupted:
         raise click.Abort
@@ -193,23 +196,11 @@ def _update_rule_index() -> None:
         click.echo(f"updated {changed}", err=True)
 
 
-def _warn_if_busy() -> None:
-    """Say so where other programs will disturb the timing: intervals will be wide."""
-    import psutil
-
-    busy = psutil.cpu_percent(interval=_LOOK)
-    if busy > _BUSY:
-        click.echo(
-            f"warning: this machine is {busy:.0f} % busy with other things, figures will vary", err=True
-        )
-
-
 def _fingerprints(experiments: list[Experiment]) -> dict[str, Hashes]:
     """What is about to be measured: a rule that is edited meanwhile gets no evidence for its new text."""
-    from rlint import registry
     from rlint.harness.record import hashes_of
 
-    return {one.label: hashes_of(registry.find(one.label), one) for one in experiments}
+    return {one.label: hashes_of(one) for one in experiments}
 
 
 def _report(session: Session, options: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlint.evidence.gain import DEVICES, Gain, evidence_file
-from rlint.evidence.hashes import Hashes, hash_of_fixture, hash_of_rule
+from rlint.evidence.hashes import Hashes, hash_of_fixture
 from rlint.frozen import frozen
 from rlint.harness import results_json
 from rlint.harness.results import Machine, Outcome, Session, Verdict
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rlint.registry import RuleEntry
 
-SCHEMA = 1
+SCHEMA = 2
 """Changes when a key of the file is renamed, dropped or given another meaning."""
 _SIGNIFICANT_DIGITS = 4
 _WIDEST = 320  # characters of a JSON value that stands on one line: a measurement does
@@ -106,13 +106,13 @@ def of(entry: RuleEntry, fixtures: Path | None = None) -> Evidence:
 
 
 def changed_since(entry: RuleEntry, recording: Recording, fixtures: Path | None = None) -> list[str]:
-    """Say what of the rule and its fixture is no longer as it was measured. The fixer is not run for that.
+    """Return what of the fixture is no longer as it was measured. The fixer is not run for that.
 
-    Raises RlintError for a rule that cannot be read.
+    Raises RlintError for a fixture that cannot be read.
     """
     place = fixtures or entry.fixtures
     assert place is not None, "there is evidence"
-    return recording.hashes.changes(rule=hash_of_rule(entry), fixture=hash_of_fixture(place / entry.name))
+    return recording.hashes.changes(fixture=hash_of_fixture(place / entry.name))
 
 
 def to_text(recording: Recording) -> str:

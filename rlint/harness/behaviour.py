@@ -14,19 +14,28 @@ from rlint.harness.observation import (
     OUTCOME,
     PREPARE,
     Observation,
+    Raised,
     differences,
     failed_to_load,
     observe,
 )
 from rlint.harness.plan import Plan
-from rlint.harness.program import AFTER, BEFORE, SAFE, Arm, Subject, WorkloadError, load
-from rlint.harness.results import Behaviour, Difference
+from rlint.harness.program import (
+    AFTER,
+    BEFORE,
+    SAFE,
+    Arm,
+    MissingPackageError,
+    Subject,
+    WorkloadError,
+    load,
+)
+from rlint.harness.results import LEAST_SEEDS, Behaviour, Difference
 from rlint.harness.streams import seed_streams
 from rlint.harness.surroundings import Surroundings
 from rlint.harness.uninitialised import filled
 from rlint.harness.workload import Case
 
-LEAST_SEEDS = 20
 _REPEATED_SEEDS = 2  # of each size, for which the program is also compared with itself
 _REPEATS = 3  # of a case in which a difference is reported
 _MOST_REPORTED = 5
@@ -131,7 +140,7 @@ class _Experiment:
         self._seen: list[_Seen] = []
         self._notes: dict[str, None] = {}
         self._succeeded = False
-        self._last_exception = ""
+        self._last_exception: Raised | None = None
 
     def run(self, budget: float, progress: Callable[[int, int], None]) -> Behaviour:
         plan = Plan(self._driver, self._seeds, self._device)
@@ -144,12 +153,21 @@ class _Experiment:
             gc.unfreeze()
         progress(plan.done, plan.done)
         if not self._succeeded:
-            raise WorkloadError(f"every run raised, so there is nothing to compare: {self._last_exception}")
+            assert self._last_exception is not None
+            what = f"every run raised, so there is nothing to compare: {self._last_exception.text}"
+            if self._last_exception.missing:
+                raise MissingPackageError(what, self._last_exception.missing)
+            raise WorkloadError(what)
         reported = self._confirmed()
         self._notes |= self._excuses.notes
         self._notes |= dict.fromkeys(plan.omissions())
         return Behaviour(
-            self._seeds, plan.sizes, plan.done, tuple(map(self._difference, reported)), tuple(self._notes)
+            self._seeds,
+            plan.sizes,
+            plan.done,
+            tuple(map(self._difference, reported)),
+            tuple(self._notes),
+            fewest=plan.fewest,
         )
 
     def _lane(self, name: str, *, fresh: bool | None = None) -> _Lane:
@@ -186,14 +204,15 @@ class _Experiment:
             self._notes |= notes
         self._succeeded |= None in failures
         if before.raised:
-            self._last_exception = before.raised.text
+            self._last_exception = before.raised
 
     def _refuse_failing(self, before: Observation, after: Observation) -> None:
         """A workload that fails in itself is to be mended, whatever the fix does."""
         stages = (PREPARE, OUTCOME)
         one = before.raised
         if one and one.stage in stages and after.raised and after.raised.stage == one.stage:
-            raise WorkloadError(f"{one.where}: `{one.stage}` raised {one.text}")
+            what = f"{one.where}: `{one.stage}` raised {one.text}"
+            raise MissingPackageError(what, one.missing) if one.missing else WorkloadError(what)
 
     def _varies(self, found: Found) -> bool:
         """Whether the program does not agree with itself there, and the workload allows that it does not."""

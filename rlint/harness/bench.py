@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     from rlint.harness.timing import Round
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why something could not be run to its end."""
+
+    why: str
+    lacking: str = ""
+    """A module that is not installed."""
+
+
 @dataclass(slots=True)
 class Record:
     """What is known of one workload on one device so far."""
@@ -32,12 +41,13 @@ class Record:
     """Of all processes."""
     memory: list[MemoryUse] = field(default_factory=list)
     synchronisations: list[HostWaits] = field(default_factory=list)
-    failure: str | None = None
+    failure: Failure | None = None
 
     @property
     def measurable(self) -> bool:
         """Whether there is a point in measuring costs."""
-        fine = self.failure is None and self.behaviour is not None and self.behaviour.same
+        compared = self.behaviour
+        fine = self.failure is None and compared is not None and compared.same and compared.enough
         return fine and bool(self.declared.claims_on(self.device))
 
 
@@ -51,7 +61,7 @@ class Bench:
         self._records: dict[tuple[str, str, str], Record] = {}
         self.stop = threading.Event()
         """Once set, every running job is ended with StoppedError."""
-        self.unloadable: dict[str, str] = {}
+        self.unloadable: dict[str, Failure] = {}
         """Why an experiment could not be loaded, by its label."""
         self.declared: dict[str, tuple[Declared, ...]] = {}
         """The workloads of each experiment that could be, in the file's order."""
@@ -114,9 +124,9 @@ class Bench:
                 )
             except process.EndedError as error:
                 if not begun:
-                    self.unloadable[experiment.label] = f"loading it {error}"
+                    self.unloadable[experiment.label] = Failure(f"loading it {error}")
                     return results
-                self._known(experiment, job.device, begun[-1]).failure = str(error)
+                self._known(experiment, job.device, begun[-1]).failure = Failure(str(error))
                 names = [one.name for one in self.declared[experiment.label]] if left is None else list(left)
                 left = tuple(names[names.index(begun[-1]) + 1 :])
                 if left:
@@ -131,14 +141,14 @@ class Bench:
     ) -> None:
         if message.kind == "declared":
             self.declared[experiment.label] = message.data
-        elif message.kind == "failed" and not message.workload:
-            self.unloadable[experiment.label] = message.data
+        elif message.kind in ("failed", "lacking") and not message.workload:
+            self.unloadable[experiment.label] = _failure(message)
         elif message.workload:
             record = self._known(experiment, device, message.workload)
             if message.kind == "result":
                 results.append((record, message.data))
-            elif message.kind == "failed":
-                record.failure = message.data
+            elif message.kind in ("failed", "lacking"):
+                record.failure = _failure(message)
 
     def _known(self, experiment: Experiment, device: str, workload: str) -> Record:
         key = (experiment.label, device, workload)
@@ -147,3 +157,7 @@ class Bench:
                 declared = next(one for one in self.declared[experiment.label] if one.name == workload)
                 self._records[key] = Record(experiment, declared, device)
             return self._records[key]
+
+
+def _failure(message: Message) -> Failure:
+    return Failure(*message.data) if message.kind == "lacking" else Failure(message.data)

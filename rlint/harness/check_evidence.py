@@ -54,7 +54,7 @@ def _problems(entry: RuleEntry, place: Path, kinds: set[str]) -> list[str]:
     try:
         devices = devices_of(fixture_folder(entry) / WORKLOAD)
         with fixtures_of([entry]) as (experiment,):
-            now = hashes_of(entry, experiment)
+            now = hashes_of(experiment)
     except RlintError as error:
         message = str(error)
         return [*found, message if message.startswith(label) else f"{label}: {message}"]
@@ -71,7 +71,7 @@ def _problems(entry: RuleEntry, place: Path, kinds: set[str]) -> list[str]:
 
 def _wrong(entry: RuleEntry, recording: Recording, now: Hashes) -> Iterator[str]:
     device = recording.device
-    changes = recording.hashes.changes(rule=now.rule, fixture=now.fixture, fix=now.fix)
+    changes = recording.hashes.changes(fixture=now.fixture, fix=now.fix)
     if changes:
         yield f"what is recorded for {device} is stale: {'; '.join(changes)}{_again(entry, device)}"
     for outcome in recording.outcomes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import pickle
 import signal
@@ -13,7 +12,7 @@ from collections.abc import Callable
 from typing import IO, Any
 
 from rlint.harness.job import BEHAVIOUR, DEVICES, MEMORY, SYNCHRONISATIONS, TIMING, Declared, Job, Message
-from rlint.harness.program import BEFORE, Subject, WorkloadError, load
+from rlint.harness.program import BEFORE, MissingPackageError, Subject, WorkloadError, load
 from rlint.harness.workload import Workload
 
 
@@ -71,23 +70,27 @@ def _work(job: Job, send: Callable[[Message | None], None]) -> None:
     try:
         workloads = load(subject, BEFORE).workloads
     except WorkloadError as error:
-        send(Message("failed", "", str(error)))
+        send(_failed("", error))
         return
     send(Message("declared", "", tuple(Declared.of(workload) for workload in workloads.values())))
     wanted = workloads if job.workloads is None else job.workloads
     names = [name for name in wanted if job.device in workloads[name].devices]
-    if job.phase == BEHAVIOUR and names:  # the one phase whose budget is for all of them
-        job = dataclasses.replace(job, budget=job.budget / len(names))
     for name in names:
         send(Message("begun", name))
         try:
             send(Message("result", name, _phase(job, subject, workloads[name], send)))
         except WorkloadError as error:
-            send(Message("failed", name, str(error)))
+            send(_failed(name, error))
         except MemoryError:
             send(Message("failed", name, "ran out of memory"))
         except Exception as error:  # noqa: BLE001 - one workload's failure is not the others'
             send(Message("failed", name, _explained(error, subject)))
+
+
+def _failed(workload: str, error: WorkloadError) -> Message:
+    if isinstance(error, MissingPackageError):
+        return Message("lacking", workload, (str(error), error.module))
+    return Message("failed", workload, str(error))
 
 
 def _phase(job: Job, subject: Subject, workload: Workload, send: Callable[[Message], None]) -> Any:

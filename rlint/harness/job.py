@@ -81,7 +81,8 @@ class Message:
     """A report from a running job.
 
     `kind` is "declared" (data: a tuple of Declared), "begun", "progress" (data: done and total), "result"
-    (data: what the phase gives), or "failed" (data: why, as text).
+    (data: what the phase gives), "failed" (data: why, as text), or "lacking" (data: that, and the module that
+    is not installed).
     """
 
     kind: str

@@ -13,6 +13,12 @@ from rlint.harness.devices import describe
 from rlint.harness.results import Machine
 
 _PACKAGES = ("torch", "numpy")
+_LOOK = 0.3  # seconds for which the machine's load is observed
+
+
+def busy() -> float:
+    """Return the per cent of all processors that programs use now."""
+    return psutil.cpu_percent(interval=_LOOK)
 
 
 def describe_machine(accelerator: str = "") -> Machine:

@@ -33,6 +33,8 @@ class Raised:
     stage: str
     text: str
     where: str
+    missing: str = ""
+    """The module that is not installed, if that is what it says."""
 
 
 @dataclass(slots=True)
@@ -123,7 +125,8 @@ def _raised(stage: str, error: BaseException, subject: Subject) -> Raised:
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(own)]
     where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else subject.workload
     message = settled(str(error))
-    return Raised(stage, f"{name_of(type(error))}{': ' if message else ''}{message}", where)
+    missing = (error.name or "") if isinstance(error, ModuleNotFoundError) else ""
+    return Raised(stage, f"{name_of(type(error))}{': ' if message else ''}{message}", where, missing)
 
 
 def failed_to_load(error: WorkloadError) -> Observation:

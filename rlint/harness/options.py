@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from rlint.harness.results import LEAST_SEEDS
+
 
 @dataclass(frozen=True, slots=True)
 class Pace:
@@ -22,19 +24,13 @@ class Pace:
     most: float
     """Of that, for one workload in one process."""
     behaviour: float
-    """For comparing the behaviour of all experiments; shared between them."""
-    longest: float
-    """Of that, for one experiment."""
+    """For comparing the behaviour of one workload, which usually takes far less."""
     together: bool
     """Whether experiments are timed on all processors at once: sooner done, less clearly seen."""
 
 
-THOROUGH = Pace(
-    processes=3, more=4, further=90, timing=150, least=0.4, most=3, behaviour=120, longest=30, together=False
-)
-QUICK = Pace(
-    processes=1, more=1, further=10, timing=10, least=0.2, most=0.5, behaviour=15, longest=2, together=True
-)
+THOROUGH = Pace(processes=3, more=4, further=90, timing=150, least=0.4, most=3, behaviour=60, together=False)
+QUICK = Pace(processes=1, more=1, further=10, timing=10, least=0.2, most=0.5, behaviour=15, together=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +40,7 @@ class Options:
     devices: tuple[str, ...] | None = None
     """Kinds of devices; None: all that are there."""
     quick: bool = False
-    seeds: int = 20
+    seeds: int = LEAST_SEEDS
     silence: float = 60.0
     """Seconds after which a process without a sign of life is ended."""
     memory: int = 4 * 2**30

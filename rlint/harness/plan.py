@@ -35,6 +35,11 @@ class Plan:
         """Cases, if there is time for all."""
         return self._seeds * len(self.sizes)
 
+    @property
+    def fewest(self) -> int:
+        """The seeds of the size with the fewest."""
+        return min(self._done[size] for size in self.sizes)
+
     def cases(self, budget: float, seconds: Mapping[int, float]) -> Iterator[Case]:
         """A case of each size and all seeds of one. The rest, a few seeds of each size first, for `budget`
         seconds from the start. `seconds` says what a case takes, by size.

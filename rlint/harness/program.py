@@ -16,18 +16,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, ModuleType
 
+from rlint.harness.packages import how_to_install
 from rlint.harness.workload import Workload, mistakes_of
 
 BEFORE, SAFE, AFTER = "before", "safe", "after"
 """The arms of an experiment: the program as it is, with its safe fixes alone, and with all wanted ones."""
 
-_EXTRA = ("torch", "numpy")
-"""Packages that come with the extra `rlint[verify]`."""
 _INSTALLED = ("site-packages", "dist-packages")
 
 
 class WorkloadError(Exception):
     """A workload or the program that it drives cannot be loaded, or declares nonsense."""
+
+
+class MissingPackageError(WorkloadError):
+    """A program imports a module that is not installed."""
+
+    def __init__(self, what: str, module: str) -> None:
+        super().__init__(f"{what}; {how_to_install(module)}")
+        self.module = module
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +115,8 @@ def _import(name: str, path: str) -> ModuleType:
             raise
         where = _deepest_line(error, path)
         what = f"{where}: cannot be loaded: {type(error).__name__}: {error}"
-        if isinstance(error, ModuleNotFoundError) and error.name in _EXTRA:
-            what += "; `pip install 'rlint[verify]'` brings it"
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            raise MissingPackageError(what, error.name) from error
         raise WorkloadError(what) from error
     return module
 

@@ -5,27 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rlint import registry
 from rlint.atomic import replace_file
 from rlint.errors import RlintError
 from rlint.evidence.gain import DEVICES, evidence_file
-from rlint.evidence.hashes import Hashes, hash_of_fixture, hash_of_rule, hash_of_texts
+from rlint.evidence.hashes import Hashes, hash_of_fixture, hash_of_texts
 from rlint.evidence.recorded import Recording, to_text
 from rlint.harness.program import AFTER, SAFE
 from rlint.harness.results import Outcome, Session, Verdict
 from rlint.harness.subjects import Experiment, fixture_folder, fixtures_of
 
-if TYPE_CHECKING:
-    from rlint.registry import RuleEntry
 
-
-def hashes_of(entry: RuleEntry, experiment: Experiment) -> Hashes:
-    """What the figures of a rule's experiment depend on. Raises RlintError."""
+def hashes_of(experiment: Experiment) -> Hashes:
+    """Return what the figures of a rule's experiment depend on. Raises RlintError."""
     subject = experiment.subject
     return Hashes(
-        rule=hash_of_rule(entry),
         fixture=hash_of_fixture(Path(subject.workload).parent),
         fix=hash_of_texts(subject.texts[SAFE][subject.main], subject.texts[AFTER][subject.main]),
     )
@@ -47,7 +42,7 @@ def record(
     groups = _groups(session)
     entries = {code: registry.find(code) for code, _, _ in groups}
     with fixtures_of(list(entries.values())) as experiments:
-        now = {one.label: hashes_of(entries[one.label], one) for one in experiments}
+        now = {one.label: hashes_of(one) for one in experiments}
     written, problems = [], []
     for code, device, outcomes in groups:
         entry = entries[code]
@@ -88,6 +83,9 @@ def _refused(outcomes: tuple[Outcome, ...], unchanged: bool) -> str | None:  # n
     failed = [outcome.workload for outcome in outcomes if outcome.failed]
     if failed:
         return f"{', '.join(failed)} did not come to an end"
+    few = [outcome.workload for outcome in outcomes if outcome.verdict is Verdict.NOT_ENOUGH]
+    if few:
+        return f"too few cases of {', '.join(few)} were compared to say that nothing differs"
     return None if unchanged else "it was changed while it was measured; measure it again"
 
 

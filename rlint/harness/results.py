@@ -7,6 +7,11 @@ from dataclasses import field
 
 from rlint.frozen import frozen
 
+LEAST_SEEDS = 20
+"""Seeds that are compared at each size before a program is said to behave the same."""
+BUSY = 20
+"""Per cent of all processors that other programs may take before timings are said to be disturbed."""
+
 
 class Verdict(enum.Enum):
     """What may be said of one claim, and of one workload on one device."""
@@ -18,6 +23,8 @@ class Verdict(enum.Enum):
     """Worse in what was claimed."""
     DIFFERENT = "different behaviour"
     NOT_RUN = "not run here"
+    NOT_ENOUGH = "not enough cases"
+    """No difference was seen, but fewer cases were compared than it takes to say that there is none."""
 
 
 @frozen
@@ -85,11 +92,18 @@ class Behaviour:
     differences: tuple[Difference, ...] = ()
     notes: tuple[str, ...] = ()
     """What is no difference but should be known: attributes that a fix adds, tolerances that were needed."""
+    fewest: int | None = None
+    """Seeds that were compared at the one of `sizes` that has the fewest; None in older recordings."""
 
     @property
     def same(self) -> bool:
         """Whether nothing was seen to differ, and something was compared."""
         return not self.differences and self.cases > 0
+
+    @property
+    def enough(self) -> bool:
+        """Whether LEAST_SEEDS were compared at each size."""
+        return self.fewest is None or self.fewest >= LEAST_SEEDS
 
 
 @frozen
@@ -153,9 +167,11 @@ class Session:
     quick: bool
     outcomes: tuple[Outcome, ...]
     interrupted: bool = False
+    busy: float | None = None
+    """Per cent of all processors that other programs took just before the run, if that was looked at."""
 
     @property
     def failed(self) -> bool:
-        """Whether something behaves otherwise, is slower, or did not come to an end."""
-        wrong = (Verdict.DIFFERENT, Verdict.SLOWER)
+        """Whether something behaves otherwise, is slower, was compared too little, or did not finish."""
+        wrong = (Verdict.DIFFERENT, Verdict.SLOWER, Verdict.NOT_ENOUGH)
         return self.interrupted or any(o.failed or o.verdict in wrong for o in self.outcomes)

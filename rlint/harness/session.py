@@ -12,11 +12,12 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from rlint.harness import process, verdicts
-from rlint.harness.bench import Bench, Record
+from rlint.harness.bench import Bench, Failure, Record
 from rlint.harness.devices import KINDS
 from rlint.harness.job import BEHAVIOUR, MEMORY, SYNCHRONISATIONS, TIMING, Declared, Job
 from rlint.harness.machine import describe_machine
 from rlint.harness.options import Options, Progress, Silent
+from rlint.harness.packages import how_to_install
 from rlint.harness.results import Measurement, Outcome, Session, Verdict
 from rlint.harness.start import ForkServers
 
@@ -89,13 +90,12 @@ class _Verification:
     def _compare(self, experiment: Experiment, device: str) -> None:
         title = f"{experiment.label} {experiment.name}".strip()
         self._progress.begin(f"{title}: behaviour on {device}")
-        pace = self._options.pace
         job = Job(
             BEHAVIOUR,
             experiment.subject,
             device=device,
             seeds=self._options.seeds,
-            budget=min(pace.behaviour * _processors() / len(self._experiments), pace.longest),
+            budget=self._options.pace.behaviour,
             # Where the processor is not asked for, only what is declared is asked of it.
             workloads=None if self._options.wants(device) else (),
         )
@@ -197,7 +197,7 @@ class _Verification:
         measured: tuple[Measurement, ...] = ()
         verdict, reason, failed = Verdict.NOT_RUN, missing, False
         if missing is None and record is not None and record.failure is not None:
-            reason, failed = record.failure, True
+            reason, failed = _explained(experiment, record.failure)
         elif missing is None and (record is None or record.behaviour is None):
             reason, failed = ("interrupted" if interrupted else "nothing came of it"), not interrupted
         elif missing is None and record is not None and record.behaviour is not None:
@@ -244,7 +244,18 @@ def _undecided(record: Record) -> bool:
     return verdicts.undecided(_measured(record), typical=record.declared.typical)
 
 
-def _not_loaded(experiment: Experiment, why: str) -> Outcome:
+def _explained(experiment: Experiment, failure: Failure) -> tuple[str, bool]:
+    """Return why something was not run, and whether that is a fault.
+
+    The program of a rule may need a package that the user has no use for.
+    """
+    if failure.lacking and experiment.name:
+        return f"{failure.lacking} is not installed: {how_to_install(failure.lacking)}", False
+    return failure.why, True
+
+
+def _not_loaded(experiment: Experiment, why: Failure) -> Outcome:
+    reason, failed = _explained(experiment, why)
     return Outcome(
         subject=experiment.label,
         name=experiment.name,
@@ -254,8 +265,8 @@ def _not_loaded(experiment: Experiment, why: str) -> Outcome:
         unit="",
         typical=0,
         verdict=Verdict.NOT_RUN,
-        reason=why,
-        failed=True,
+        reason=reason,
+        failed=failed,
     )
 
 

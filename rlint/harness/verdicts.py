@@ -108,7 +108,7 @@ def _timed(claim: str, size: int, point: Resampled, claimed: bool, samples: int)
         point.median(_AFTER),
         "s",
         ratio,
-        _of_ratio(ratio, floor_of(control)),
+        _of_ratio(ratio, control),
         claimed,
         control=control,
         samples=samples,
@@ -116,29 +116,31 @@ def _timed(claim: str, size: int, point: Resampled, claimed: bool, samples: int)
 
 
 def floor_of(control: Ratio | None) -> float:
-    """The least change that counts, given what the instrument makes of no change at all.
-
-    How uncertain the control's ratio is adds nothing: the ratio that is judged is as uncertain itself.
-    """
+    """Return the smallest change that counts, given the ratio of the program to itself."""
     shown = 0.0 if control is None else max(control.value, 1 / control.value) - 1
     return min(_LARGEST_FLOOR, max(SMALLEST, shown))
 
 
-def _of_ratio(ratio: Ratio, floor: float) -> Verdict:
-    if ratio.low > 1 + floor:
+def _of_ratio(ratio: Ratio, control: Ratio) -> Verdict:
+    """Return a change only where the whole interval lies beyond the floor and outside the control's interval.
+
+    What the instrument may make of no change at all is no gain, however certain it looks.
+    """
+    floor = floor_of(control)
+    if ratio.low > max(1 + floor, control.high):
         return Verdict.FASTER
-    return Verdict.SLOWER if ratio.high < 1 / (1 + floor) else Verdict.NO_CHANGE
+    return Verdict.SLOWER if ratio.high < min(1 / (1 + floor), control.low) else Verdict.NO_CHANGE
 
 
 def _grown(points: dict[int, Resampled], *, claimed: bool, samples: int) -> list[Measurement]:
-    found = growth(points)
-    if found is None:
+    found, itself = growth(points), growth(points, last=_CONTROL)
+    if found is None or itself is None:
         return []
-    gain = found.difference
+    gain, control = found.difference, itself.difference
     verdict = Verdict.NO_CHANGE
-    if gain.low > SMALLEST_EXPONENT:
+    if gain.low > max(SMALLEST_EXPONENT, control.high):
         verdict = Verdict.FASTER
-    elif gain.high < -SMALLEST_EXPONENT:
+    elif gain.high < min(-SMALLEST_EXPONENT, control.low):
         verdict = Verdict.SLOWER
     before, after = found.slopes[_BEFORE], found.slopes[_AFTER]
     return [
@@ -239,6 +241,11 @@ def judge(
         return Verdict.DIFFERENT, str(behaviour.differences[0])
     if behaviour is not None and not behaviour.same:
         return Verdict.NOT_RUN, "no run could be compared"
+    if behaviour is not None and not behaviour.enough:
+        return Verdict.NOT_ENOUGH, (
+            f"{behaviour.fewest} of {behaviour.seeds} seeds were compared at some size when the time was up; "
+            "run without `--quick`, or let the workload's `small_sizes` be smaller"
+        )
     claims = claims_on(device, declared)
     if not declared:
         return Verdict.NOT_RUN, "no gain is claimed, only behaviour compared"

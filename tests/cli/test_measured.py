@@ -111,12 +111,12 @@ def test_a_page_as_data_has_all_that_was_measured(copy: Path) -> None:
 
 
 def test_stale_and_broken_evidence_shows(tmp_path: Path) -> None:
-    """A page says that its figures are those of another rule; a broken file is named, and linting goes on."""
+    """A page says that its figures are those of another program; a broken file is named, and linting goes on."""
     copy = checkout(tmp_path / "copy", [FASTER, NO_CHANGE])
     (copy / "train.py").write_text(PROGRAM)
-    rule = copy / "rules" / "buffers" / "rl101_concat_grown_buffer.py"
-    rule.write_text(rule.read_text() + "\nNEW = 1\n")
-    assert "\nStale on cpu: the rule has changed since.\n" in rlint(copy, "rule", "RL101")
+    program = copy / "fixtures" / "concat-grown-buffer" / "before.py"
+    program.write_text(program.read_text() + "\nNEW = 1\n")
+    assert "\nStale on cpu: its fixture has changed since.\n" in rlint(copy, "rule", "RL101")
     evidence = copy / "fixtures" / "concat-grown-buffer" / "evidence" / "cpu.json"
     evidence.write_text("{")
     assert f"\n{evidence}: cannot be read (" in rlint(copy, "rule", "RL101")

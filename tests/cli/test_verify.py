@@ -60,18 +60,36 @@ def write(folder: Path, **files: str) -> None:
         (folder / f"{stem}.py").write_text(text, encoding="utf-8")
 
 
-def verify(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `rlint verify --quick` in a folder; on the processor, if the arguments name no device."""
+def verify(folder: Path, *arguments: str, path: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run `rlint verify --quick` in a folder; on the processor, if the arguments name no device.
+
+    Modules in `path` go before those that are installed.
+    """
     device = () if "--device" in arguments else ("--device", "cpu")  # others are looked for with PyTorch
     command = [sys.executable, "-m", "rlint", "verify", "--quick", "--isolated", *device, *arguments]
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=False, env=environment()
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        env=environment(path),
     )
 
 
-def environment() -> Mapping[str, str]:
+def environment(first: Path | None = None) -> Mapping[str, str]:
     """That of the tests, with rlint importable from any folder."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    path = os.pathsep.join(map(str, filter(None, (first, ROOT))))
+    return {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def without(folder: Path, module: str) -> Path:
+    """A folder that hides an installed module: importing it says that there is none."""
+    (folder / f"{module}.py").write_text(
+        f"raise ModuleNotFoundError(\"No module named '{module}'\", name='{module}')\n", encoding="utf-8"
+    )
+    return folder
 
 
 def outcomes(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]:
@@ -138,6 +156,29 @@ def test_a_broken_workload_is_explained(tmp_path: Path, workload: str, message: 
     [outcome] = outcomes(done).values()
     assert (outcome["verdict"], outcome["failed"]) == ("not run here", True)
     assert message in outcome["reason"]
+
+
+def test_a_package_that_a_fixture_needs_and_does_not_find_is_named(tmp_path: Path) -> None:
+    """The program of RL608 draws with matplotlib, which `rlint[verify]` does not bring: nothing failed."""
+    done = verify(tmp_path, "RL608", "--output-format", "json", path=without(tmp_path, "matplotlib"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    for outcome in outcomes(done).values():
+        assert (outcome["verdict"], outcome["failed"]) == ("not run here", False)
+        assert outcome["reason"] == "matplotlib is not installed: `pip install matplotlib` installs it"
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["imported", "imported in a run"])
+def test_a_package_that_ones_own_program_does_not_find_fails(late: bool, tmp_path: Path) -> None:
+    """Who asks for a program of their own wants to know, and how to install what is missing."""
+    drive = WORKLOAD.replace('"""Drives rewards.py."""', "import PIL")
+    if late:
+        drive = WORKLOAD.replace("        return program", "        import PIL\n        return program")
+    write(tmp_path, rewards=PROGRAM, drive=drive)
+    done = verify(tmp_path, *OWN, path=without(tmp_path, "PIL"))
+    assert done.returncode == 1, done.stdout + done.stderr
+    [outcome] = outcomes(done).values()
+    assert outcome["failed"]
+    assert "`pip install pillow` installs it" in outcome["reason"]
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,48 +14,13 @@ from evidence_sessions import DIFFERENT, FASTER, RL101, cost, outcome, session
 from fixture_folders import ROOT
 from rlint import registry
 from rlint.evidence.declared import Devices, devices_of
-from rlint.evidence.hashes import hash_of_code, hash_of_fixture, hash_of_rule
+from rlint.evidence.hashes import hash_of_fixture
 from rlint.harness import Workload
 from rlint.harness.check_evidence import check
-from rlint.harness.record import record
+from rlint.harness.program import AFTER, SAFE
+from rlint.harness.record import hashes_of, record
 from rlint.harness.results import Verdict
-
-BODY = (
-    'import os\n\n\nclass A:\n    """{doc}"""\n\n    x = {value}\n\n    def f(self):\n        """{doc}"""\n'
-)
-
-
-def test_rewording_is_no_change_of_a_rule() -> None:
-    """Docstrings, comments and layout do not count; code does."""
-
-    def hash_of(text: str) -> str:
-        return hash_of_code(ast.parse(text))
-
-    plain = BODY.format(doc="one", value="1")
-    assert hash_of(plain) == hash_of("# comment\n" + BODY.format(doc="another", value="( 1 )"))
-    others = [BODY.format(doc="one", value=value) for value in ("2", "1.0", "'1'", "None", "True", "f'{y}'")]
-    assert len({hash_of(text) for text in (plain, *others)}) == 7
-    assert hash_of("f('a', 'b')") != hash_of("f('ab')")
-    assert hash_of("[1, [2]]") != hash_of("[1, 2]")
-
-
-def test_a_rule_is_hashed_with_its_helpers(tmp_path: Path) -> None:
-    """A helper beside the rule, imported by it directly or not, is part of it; its page is not."""
-
-    def hash_with(page: str = "Page.", helper: str = "x = 1") -> str:
-        for file, text in (
-            ("xx101_slow_thing.py", f'"""{page}"""\nfrom made.family import _first\n'),
-            ("_first.py", "from made.family._second import x\n"),
-            ("_second.py", helper),
-            ("_other.py", helper),
-        ):
-            (tmp_path / file).write_text(text)
-        path = tmp_path / "xx101_slow_thing.py"
-        return hash_of_rule(registry.RuleEntry("XX101", "slow-thing", "f", "made.f.xx101_slow_thing", path))
-
-    plain = hash_with()
-    assert hash_with(page="Another page.") == plain
-    assert hash_with(helper="x = 2") != plain
+from rlint.harness.subjects import fixtures_of
 
 
 def test_a_fixture_is_what_is_run(tmp_path: Path) -> None:
@@ -86,13 +51,13 @@ def test_fresh_evidence_is_no_problem(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("rule", "the rule has changed since"),
+        ("harness", "rlint has measured otherwise since"),
         ("fixture", "its fixture has changed since"),
         ("fix", "its fix now gives another text"),
     ],
 )
 def test_stale_evidence_says_what_has_changed(key: str, said: str, tmp_path: Path) -> None:
-    """Figures of an older rule, fixture or fix are no evidence of today's."""
+    """Figures of an older fixture, fix or way of measuring are no evidence of today's."""
     [path] = record(session(FASTER), tmp_path)
     data = json.loads(path.read_text())
     data["hashes"][key] = "0123456789abcdef"
@@ -102,6 +67,18 @@ def test_stale_evidence_says_what_has_changed(key: str, said: str, tmp_path: Pat
         f"RL101 concat-grown-buffer: what is recorded for cpu is stale: {said} "
         "(`rlint verify RL101 --device cpu --record` measures it)"
     )
+
+
+def test_the_key_is_what_the_fixer_makes_of_the_program() -> None:
+    """The texts with safe fixes and with all make the key; how a rule comes to them does not."""
+    with fixtures_of([RL101]) as (one,):
+        plain = hashes_of(one)
+        assert hashes_of(one) == plain
+        text = one.subject.texts[AFTER][one.subject.main]
+        for arm in (SAFE, AFTER):
+            texts = {**one.subject.texts, arm: {one.subject.main: text + "\n"}}
+            other = hashes_of(replace(one, subject=replace(one.subject, texts=texts)))
+            assert other.changes(fixture=plain.fixture, fix=plain.fix) == ["its fix now gives another text"]
 
 
 def test_other_devices_are_wanted_once_any_rule_has_them(tmp_path: Path) -> None:

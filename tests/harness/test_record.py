@@ -79,9 +79,17 @@ def test_what_did_not_come_to_an_end_is_not_recorded(tmp_path: Path) -> None:
     assert not read(tmp_path, "RL305").recordings
 
 
+def test_too_few_cases_are_not_recorded(tmp_path: Path) -> None:
+    """Nothing was shown, so that nothing may be shown to others."""
+    few = replace(FASTER, verdict=Verdict.NOT_ENOUGH)
+    with pytest.raises(RlintError, match="too few cases of replay-buffer were compared"):
+        record(session(few), tmp_path)
+    assert not read(tmp_path).recordings
+
+
 def test_a_rule_that_changed_meanwhile_is_not_recorded(tmp_path: Path) -> None:
     """What was measured is no longer there, and its figures are not put down as those of the new text."""
-    before = {"RL101": Hashes("another", "another", "another")}
+    before = {"RL101": Hashes("another", "another")}
     with pytest.raises(RlintError, match="changed while it was measured"):
         record(session(FASTER), tmp_path, measured=before)
     assert not read(tmp_path).recordings

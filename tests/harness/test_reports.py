@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlint.harness.results import Outcome, Ratio, Session, Verdict
+from rlint.harness.results import Behaviour, Outcome, Ratio, Session, Verdict
 from rlint.harness.results_json import from_json
 from rlint.output.verify import FORMATS, render
 from rlint.output.verify.figures import amount, change, ratio_text
@@ -226,6 +226,34 @@ def test_quick_and_interrupted_runs_say_so(format_: str) -> None:
 def test_nothing_verified_is_said(format_: str) -> None:
     """An empty run is no empty page."""
     assert "Nothing was verified" in render(session(), format_)
+
+
+@every_format
+def test_a_busy_machine_is_told(format_: str) -> None:
+    """Whoever reads the figures learns that other programs disturbed them."""
+    busy = render(dataclasses.replace(EVERYTHING, busy=74.2), format_)
+    if format_ == "json":
+        assert json.loads(busy)["busy"] == 74.2
+    else:
+        assert "Other programs used 74 % of this machine when the run began" in busy
+        assert "Other programs used" not in render(dataclasses.replace(EVERYTHING, busy=12.0), format_)
+
+
+@every_format
+def test_too_few_cases_are_told(format_: str) -> None:
+    """No format says "same" where too little was compared, and each says why."""
+    few = dataclasses.replace(
+        FASTER,
+        verdict=Verdict.NOT_ENOUGH,
+        reason="3 of 20 seeds were compared",
+        behaviour=Behaviour(20, (1, 4), 33, fewest=3),
+        measurements=(),
+    )
+    assert session(few).failed
+    text = render(session(few), format_)
+    assert "not enough cases" in text
+    assert "3 of 20 seeds were compared" in text
+    assert "same" not in text.lower() or format_ in ("json", "html")
 
 
 @every_format

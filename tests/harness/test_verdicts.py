@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlint.harness.memory import MemoryUse
+from rlint.harness.options import THOROUGH
 from rlint.harness.results import Behaviour, Difference, Measurement, Verdict
 from rlint.harness.synchronisations import HostWaits, Traffic
 from rlint.harness.timing import Cost, Round
@@ -50,7 +51,7 @@ def verdict_of(found: Sequence[Measurement], claim: str = "time", size: int | No
 
 def verdicts(noise: Noise, count: int, *, slower: float) -> list[Verdict]:
     """The verdicts of many experiments."""
-    return [verdict_of(timed(noise, seed=seed, more=3, slower=slower)) for seed in range(count)]
+    return [verdict_of(timed(noise, seed=seed, more=THOROUGH.more, slower=slower)) for seed in range(count)]
 
 
 @pytest.mark.parametrize("noise", [QUIET, USUAL, BUSY], ids=["quiet", "usual", "busy"])
@@ -87,6 +88,38 @@ def test_what_the_instrument_makes_of_nothing_is_no_gain() -> None:
     assert verdict_of(found) is Verdict.NO_CHANGE
     assert found[0].control is not None
     assert found[0].control.value == pytest.approx(1.2)
+
+
+def test_a_gain_within_what_the_instrument_makes_of_nothing_is_none() -> None:
+    """1.24 with (1.05-1.5) is a gain beside a steady control, and none beside one of (0.7-1.4)."""
+
+    def verdict(unsteady: float) -> Verdict:
+        rounds = [
+            Round(number, 100, Cost(pace, pace), Cost(control * pace, control * pace), Cost(after, after))
+            for number in range(3)
+            for at in range(9)
+            for pace, control, after in [(1.0, unsteady ** (at % 3 - 1), 1 / 1.24 * 1.03 ** (at % 3 - 1))]
+        ]
+        return verdict_of(measurements(rounds, claims=("time",), device="cpu"))
+
+    assert verdict(1.01) is Verdict.FASTER
+    assert verdict(1.6) is Verdict.NO_CHANGE
+
+
+def test_growth_within_what_the_instrument_makes_of_nothing_is_none() -> None:
+    """An exponent that falls no more than the program's own seems to is no slower growth."""
+
+    def verdict(drift: float) -> Verdict:
+        rounds = [
+            Round(number, size, Cost(size, size), Cost(*[size ** (1 - drift)] * 2), Cost(*[size**0.8] * 2))
+            for number in range(3)
+            for size in (10, 100, 1000, 10_000)
+            for _ in range(9)
+        ]
+        return verdict_of(measurements(rounds, claims=("exp",), device="cpu"), "exp", None)
+
+    assert verdict(0.0) is Verdict.FASTER
+    assert verdict(0.3) is Verdict.NO_CHANGE
 
 
 @given(st.floats(0.2, 5), st.floats(1.01, 2))
@@ -224,6 +257,17 @@ def test_another_behaviour_outweighs_all_speed() -> None:
     verdict, reason = judge(OTHER, found, declared=("time",), device="cpu", typical=100)
     assert verdict is Verdict.DIFFERENT
     assert "`result` at seed 3" in (reason or "")
+
+
+def test_too_few_cases_are_no_verdict() -> None:
+    """Without the seeds that are promised at each size, nothing is said of behaviour, nor of speed."""
+    few = Behaviour(20, (1, 4), 33, fewest=3)
+    found = timed(QUIET, slower=0.1)
+    verdict, reason = judge(few, found, declared=("time",), device="cpu", typical=100)
+    assert verdict is Verdict.NOT_ENOUGH
+    assert (reason or "").startswith("3 of 20 seeds were compared")
+    wrong = Behaviour(20, (1, 4), 33, OTHER.differences, fewest=3)
+    assert judge(wrong, found, declared=("time",), device="cpu", typical=100)[0] is Verdict.DIFFERENT
 
 
 def test_what_is_claimed_elsewhere_is_not_judged_here() -> None:

@@ -17,7 +17,7 @@ _MEASURES = ("Measure", "Size", "Before", "After", "Before / after", "Against it
 def details(outcome: Outcome, link: str) -> Markup:
     """Return the block, unfolded where something is wrong."""
     kind = marks.kind_of(outcome)
-    wrong = outcome.failed or outcome.verdict in (Verdict.DIFFERENT, Verdict.SLOWER)
+    wrong = outcome.failed or outcome.verdict in (Verdict.DIFFERENT, Verdict.SLOWER, Verdict.NOT_ENOUGH)
     head = tag(
         "summary",
         marks.icon(kind),
@@ -64,7 +64,8 @@ def _behaviour(behaviour: Behaviour) -> Markup:
         for group in groups
     ]
     differences = tag("ul", *found, class_="differences") if found else None
-    verdict = "Behaviour differs" if found else "Same behaviour" if behaviour.cases else "Behaviour"
+    same = behaviour.cases and behaviour.enough
+    verdict = "Behaviour differs" if found else "Same behaviour" if same else "Behaviour"
     return join(tag("p", tag("b", verdict), f" ({compared})"), differences, notes)
 
 

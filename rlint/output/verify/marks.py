@@ -15,6 +15,7 @@ _SHAPES = {
     "slower": "M5,-6 L-6,0 L5,6 Z",
     "different behaviour": "M0,-6.5 L6.5,0 L0,6.5 L-6.5,0 Z",
     "not run here": "M-6,0 H6",
+    "not enough cases": "M-6,0 H-2 M2,0 H6",
     "failed": "M-5,-5 L5,5 M-5,5 L5,-5",
 }
 
@@ -31,7 +32,7 @@ def class_of(kind: str) -> str:
 
 def shape(kind: str) -> Markup:
     """Return the sign around (0, 0), in pixels, for within an SVG."""
-    line = " line" if kind in ("not run here", "failed") else ""
+    line = " line" if kind in ("not run here", "not enough cases", "failed") else ""
     return tag("path", class_=f"sign {class_of(kind)}{line}", d=_SHAPES[kind])
 
 

@@ -94,12 +94,13 @@ def measured_words(measurement: Measurement) -> str:
 
 
 def behaviour_words(behaviour: Behaviour | None) -> str:
-    """Say whether the program behaves alike, and in how many cases that was looked at."""
+    """Return whether the program behaves the same, and in how many cases that was compared."""
     if behaviour is None or (not behaviour.cases and not behaviour.differences):
         return "not compared"
     if behaviour.differences:
         return "different"
-    return f"same in {behaviour.cases:,} cases" if behaviour.cases != 1 else "same in 1 case"
+    cases = f"{behaviour.cases:,} case{'' if behaviour.cases == 1 else 's'}"
+    return f"same in {cases}" if behaviour.enough else f"no difference in {cases}"
 
 
 def ratio_of(measured: Measurement) -> Ratio | None:

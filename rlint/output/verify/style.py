@@ -51,6 +51,7 @@ dl, dd { margin: 0; }
 .slower { fill: var(--worse); stroke: var(--worse); }
 .different-behaviour, .failed { fill: var(--wrong); stroke: var(--wrong); }
 .not-run-here { fill: var(--soft); stroke: var(--soft); }
+.not-enough-cases { fill: var(--worse); stroke: var(--worse); }
 
 figure { margin: 0; }
 .chart { margin-bottom: 1.5rem; }

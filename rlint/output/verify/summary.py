@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rlint.harness.results import Verdict
+from rlint.harness.results import BUSY, Verdict
 from rlint.output.verify import figures, rows
 
 if TYPE_CHECKING:
@@ -40,9 +40,12 @@ class DifferenceGroup:
 
 
 def counts(session: Session) -> dict[str, int]:
-    """Return how many outcomes there are of each verdict, and "failed" if there are any."""
+    """Return how many outcomes there are of each verdict; "not enough cases" and "failed" only if any."""
     found = Counter("failed" if outcome.failed else outcome.verdict.value for outcome in session.outcomes)
-    listed = {verdict.value: found[verdict.value] for verdict in Verdict}
+    usual = [verdict.value for verdict in Verdict if verdict is not Verdict.NOT_ENOUGH]
+    listed = {word: found[word] for word in usual}
+    if found[Verdict.NOT_ENOUGH.value]:
+        listed[Verdict.NOT_ENOUGH.value] = found[Verdict.NOT_ENOUGH.value]
     return {**listed, **({"failed": found["failed"]} if found["failed"] else {})}
 
 
@@ -66,7 +69,14 @@ def remarks(session: Session) -> list[str]:
         found.append("Interrupted: workloads that were not reached are missing.")
     if session.quick:
         found.append("Quick run: less was measured than in a whole run, so intervals are wider.")
+    if session.busy is not None and session.busy > BUSY:
+        found.append(busy_warning(session.busy))
     return found
+
+
+def busy_warning(busy: float) -> str:
+    """Return what to know of figures from a machine that other programs used, too."""
+    return f"Other programs used {busy:.0f} % of this machine when the run began: figures will vary."
 
 
 def not_run(session: Session) -> dict[str, list[Outcome]]:
@@ -79,8 +89,8 @@ def not_run(session: Session) -> dict[str, list[Outcome]]:
 
 
 def to_explain(session: Session) -> list[Outcome]:
-    """Return the outcomes that want a word each: different, worse, or not come to an end."""
-    wrong = (Verdict.DIFFERENT, Verdict.SLOWER)
+    """Return the outcomes that need explaining: different, worse, too few cases, or not finished."""
+    wrong = (Verdict.DIFFERENT, Verdict.SLOWER, Verdict.NOT_ENOUGH)
     return [outcome for outcome in session.outcomes if outcome.failed or outcome.verdict in wrong]
 
 

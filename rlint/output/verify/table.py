@@ -6,6 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rlint.harness.results import Verdict
 from rlint.output.terminal import Paint, Style, cells, printable
 from rlint.output.verify import rows, summary
 
@@ -156,7 +157,7 @@ def _grid(columns: Sequence[_Column], table: list[Row]) -> _Grid:
 
 
 def _style(text: str) -> Style | None:
-    if text in rows.WORSE.values():
+    if text in rows.WORSE.values() or text == Verdict.NOT_ENOUGH.value:
         return Style.WHY
     return _ATTENTION.get(text, Style.ALERT if text == "different" else None)
 
