@@ -102,7 +102,7 @@ def test_asking_for_all_gains_is_quick(tmp_path: Path) -> None:
         lambda text: text[:200],
         lambda _: "[]",
         lambda _: "[" * 100_000,
-        lambda text: text.replace('"schema": 1', '"schema": 2'),
+        lambda text: text.replace('"schema": 2', '"schema": 1'),
         lambda text: text.replace('"gain": "gains"', '"gain": "no gain"'),
         lambda text: text.replace('"faster"', '"wonderful"'),
         lambda text: text.replace('"before": 0.01', '"before": 1' + "0" * 400),

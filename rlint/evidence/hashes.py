@@ -1,8 +1,8 @@
 """What a measurement is of, as hashes: evidence whose hashes are no longer today's is stale.
 
-The key of evidence is what was run, not how it came about: the program of the fixture, the workload that drives
-it, and the texts that the fixer makes of the program. To move or reword the code of a rule makes no evidence
-stale, to change what its fix writes does.
+The key of evidence is what was run, not how it came about: the program of the fixture, the workload that
+drives it, and the texts that the fixer makes of the program. To move or reword the code of a rule makes no
+evidence stale; to change what its fix writes does.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Hashes:
     """How it was measured: MEASURING at the time."""
 
     def changes(self, *, fixture: str, fix: str | None = None) -> list[str]:
-        """Return what is no longer as it was, each as a clause. A fix that is not given counts as unchanged."""
+        """Return what has changed since, each as a clause. A fix that is not given counts as unchanged."""
         said = []
         if fixture != self.fixture:
             said.append("its fixture has changed since")

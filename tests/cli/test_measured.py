@@ -111,7 +111,7 @@ def test_a_page_as_data_has_all_that_was_measured(copy: Path) -> None:
 
 
 def test_stale_and_broken_evidence_shows(tmp_path: Path) -> None:
-    """A page says that its figures are those of another program; a broken file is named, and linting goes on."""
+    """A page says that its figures are of another program; a broken file is named, and linting goes on."""
     copy = checkout(tmp_path / "copy", [FASTER, NO_CHANGE])
     (copy / "train.py").write_text(PROGRAM)
     program = copy / "fixtures" / "concat-grown-buffer" / "before.py"
