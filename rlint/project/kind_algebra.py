@@ -67,6 +67,17 @@ def refines(found: Kind, promised: Kind) -> bool:
     return found.item is not None and refines(found.item, promised.item)
 
 
+def with_default(promised: Kind, default: Kind) -> Kind:
+    """What is left of an annotation's promise where a default may contradict it: `text: str = None`."""
+    if not default or not (promised or promised.of) or promised.tag is default.tag:
+        return promised
+    if promised.tag in NUMBERS and default.tag in NUMBERS:
+        return promised if promised.tag is Tag.FLOAT else Kind(default.tag, optional=promised.optional)
+    if promised.tag is Tag.DEVICE and default.tag in (Tag.STR, Tag.INT):
+        return promised
+    return promised.joined(default)
+
+
 def indexed(owner: Kind, step: str) -> Kind:
     """The kind of `owner[index]`; `step` is "[]" for one item, "[:]" for a part, "[?]" where unknown."""
     if owner.tag in (Tag.STR, Tag.BYTES):

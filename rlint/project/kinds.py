@@ -12,14 +12,14 @@ from rlint.project.by_use import BOUND_ONCE, ByUse
 from rlint.project.flow import MOST_VALUES, Flow
 from rlint.project.guards import last_name
 from rlint.project.kind import UNKNOWN, Kind, Tag, deferred
-from rlint.project.kind_algebra import along, arithmetic, each_of, item_of, refines
+from rlint.project.kind_algebra import along, arithmetic, each_of, item_of, refines, with_default
 from rlint.project.kinds_base import ITERATES, Handlers, Resolver
 from rlint.project.kinds_of_calls import CallKinds
 from rlint.project.kinds_of_displays import DisplayKinds
 from rlint.project.names import Names
 from rlint.project.put_in import with_items_added
 from rlint.regex import regex
-from rlint.syntax.forms import is_classmethod
+from rlint.syntax.forms import defaults_of, is_classmethod
 from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
 
@@ -206,13 +206,21 @@ class Kinds(CallKinds, DisplayKinds):
         if function.args.kwarg is parameter:
             return Kind(Tag.DICT)
         if parameter.annotation is not None:
-            kind = annotation_kind(parameter.annotation, self.names)
+            kind = self.promised(parameter, function)
             if kind.tag in (Tag.LOADER, Tag.TENSOR):
                 passed = self.resolved(self._passed(parameter, function))
                 return passed if refines(passed, kind) else kind
             if kind.of or kind.tag is not Tag.UNKNOWN:
                 return kind
         return self._passed(parameter, function)
+
+    def promised(self, parameter: ast.arg, function: Function) -> Kind:
+        """The kind that the annotation of a parameter promises, as far as its default does not contradict."""
+        if parameter.annotation is None:
+            return UNKNOWN
+        kind = annotation_kind(parameter.annotation, self.names)
+        default = defaults_of(function.args).get(parameter.arg) if kind or kind.of else None
+        return kind if default is None else with_default(kind, self.kind_of(default))
 
     def _passed(self, parameter: ast.arg, function: Function) -> Kind:
         return deferred(f"{self.names.module}.{self.tree.qualname(function)}@{parameter.arg}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
 from rlint.project.kind import Tag
+from rlint.syntax.forms import defaults_of
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS
 
@@ -114,18 +115,7 @@ def _largest(items: ast.expr, path: tuple[int, ...], site: Site, depth: int) -> 
 
 
 def _default(function: ast.AST, parameter: str) -> ast.expr | None:
-    if not isinstance(function, FUNCTIONS):
-        return None
-    arguments = function.args
-    placed = [*arguments.posonlyargs, *arguments.args]
-    required = len(placed) - len(arguments.defaults)
-    for argument, value in zip(placed[required:], arguments.defaults, strict=True):
-        if argument.arg == parameter:
-            return value
-    for argument, given in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        if argument.arg == parameter:
-            return given
-    return None
+    return defaults_of(function.args).get(parameter) if isinstance(function, FUNCTIONS) else None
 
 
 def _stored(attribute: ast.Attribute, site: Site, depth: int) -> Number | None:

@@ -22,7 +22,7 @@ from rlint.project.gradient_summary import GradientSummaries
 from rlint.project.index import Index
 from rlint.project.items import applications
 from rlint.project.kind import UNKNOWN, Device, Kind, Tag
-from rlint.project.kind_algebra import each_of, refines
+from rlint.project.kind_algebra import each_of, refines, with_default
 from rlint.project.kinds import Kinds
 from rlint.project.knowledge import Knowledge
 from rlint.project.mentions import looks_up_names, mentions_of
@@ -146,9 +146,7 @@ def _function(node: Function, knowledge: Knowledge, calls: list[CallSite], alike
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     kinds = {}
     for parameter in every:
-        kind = UNKNOWN
-        if parameter.annotation is not None:
-            kind = annotation_kind(parameter.annotation, knowledge.names)
+        kind = knowledge.kinds.promised(parameter, node)
         if kind.tag is Tag.UNKNOWN:
             kind = knowledge.kinds.used_as(parameter.arg, tree.scopes[node]) or kind
         if kind.tag is not Tag.UNKNOWN or kind.of:
@@ -305,8 +303,8 @@ def _add_attributes(summary: ModuleSummary, knowledge: Knowledge) -> None:
                 annotation = getattr(binding.statement, "annotation", None)
                 if binding.how in (How.ASSIGN, How.ANNOTATE):
                     kind = knowledge.kinds.binding_kind(binding) if binding.how is How.ASSIGN else UNKNOWN
-                    if not kind and annotation is not None:
-                        kind = annotation_kind(annotation, knowledge.names)
+                    if annotation is not None and kind.tag in (Tag.UNKNOWN, Tag.NONE):
+                        kind = with_default(annotation_kind(annotation, knowledge.names), kind)
                     elif kind.tag is Tag.STR and annotation is not None:
                         kind = Kind(Tag.STR)  # the default of a field: nobody knows what it will name
                     _join_attribute(attributes, name, kind)
@@ -360,7 +358,7 @@ def _stored_kind(attribute: ast.Attribute, knowledge: Knowledge) -> Kind | None:
         if parent.value is None:
             return kind
         value = knowledge.kinds.kind_of(parent.value).aged()
-        return value if value and value.tag is not Tag.NONE else kind or value
+        return value if value and value.tag is not Tag.NONE else with_default(kind, value)
     if isinstance(parent, ast.AugAssign):
         return None  # keeps its kind
     match parent, knowledge.tree.parents[parent]:

@@ -12,6 +12,7 @@ from functools import cached_property
 from rlint.project.guards import last_name
 from rlint.project.kind import Device, Kind, Tag
 from rlint.project.knowledge import Knowledge
+from rlint.syntax.forms import defaults_of
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.tree import FUNCTIONS
 
@@ -65,22 +66,7 @@ class SureDevices:
         function = binding.statement
         if not isinstance(function, FUNCTIONS):
             return False
-        arguments = function.args
-        positional = [*arguments.posonlyargs, *arguments.args]
-        defaults = dict(
-            zip(
-                [parameter.arg for parameter in reversed(positional)],
-                reversed(arguments.defaults),
-                strict=False,
-            )
-        )
-        keyword_only = (parameter.arg for parameter in arguments.kwonlyargs)
-        defaults |= {
-            name: default
-            for name, default in zip(keyword_only, arguments.kw_defaults, strict=True)
-            if default is not None
-        }
-        default = defaults.get(binding.name)
+        default = defaults_of(function.args).get(binding.name)
         kind = self._knowledge.kinds.kind_of(default) if default is not None else Kind()
         return kind.tag is Tag.DEVICE or (kind.tag is Tag.STR and kind.device is not Device.UNKNOWN)
 

@@ -39,6 +39,15 @@ def arguments_by_name(call: ast.Call, parameters: Sequence[str] | None) -> dict[
     return found
 
 
+def defaults_of(arguments: ast.arguments) -> dict[str, ast.expr]:
+    """Return the defaults of a function's parameters, by the names of those that have one."""
+    placed = [*arguments.posonlyargs, *arguments.args]
+    found = zip(reversed(placed), reversed(arguments.defaults), strict=False)
+    only = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    named = {parameter.arg: default for parameter, default in found}
+    return named | {parameter.arg: default for parameter, default in only if default is not None}
+
+
 def is_staticmethod(function: ast.AST) -> bool:
     """Decorated with `@staticmethod`?"""
     return _decorated(function, "staticmethod")

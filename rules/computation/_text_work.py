@@ -6,6 +6,7 @@ import ast
 
 from rlint.project.bind_once import can_be_replaced
 from rlint.project.fate import Fate
+from rlint.project.first_pass import is_reached, may_move_before
 from rlint.project.kind import Tag
 from rlint.project.loops import AnyLoop
 from rlint.project.repeats import Repetition
@@ -23,6 +24,18 @@ METHODS = frozenset(
     upper""".split()
 )
 """What goes through a text."""
+_ONLY_OF_TEXTS = frozenset("casefold endswith lower lstrip rstrip splitlines startswith strip upper".split())
+_TEXTS_TAKEN = {
+    name: (fewest, most)
+    for fewest, most, names in (
+        (0, 0, "capitalize casefold lower splitlines swapcase title upper"),
+        (0, 1, "expandtabs lstrip rsplit rstrip split strip"),
+        (1, 1, "count find partition removeprefix removesuffix rfind rpartition"),
+        (2, 2, "replace"),
+    )
+    for name in names.split()
+}
+"""How many texts these methods take. Given texts that are not empty, they fail for no text."""
 
 
 def is_text_work(node: ast.AST, site: Site) -> bool:
@@ -168,11 +181,11 @@ def hoist(call: ast.Call, loop: AnyLoop, repetition: Repetition | None, site: Si
     if not site.gives_immutable(call) and site.use_of(call).fate is not Fate.READ:
         return None
     caught = _is_caught(call, statement, site)
-    sure = all(
-        _is_text_for_sure(binding, site) and not (caught and binding.how is How.PARAMETER)
-        for binding in site.definitions(name)
+    fits = not _may_fail(call, site) and all(
+        _is_made_text(b, name, statement, site) for b in site.definitions(name)
     )
-    if not sure and not _is_reached(call, loop, site):
+    safe = fits or (not caught and may_move_before(call, loop, site))
+    if not safe and not is_reached(call, loop, site):
         return None
     wanted = _names.of_result(call)
     new = site.free_local(wanted, call, f"hoist {site.span(call)[0]}")
@@ -180,11 +193,13 @@ def hoist(call: ast.Call, loop: AnyLoop, repetition: Repetition | None, site: Si
     if before is None:
         return None
     edits = (before, *(site.replace(node, new) for node in (call, *again)))
-    reason = f"`{name.id}` must be a text where the loop has nothing to go through, too"
+    reason = (
+        f"`{site.text(call)}` must not fail where the loop has nothing to go through, or does something first"
+    )
     if caught:
-        reason = f"`{name.id}` must be a text: before the loop, nothing catches an error"
+        reason = f"`{site.text(call)}` must not fail: before the loop, nothing catches an error"
     title = f"Do it once before the loop, as `{new}`"
-    return Fix(title, Safety.SAFE if sure else Safety.UNSAFE, edits, None if sure else reason)
+    return Fix(title, Safety.SAFE if safe else Safety.UNSAFE, edits, None if safe else reason)
 
 
 def _is_caught(call: ast.Call, statement: ast.AST, site: Site) -> bool:
@@ -206,32 +221,50 @@ def _stays_ahead(loop: AnyLoop, statement: ast.stmt, site: Site) -> bool:
     return site.order.always_within(loop, statement)
 
 
-def _is_reached(call: ast.Call, loop: AnyLoop, site: Site) -> bool:
-    """Does the first pass of the loop evaluate the call for certain?"""
-    if not isinstance(loop, ast.stmt):
-        part = loop.key if isinstance(loop, ast.DictComp) else loop.elt
-        first = loop.generators[0].ifs[:1] or [part]
-        if len(loop.generators) > 1 or call not in below(first[0]):
-            return False
-        return site.order.always_within(call, first[0])
-    statement = site.tree.statement(call)
-    if statement is loop:
-        return site.order.always_within(call, loop)
-    if site.parent(statement) is not loop or not site.order.always_within(call, statement):
-        return False
-    block, index = site.tree.block(statement)
-    leaves = (ast.Continue, ast.Break, ast.Return, ast.Raise)
-    return not any(isinstance(node, leaves) for before in block[:index] for node in below(before))
-
-
-def _is_text_for_sure(binding: Binding, site: Site) -> bool:
-    """Does what binds the variable say that it is a text: an annotation, or what makes the value?"""
+def _is_made_text(binding: Binding, name: ast.Name, statement: ast.stmt, site: Site) -> bool:
+    """Is the variable surely a text: by what makes it, or since a method of texts was called on it already?
+    An annotation only claims so.
+    """
     match binding:
-        case Binding(how=How.PARAMETER, node=ast.arg(annotation=ast.expr() as annotation)):
-            named = isinstance(annotation, ast.Name) and site.qualified(annotation) == "builtins.str"
-            return named or (isinstance(annotation, ast.Constant) and annotation.value == "str")
         case Binding(how=How.ASSIGN | How.WALRUS, path=(), value=(ast.Constant() | ast.JoinedStr()) as value):
             return site.kind_of(value).tag in _TEXT
         case Binding(how=How.ASSIGN | How.WALRUS, path=(), value=ast.Call() as call):
-            return site.qualified(call.func) == "builtins.str" or is_text_work(call, site)
+            if site.qualified(call.func) == "builtins.str" or is_text_work(call, site):
+                return True
+    scope = site.scope(name).lookup(name.id)
+    return scope is not None and any(_was_text(r, statement, site) for r in site.reads(name.id, scope))
+
+
+def _was_text(read: ast.Name, statement: ast.stmt, site: Site) -> bool:
+    """Did a method that only texts have run on the variable, before a statement and with the same value?"""
+    method = site.parent(read)
+    called = site.parent(method) if method is not None else None
+    if not isinstance(method, ast.Attribute) or not isinstance(called, ast.Call) or called.func is not method:
+        return False
+    within = site.tree.statement(read)
+    if (
+        method.attr not in _ONLY_OF_TEXTS
+        or within is statement
+        or site.function(read) is not site.function(statement)
+    ):
+        return False
+    return (
+        site.order.always_within(called, within)
+        and site.between(called, statement) is not None
+        and site.keeps(read, called, statement)
+    )
+
+
+def _may_fail(call: ast.Call, site: Site) -> bool:
+    """May a chain of methods with constant arguments fail though it is called on a text?"""
+    owner: ast.expr = call
+    while isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute):
+        given = [argument.value for argument in owner.args if isinstance(argument, ast.Constant)]
+        fewest, most = _TEXTS_TAKEN.get(owner.func.attr, (1, 0))
+        wanted = bytes if site.kind_of(owner.func.value).tag is Tag.BYTES else str
+        if not fewest <= len(given) <= most or not all(
+            isinstance(value, wanted) and value for value in given
+        ):
+            return True
+        owner = owner.func.value
     return False
