@@ -64,10 +64,13 @@ def tag_reward(tag: str) -> float:
 ## Fix safety
 Safe where the text is bound once: the first evaluation comes before the others, nothing in between can
 change the variable, and a list of parts is either not kept by two or not changed. Unsafe where the text is
-an attribute or an item that a call in between might replace. Work is moved before a loop safely if the
-variable holds a text by its annotation or by what makes it; where only its use tells so, the fix is
-unsafe, since a loop without a pass would not have touched it. Where a condition in the loop comes first,
-or something in it catches errors and only an annotation says that there is a text, there is advice alone.
+an attribute or an item that a call in between might replace.
+
+Work is moved before a loop safely where it cannot fail: the variable was made a text in the function, or a
+method of texts was called on it before the loop. An annotation only claims so. Where the work might fail, the
+move is safe if the loop surely has a first pass (it goes through constants) that does it before anything
+else, and nothing in the loop catches the error; otherwise it is unsafe. Where a condition in the loop comes
+first, there is advice alone.
 
 Constants move to module level only if they hold nothing that can be changed and nobody gets hold of the
 collection itself: no other variable, no call, no nested function. Where a comment would be lost, or the
