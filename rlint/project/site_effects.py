@@ -9,6 +9,7 @@ from rlint.project import work
 from rlint.project.checkpoints import writes_checkpoint
 from rlint.project.descents import Walks, storage_of
 from rlint.project.effect import Effect
+from rlint.project.gone_through import Consumers, GoneThrough
 from rlint.project.guards import last_name
 from rlint.project.kind import Kind
 from rlint.project.knowledge import Knowledge
@@ -25,6 +26,8 @@ class SiteEffects(SiteFlow):
     def __init__(self, path: str, knowledge: Knowledge, linked: Linked) -> None:
         super().__init__(path, knowledge, linked)
         self._work = work.Work(linked.index)
+        self._gone_through = GoneThrough(knowledge)
+        self._consumers = Consumers(linked.index)
 
     def effect_of(self, expression: ast.expr) -> Effect:
         """The effect of evaluating an expression, all its parts included."""
@@ -66,6 +69,24 @@ class SiteEffects(SiteFlow):
             if isinstance(node, ast.Call) and any(map(self._work.watches_others, self.callables(node))):
                 return False
         return True
+
+    def may_use_up(self, expression: ast.expr) -> ast.expr | None:
+        """What evaluating an expression may use up, so that nothing is left of it for a second time: a
+        variable or the like that is gone through, here or in functions of the project, and may hold an
+        iterator.
+        """
+        for taken in self._gone_through.taken(below(expression)):
+            targets = self.callables(taken.place) if isinstance(taken.place, ast.Call) else []
+            if taken.argument and not any(self._consumers.goes_through(t, taken.argument) for t in targets):
+                continue
+            for source in self._gone_through.may_be_iterators(taken):
+                return source
+        for call in below(expression):
+            if isinstance(call, ast.Call) and any(
+                "" in self._consumers.parameters(t) for t in self.callables(call)
+            ):
+                return call
+        return None
 
     def is_pure_work(self, function: FunctionSummary) -> bool:
         """Does calling a function of the project twice cost something and give the same twice?"""

@@ -18,6 +18,7 @@ from rlint.project.descents import Walks, storage_of
 from rlint.project.doings import doings
 from rlint.project.falls_through import may_fall_through
 from rlint.project.fed import attributes_fed, looked_up
+from rlint.project.gone_through import GoneThrough
 from rlint.project.gradient_summary import GradientSummaries
 from rlint.project.index import Index
 from rlint.project.items import applications
@@ -103,7 +104,7 @@ def _add_functions(
     is_run = is_for_a_runner(summary.path, knowledge.name)
     # what tests call says nothing of how often it runs, and what they hand over nothing of what it is
     calls = {} if is_run else calls_by_function(knowledge, gradients, alike)
-    applied = applications(knowledge)
+    applied, gone = applications(knowledge), GoneThrough(knowledge)
     walks = Walks(tree)
     for node in (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef)):
         assert isinstance(node, FUNCTIONS)
@@ -112,6 +113,7 @@ def _add_functions(
         else:
             function = _function(node, knowledge, calls.get(node, []), alike)
             function.applications = applied.get(node, ())
+            function.through = gone.summary(node) if function.effect.quiet else ()
             gradients.describe(node, function)
             below = walks.of(node)
             function.walks_down = storage_of(below, knowledge) if below is not None else None

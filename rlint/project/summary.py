@@ -69,6 +69,18 @@ class Application:
     items: bool
 
 
+@frozen
+class Through:
+    """A function goes through its `parameter` (or, if "", through something else of this kind), itself or,
+    with a `path`, by handing it to what stands there as this `argument`.
+    """
+
+    parameter: str
+    kind: Kind
+    path: str = ""
+    argument: str = ""
+
+
 @mutable
 class FunctionSummary:
     """A def: how it is called, what it gives and does, and what it calls."""
@@ -91,6 +103,7 @@ class FunctionSummary:
     watches_others: bool = False  # of a quiet function: its own body reads what others change
     remembers: bool = False  # keeps its results for the next call with the same arguments
     applications: tuple[Application, ...] = ()
+    through: tuple[Through, ...] = ()  # of a quiet function: what it goes through and may be an iterator
     turns_autograd: bool = False  # leaves autograd turned on or off for what follows
     gradient_from: tuple[str, ...] = ()  # called paths whose gradient its results may carry ("" unknown)
     keeps_gradient: bool = False  # learns from what its calls give, or stores it, besides returning values

@@ -91,6 +91,9 @@ def reasons_against(repetition: Repetition, nodes: list[ast.expr], site: Site) -
     """What a reader has to agree to before one value stands for all; nothing where that is safe."""
     reasons = [_doubt(doubt, site) for doubt in repetition.doubts[:1]]
     first = nodes[0]
+    used_up = site.may_use_up(first)
+    if used_up is not None:
+        reasons.append(_used_up(used_up, site))
     if not site.gives_immutable(first):
         uses = [site.use_of(node) for node in nodes]
         if site.kind_of(first).tag not in _UNCHANGING and not _can_be_shared(nodes, uses, site):
@@ -100,6 +103,15 @@ def reasons_against(repetition: Repetition, nodes: list[ast.expr], site: Site) -
                 "if gradients flow through it, they add up in another order: the last digits change"
             )
     return reasons
+
+
+def _used_up(source: ast.expr, site: Site) -> str:
+    shown = " ".join(site.text(source).split())
+    if isinstance(source, ast.Call):
+        return (
+            f"what `{shown}` goes through must not be an iterator, of which nothing is left the second time"
+        )
+    return f"`{shown}` must not be an iterator, of which nothing is left the second time"
 
 
 def _doubt(doubt: ast.AST, site: Site) -> str:

@@ -64,7 +64,9 @@ change in between, and the result is immutable or nobody keeps it. The new varia
 first evaluation stood (with `:=` where it is not the first thing that its statement does), so that no
 error and no evaluation comes earlier than before.
 
-Unsafe where a list, an array or an object of unknown kind would be shared by two who keep it; where a
+Unsafe where what is gone through may be an iterator, of which the second evaluation finds nothing left: a
+parameter that nothing shows to be a list or the like, by its kind, its annotation, `len` or an index. Unsafe,
+too, where a list, an array or an object of unknown kind would be shared by two who keep it; where a
 gradient may flow through it, since sharing a tensor adds gradients up in another order; and where
 something in between, such as a call of unknown code or an `await`, might reach the arguments by another
 way. Where a comment would be lost there is advice only, and for helpers and second loops, too: leaving
