@@ -49,8 +49,8 @@ def check(
 def fix(
     targets: Sequence[Target], *, unsafe: bool, jobs: int | None = None, wanted: Wanted | None = None
 ) -> FixReport:
-    """Fix files in memory: pass after pass until nothing changes. Files that would not parse any more
-    are left as they were and reported. `wanted` chooses the findings of a file that are fixed, in each pass.
+    """Fix files in memory: pass after pass until nothing changes. Fixes with which a file would not parse any
+    more are left out and reported. `wanted` chooses the findings of a file that are fixed, in each pass.
     """
     return Fixer(targets, jobs=jobs, wanted=wanted).fix(unsafe=unsafe)
 
@@ -93,7 +93,7 @@ class Fixer:
         hidden = sorted((f for each in results.values() for f in each.hidden), key=lambda f: f.sort_key)
         report = replace(
             report,
-            problems=(*report.problems, *texts.unparsable.values()),
+            problems=(*report.problems, *dict.fromkeys(texts.refused.values())),
             hidden=tuple(Hidden(finding, in_source=True, reason="hidden by a comment") for finding in hidden),
         )
         applied = sorted(texts.applied, key=lambda pair: pair[1].path)
@@ -104,6 +104,7 @@ class Fixer:
             texts.changed(),
             tuple(name for name, _ in applied),
             tuple(left.get(finding) for finding in report.findings),
+            frozenset(texts.refused),
         )
 
 

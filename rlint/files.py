@@ -72,7 +72,7 @@ class Source:
         return UnicodeEncodeError(self.encoding, text, 0, len(text), reason)
 
     def unwritable(self, text: str) -> Problem | None:
-        """Why a notebook cannot be written with `text`, if that is so; nothing then comes of the fixes."""
+        """Why a notebook cannot be written with `text`, if that is so."""
         if self.notebook is None:
             return None
         from rlint.notebook.masks import TornError
@@ -82,8 +82,8 @@ class Source:
         except TornError as error:
             return Problem(
                 self.name,
-                f"a fix would damage the notebook ({error}); it was left as it was",
-                hint="this is a bug in rlint, please report it",
+                f"a fix would damage the notebook ({error})",
+                hint="this is a bug in rlint, please report it; it was left out",
                 is_bug=True,
             )
         return None

@@ -140,6 +140,8 @@ class Finding:
     chain: tuple[str, ...] = ()
     advice: str | None = None
     fix: Fix | None = None
+    no_fix: str | None = None
+    """Why the fix that the rule has for its pattern is left out here."""
     cell: Cell | None = None
     """Where the file is a notebook; lines and offsets are those of its text (`Source.text`)."""
 

@@ -23,15 +23,15 @@ class FixedTexts:
         self.now: dict[str, str] = {}
         """The texts of the files that have changed, by name."""
         self.applied: list[tuple[FixId, Finding]] = []
-        self.unparsable: dict[str, Problem] = {}
-        """By name, the files that a fix would have broken. They stay as they are."""
+        self.refused: dict[FixId, Problem] = {}
+        """The fixes that would have broken a file, each with what would have been wrong."""
         self._ids: dict[int, FixId] = {}
         self._origins: dict[str, Origins] = {}
         self._parts: dict[str, list[Finding]] = {}
 
     def text_of(self, name: str) -> str | None:
         """The text of a file as it is now; None where it must stay as it is."""
-        source = self._source_of(name) if name not in self.unparsable else None
+        source = self._source_of(name)
         return self.now.get(name, source.text) if source is not None else None
 
     def names(self, name: str, findings: Iterable[Finding]) -> dict[FixId, Finding]:
@@ -44,21 +44,11 @@ class FixedTexts:
 
     def apply(self, chosen: Sequence[Finding], *, unsafe: bool) -> set[str]:
         """Apply, in one pass, the fixes of findings that have names; return the files that this changes.
-        Fixes that a file which must not change shares with others are left out there, too.
+        A fix that would break a file is left out in all of its files, and others are applied.
         """
-        done = fixes.passes(self.text_of, chosen, unsafe=unsafe)
-        while problems := self._mistakes(done):
-            # each may be right without the others, as where two leave nothing of a block: those wait
-            waiting = {
-                id(finding)
-                for name, problem in problems.items()
-                if problem.is_bug
-                for finding in _latter_half(done[name].findings)
-            }
-            chosen = [finding for finding in chosen if id(finding) not in waiting]
-            if not waiting:
-                self.unparsable.update(problems)
-            done = fixes.passes(self.text_of, chosen, unsafe=unsafe)
+        wanted = [finding for finding in chosen if self._ids[id(finding)] not in self.refused]
+        done, refused = fixes.sound_passes(self.text_of, wanted, self._mistake, unsafe=unsafe)
+        self.refused.update((self._ids[id(finding)], problem) for finding, problem in refused)
         changed = {name for name, made in done.items() if made.text != self.text_of(name)}
         for name in sorted(changed):
             made = done[name]
@@ -70,16 +60,11 @@ class FixedTexts:
             self.applied += ((self._ids[id(each)], each) for each in made.findings if each.path == name)
         return changed
 
-    def _mistakes(self, done: dict[str, fixes.Pass]) -> dict[str, Problem]:
-        """What is wrong with the texts that a pass has made, by the files' names."""
-        found = {}
-        for name, made in done.items():
-            source = self._source_of(name)
-            problem = fixes.check_parses(made.text, name, made.findings)
-            problem = problem or (source.unwritable(made.text) if source is not None else None)
-            if problem is not None:
-                found[name] = problem
-        return found
+    def _mistake(self, made: fixes.Pass, name: str) -> Problem | None:
+        """What is wrong with the text that a pass has made of a file."""
+        source = self._source_of(name)
+        problem = fixes.check_parses(made.text, name, made.findings)
+        return problem or (source.unwritable(made.text) if source is not None else None)
 
     def named(self, findings: Callable[[str], Iterable[Finding]]) -> dict[Finding, FixId]:
         """What the fixes of the findings are told by that are in files which were looked at."""
@@ -98,8 +83,3 @@ class FixedTexts:
                 others.update(finding.path for finding in having)
                 found.append(Changed(source, self.now[name], having, frozenset(others - {name})))
         return tuple(found)
-
-
-def _latter_half(findings: Sequence[Finding]) -> Sequence[Finding]:
-    """Nothing of a single one."""
-    return findings[(len(findings) + 1) // 2 :]

@@ -85,6 +85,58 @@ def passes(
     return found
 
 
+def sound_passes(
+    texts: Callable[[str], str | None],
+    findings: Sequence[Finding],
+    mistake: Callable[[Pass, str], Problem | None],
+    *,
+    unsafe: bool,
+) -> tuple[dict[str, Pass], list[tuple[Finding, Problem]]]:
+    """Apply fixes in one pass as `passes` does, without those with which a file would be broken, by what
+    `mistake` says of a pass and a file's name. Return the passes, and the fixes that break a file alone, each
+    with the problem. Fixes that do so only together with others wait for the next pass.
+    """
+    chosen = list(findings)
+    refused: list[tuple[Finding, Problem]] = []
+    while True:
+        done = passes(texts, chosen, unsafe=unsafe)
+        guilty: set[frozenset[tuple[str, tuple[Edit, ...]]]] = set()
+        for name, made in done.items():
+            if mistake(made, name) is None:
+                continue
+            wrong, alone = _first_wrong(name, made, texts, mistake, unsafe=unsafe)
+            guilty.add(_parts(wrong))
+            if alone is not None:
+                refused += ((each, alone) for each in chosen if each.fix and _parts(each) == _parts(wrong))
+        if not guilty:
+            return done, refused
+        chosen = [each for each in chosen if each.fix and _parts(each) not in guilty]
+
+
+def _first_wrong(
+    name: str,
+    made: Pass,
+    texts: Callable[[str], str | None],
+    mistake: Callable[[Pass, str], Problem | None],
+    *,
+    unsafe: bool,
+) -> tuple[Finding, Problem | None]:
+    """The first fix of a pass with which, after those before it, a file is broken; and the problem, if it
+    breaks the file alone.
+    """
+    whole, broken = 0, len(made.findings)
+    while broken - whole > 1:
+        middle = (whole + broken) // 2
+        part = passes(texts, made.findings[:middle], unsafe=unsafe).get(name)
+        if part is None or mistake(part, name) is None:
+            whole = middle
+        else:
+            broken = middle
+    wrong = made.findings[broken - 1]
+    alone = passes(texts, [wrong], unsafe=unsafe).get(name)
+    return wrong, mistake(alone, name) if alone is not None else None
+
+
 def check_parses(text: str, path: str, applied: Sequence[Finding] = ()) -> Problem | None:
     """Return the problem if `text`, what the fixes of `applied` made of `path`, is no Python any more."""
     try:
@@ -93,13 +145,14 @@ def check_parses(text: str, path: str, applied: Sequence[Finding] = ()) -> Probl
             ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         codes = ", ".join(sorted({finding.code for finding in applied}))
-        blamed = f"the fixes of {codes}" if codes else "a fix"
+        one = f" in line {applied[0].shown_start.line}" if len(applied) == 1 else ""
+        blamed = f"the fix{'' if one else 'es'} of {codes}{one}" if codes else "a fix"
         what = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
         where = f" at line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         return Problem(
             path,
-            f"{blamed} would leave the file unparsable ({what}{where}); it was left as it was",
-            hint="this is a bug in rlint, please report it",
+            f"{blamed} would leave the file unparsable ({what}{where})",
+            hint="this is a bug in rlint, please report it; it was left out",
             is_bug=True,
         )
     return None

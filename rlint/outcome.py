@@ -95,14 +95,14 @@ def outcome_of(
         problem = refused.get(finding.path)
         name = names.get(finding)
         if finding.fix is None:
-            left.append(Left(finding, Why.NO_FIX))
+            left.append(Left(finding, Why.NO_FIX, finding.no_fix))
         elif finding.fix.safety is Safety.UNSAFE and not unsafe:
             left.append(Left(finding, Why.UNSAFE, finding.fix.reason))
         elif problem is not None:
             left.append(Left(finding, Why.NOT_WRITTEN, problem.message))
         elif name in reasons:
             left.append(Left(finding, *reasons[name]))
-        elif any(each.is_bug and each.path == finding.path for each in report.problems):
+        elif name in fixed.refused:
             left.append(Left(finding, Why.UNPARSABLE))
         else:
             left.append(Left(finding, Why.CONFLICT))

@@ -22,7 +22,7 @@ def to_plain(result: Result) -> list[Any]:
                 [[other.path, _plain_edits(other.edits), other.digest] for other in each.fix.elsewhere],
                 each.fix.takes_away,
             ],
-            _plain_cell(each.cell),
+            each.no_fix, _plain_cell(each.cell),
         ]
         for each in result.findings
     ]  # fmt: skip
@@ -54,11 +54,11 @@ def _problem(data: list[Any]) -> Problem:
 
 def _finding(data: list[Any]) -> Finding:
     code, name, message, path, line, column, last_line, last_column, *others = data
-    first, last, heat, chain, advice, fix, cell = others
+    first, last, heat, chain, advice, fix, no_fix, cell = others
     return Finding(
         code, name, message, path, Position(line, column), Position(last_line, last_column),
         first, last, Heat(heat), tuple(chain), advice, _fix(fix) if fix else None,
-        Cell(*cell) if cell else None,
+        no_fix, Cell(*cell) if cell else None,
     )  # fmt: skip
 
 

@@ -151,3 +151,5 @@ class FixReport:
     """Of `applied`, in its order."""
     left: tuple[FixId | None, ...] = ()
     """Of the findings of `report`, in its order; None in files without fixes."""
+    refused: frozenset[FixId] = frozenset()
+    """The fixes that were left out because they would have broken a file."""

@@ -13,6 +13,7 @@ from rlint import registry, suppress
 from rlint.doubts import doubted, restored_doubt
 from rlint.files import Source, read_source
 from rlint.findings import Finding, Problem
+from rlint.held import held
 from rlint.project.alike import Alike
 from rlint.project.knowledge import Knowledge
 from rlint.project.linked import Linked
@@ -275,7 +276,7 @@ def _findings(rule: Rule, site: Site, visits: Visits) -> list[Finding]:
             if finding.heat >= rule.heat:
                 judged = restored_doubt(finding) if kinds.doubted else finding
                 found.setdefault((finding.start, finding.end, finding.message), judged)
-    return doubted(list(found.values()), site) if found else []
+    return held(doubted(list(found.values()), site), site) if found else []
 
 
 def _bug(name: str, doing: str, whose: str = "rlint") -> Problem:

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from reports import at
 from rlint.files import Source, read_source
-from rlint.findings import Edit, Finding, Fix, Safety
-from rlint.fixes import apply, check_parses, write
+from rlint.findings import Edit, Finding, Fix, Problem, Safety
+from rlint.fixes import Pass, apply, check_parses, sound_passes, write
 
 TEXT = "0123456789"
 
@@ -422,3 +422,27 @@ def test_interrupt_leaves_the_old_file_alone(tmp_path: Path, monkeypatch: pytest
         write(source, "x = 2\n")
     assert path.read_text() == "x = 1\n"
     assert names(tmp_path) == ["a.py"]
+
+
+def test_a_fix_that_breaks_a_file_is_left_out_alone() -> None:
+    """All others are applied, wherever it stands among them; it is told with its line."""
+    good = [fixed_by(Edit(place, place + 1, "x")) for place in (0, 2, 4, 6, 8)]
+    bad = [fixed_by(Edit(place, place + 1, "("), code="RL102") for place in (3, 7)]
+    done, refused = sound_passes({"a.py": "a,b,c,d,e"}.get, [*bad, *good], _unreadable, unsafe=False)
+    assert done["a.py"].text == "x,x,x,x,x"
+    assert {(finding.code, problem.message.partition(" would")[0]) for finding, problem in refused} == {
+        ("RL102", "the fix of RL102 in line 1")
+    }
+    assert len(refused) == len(bad)
+
+
+def test_fixes_that_break_a_file_together_wait_for_one_another() -> None:
+    """The first is applied, and the second is not held to be wrong."""
+    text = "if x:\n    a\n    b\n"
+    both = [fixed_by(Edit(6, 12, "")), fixed_by(Edit(12, 18, ""))]
+    done, refused = sound_passes({"a.py": text}.get, both, _unreadable, unsafe=False)
+    assert (done["a.py"].text, refused) == ("if x:\n    b\n", [])
+
+
+def _unreadable(made: Pass, name: str) -> Problem | None:
+    return check_parses(made.text, name, made.findings)

@@ -84,7 +84,7 @@ def test_a_fix_that_breaks_one_file_is_taken_back_in_all() -> None:
         texts.names(name, [each for each in (broken, whole) if each.path == name])
     assert texts.apply([broken, whole], unsafe=False) == {"a.py", "c.py"}
     assert texts.now == {"a.py": "one = 2\n", "c.py": "tre = 1\n"}
-    assert list(texts.unparsable) == ["b.py"]
+    assert [problem.path for problem in texts.refused.values()] == ["b.py"]
     assert {each.source.name: set(each.shares) for each in texts.changed()} == {
         "a.py": {"c.py"},
         "c.py": {"a.py"},

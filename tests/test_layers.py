@@ -35,9 +35,9 @@ EDITOR = ("rlint.lsp", "rlint.lsp.*")
 COMMANDS = ("rlint.cli", "rlint.cli.*", "rlint.__main__")
 RUNNING = (
     "rlint.asked", "rlint.doubts", "rlint.engine", "rlint.fixed_texts", "rlint.forked", "rlint.found",
-    "rlint.garbage", "rlint.group_checks", "rlint.kept_questions", "rlint.kept_summaries", "rlint.orders",
-    "rlint.origins", "rlint.permits", "rlint.plan", "rlint.recheck", "rlint.seen_files", "rlint.sharing",
-    "rlint.spawned", "rlint.visits", "rlint.worker", "rlint.worker_process", "rlint.workers",
+    "rlint.garbage", "rlint.group_checks", "rlint.held", "rlint.kept_questions", "rlint.kept_summaries",
+    "rlint.orders", "rlint.origins", "rlint.permits", "rlint.plan", "rlint.recheck", "rlint.seen_files",
+    "rlint.sharing", "rlint.spawned", "rlint.visits", "rlint.worker", "rlint.worker_process", "rlint.workers",
 )  # fmt: skip
 KEPT = ("rlint.cache", "rlint.cache_keys", "rlint.kept_results", "rlint.plain_results")
 ENGINE = (*RUNNING, *KEPT, "rlint.fixes", "rlint.runs", "rlint.suppress", "rlint.registry")

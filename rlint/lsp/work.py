@@ -71,11 +71,15 @@ def fix(live: Live, task: Task) -> str | None:
         if found is None:
             return None
         own = [each for each in found.findings if not _hangs(each)]
-        done = fixes.one_pass(text, own, unsafe=task.unsafe)
-        if done.text == text or fixes.check_parses(done.text, task.name, done.findings) is not None:
+        done, _ = fixes.sound_passes({task.name: text}.get, own, _unparsable, unsafe=task.unsafe)
+        if task.name not in done or done[task.name].text == text:
             break
-        text = done.text
+        text = done[task.name].text
     return text
+
+
+def _unparsable(made: fixes.Pass, name: str) -> Problem | None:
+    return fixes.check_parses(made.text, name, made.findings)
 
 
 def permitted(task: Task, asked: Permission) -> list[Finding]:

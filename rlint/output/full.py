@@ -60,7 +60,7 @@ class _Renderer:
         if gain := self._options.measured.get(finding.code):
             lines.append(f"{self._label('measured')} {printable(gain)}")
         lines += [f"{self._label(label)} {text}" for label, text in self._heat(finding)]
-        lines += [self._label("fix") + f" {_offer(finding.fix)}"] if finding.fix else [_NO_FIX]
+        lines += [self._label("fix") + f" {_offer(finding.fix)}"] if finding.fix else [_none(finding)]
         return lines + [self._row(row, gutter) for row in rows]
 
     def _heat(self, finding: Finding) -> Iterator[tuple[str, str]]:
@@ -130,6 +130,10 @@ class _Renderer:
 
 
 _NO_FIX = "note: no automatic fix"
+
+
+def _none(finding: Finding) -> str:
+    return f"{_NO_FIX} here: {printable(finding.no_fix)}" if finding.no_fix else _NO_FIX
 
 
 def _offer(fix: Fix) -> str:

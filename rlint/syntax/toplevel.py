@@ -107,7 +107,8 @@ class TopLevel(Edits):
 
     def module_import(self, module: str, *, user: ast.AST) -> tuple[ast.stmt, Edit] | None:
         """Import a module by its plain name for the code around `user`: the import beside which it goes,
-        and the edit. None where there are no other imports, or the name is taken.
+        and the edit. None where there are no other imports, or the name is taken. Where a parameter or
+        variable shadows it, the engine leaves the fix out (see rlint/held.py).
         """
         if module in self.tree.scopes[self.tree.module].bindings or self._is_read_unbound(module):
             return None

@@ -36,7 +36,5 @@ def missing_import(growth: Growth, site: Site) -> Edit | None:
     """The edit that imports numpy, where only functions of it are imported."""
     if not growth.join.function.startswith("numpy.") or bound_name(growth, site) is not None:
         return None
-    if site.scope(growth.statement).lookup(MODULE) is not None:
-        return None
     found = site.module_import(MODULE, user=growth.statement)
     return replace(found[1], shared=True) if found is not None else None

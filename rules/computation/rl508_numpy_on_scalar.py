@@ -159,7 +159,7 @@ def build_fix(found: Scalar, site: Site) -> Fix | None:
         spelled = site.spelled(f"math.{found.math}", call)
         if spelled is None:
             imported = site.module_import("math", user=call)
-            if imported is None or site.scope(call).lookup("math") is not None:
+            if imported is None:
                 return None
             edits.append(imported[1])
             spelled = f"math.{found.math}"

@@ -47,7 +47,7 @@ def under_no_grad(run: Sequence[ast.stmt], site: Site) -> tuple[Edit, ...] | Non
     added: tuple[Edit, ...] = ()
     if name is None:
         imported = site.module_import("torch", user=first)
-        if imported is None or site.scope(first).lookup("torch") is not None:
+        if imported is None:
             return None
         name, added = "torch.no_grad", (imported[1],)
     edit = put_under(f"with {name}():", run, site)

@@ -58,7 +58,7 @@ def _pausing(wait: Wait, name: str, site: Site) -> Fix | None:
     sleep, edits = site.spelled("time.sleep", wait.loop), list[Edit | None]()
     if sleep is None:
         imported = site.module_import("time", user=wait.loop)
-        if imported is None or site.scope(wait.loop).lookup("time") is not None:
+        if imported is None:
             return None
         sleep, edits = "time.sleep", [imported[1]]
     edits.append(site.insert_before(wait.loop, f"{name} = {_FIRST}"))

@@ -165,7 +165,7 @@ def dropping_fix(call: ast.Call, queue: ast.expr, site: Site) -> Fix | None:
     full, edits = site.spelled("queue.Full", call), list[Edit | None]()
     if full is None:
         imported = site.module_import("queue", user=call)
-        if imported is None or site.scope(call).lookup("queue") is not None:
+        if imported is None:
             return None
         full, edits = "queue.Full", [imported[1]]
     name = site.free_name("dropped", site.text(queue))

@@ -1,0 +1,138 @@
+"""What the engine holds every fix to: tokens stay apart, the program parses, new names mean what they say."""
+
+from __future__ import annotations
+
+import pytest
+
+from project_builder import site_of
+from reports import at
+from rlint.findings import Edit, Finding, Fix, Safety
+from rlint.fixes import apply
+from rlint.held import held
+
+
+def fixed(text: str, *edits: Edit) -> str | None:
+    """The text with a fix that is held to what is promised; why there is none, after a `!`."""
+    finding = Finding(
+        "RL101", "some-rule", "m", "train.py", at(1), at(1), 1, 1, fix=Fix("Repair it", Safety.SAFE, edits)
+    )
+    [each] = held([finding], site_of(text))
+    if each.fix is None:
+        return f"!{each.no_fix}"
+    return apply(text, [each], unsafe=False)[0]
+
+
+def instead(text: str, old: str, new: str) -> str | None:
+    """The text with the fix that puts one text in the place of another, that is there once."""
+    start = text.rindex(old)
+    return fixed(text, Edit(start, start + len(old), new))
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected"),
+    [
+        ("return[a for a in b]\n", "[a for a in b]", "acts", "return acts\n"),
+        ("return.5*x\n", ".5*x", "y", "return y\n"),
+        ("y = x if not[a]else z\n", "[a]", "a", "y = x if not a else z\n"),
+        ('y = not"a" in z\n', '"a" in z', "z", "y = not z\n"),
+        ("y = [a]if z else b\n", "[a]", "a", "y = a if z else b\n"),
+        ("f = lambda:[z]\n", "[z]", "z", "f = lambda:z\n"),
+        ("x = 1 if y else 0\n", "y", "3", "x = 1 if 3 else 0\n"),
+        ("x = a(1)\n", "a", "5 .b", "x = 5 .b(1)\n"),
+        ("x = a.b\n", "a", "5", "x = 5 .b\n"),
+        ("x = a if b else[c]\n", "[c]", "c", "x = a if b else c\n"),
+        ("x = a*(b)\n", "(b)", "c", "x = a*c\n"),
+        ("f(*(b))\n", "(b)", "*c", "!the changed code would not parse"),
+        ("x.relu(y)\n", "(y)", "_(y)", "x.relu_(y)\n"),
+        ("x.match(y)\n", "(y)", "_(y)", "x.match_(y)\n"),
+        ("x = 'return[y]'\n", "[y]", "z", "x = 'returnz'\n"),
+    ],
+)
+def test_no_two_tokens_become_one(text: str, old: str, new: str, expected: str) -> None:
+    """A blank keeps them apart. Names may be given another ending, and texts are left alone."""
+    names = "a = b = c = z = acts = y = x = 0\n"
+    result = instead(names + text, old, new)
+    assert result == (expected if expected.startswith("!") else names + expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected"),
+    [
+        ("x = a - b\n", "b", "c + d", "x = a - (c + d)\n"),
+        ("x = a + b\n", "b", "c * d", "x = a + c * d\n"),
+        ("x = a.item()\n", "a", "b + c", "x = (b + c).item()\n"),
+        ("x = f(a)\n", "a", "b, c", "x = f(b, c)\n"),
+        ("x = f(a)\n", "a", "b if c else d", "x = f(b if c else d)\n"),
+        ("x = a\n", "a", "b\n    .c()", "x = (b\n    .c())\n"),
+        ("x = a, b\n", "a", "lambda: c", "x = lambda: c, b\n"),
+        ("x = a if b else d\n", "a", "lambda: c", "x = (lambda: c) if b else d\n"),
+        ("x = a\n", "a", "(b", "!the changed code would not parse"),
+        ("if a:\n    b\nelse: c\n", "c", "d -", "!the changed code would not parse"),
+        ("if a:\n    b\n", "    b\n", "", "!the changed code would not parse"),
+        ("if a:\n    b\n    c\n", "    b\n", "      b\n", "!the changed code would not parse"),
+    ],
+)
+def test_changed_code_parses_and_means_what_the_fix_says(
+    text: str, old: str, new: str, expected: str
+) -> None:
+    """Parentheses keep a new expression together; what cannot be mended is left out."""
+    names = "f = a = b = c = d = 0\n"
+    start = text.index(old, text.find("=") + 1 or 3)
+    result = fixed(names + text, Edit(len(names) + start, len(names) + start + len(old), new))
+    assert result == (expected if expected.startswith("!") else names + expected)
+
+
+USES = {
+    "def f(a):\n    use(a)\n": True,
+    "def f(math):\n    use(math)\n": False,
+    "def f(a):\n    math = 1\n    return lambda: use(a)\n": False,
+    "def f(a):\n    return [use(a) for math in a]\n": False,
+    "class C:\n    math = 1\n    def f(self, a):\n        use(a)\n": True,
+    "class C:\n    math = 1\n    b = use(a)\n": False,
+    "def f(a):\n    use(a)\n    for math in a:\n        pass\n": False,
+    "def f(a, math=1):\n    def g():\n        use(a)\n": False,
+}
+
+
+@pytest.mark.parametrize(("text", "is_right"), USES.items())
+def test_a_new_import_is_read_where_the_fix_needs_it(text: str, is_right: bool) -> None:
+    """Nothing may shadow it there; where something does, there is no fix, and the finding says so."""
+    text = f"import os\nuse = a = 1\n{text}"
+    call = text.index("use(")
+    result = fixed(text, Edit(0, 0, "import math\n", shared=True), Edit(call, call + 3, "math.sqrt"))
+    if is_right:
+        assert result == "import math\n" + text.replace("use(", "math.sqrt(")
+    else:
+        assert result == "!`math` has another meaning in this place"
+
+
+@pytest.mark.parametrize(
+    ("text", "new", "expected"),
+    [
+        ("def f(a):\n    use(a)\n", "max(a)", None),
+        ("def f(a, max):\n    use(a)\n", "max(a)", "max"),
+        ("max = 1\ndef f(a):\n    use(a)\n", "max(a)", "max"),
+        ("def f(a):\n    use(a)\n", "unknown(a)", "unknown"),
+        ("from x import *\ndef f(a):\n    use(a)\n", "unknown(a)", None),
+        ("import torch\ndef f(a):\n    use(a)\n", "torch.exp(a)", None),
+        ("import torch\ndef f(a, torch):\n    use(a)\n", "torch.exp(a)", "torch"),
+        ("def f(a):\n    use(a)\n", "[max(b) for b in a]", None),
+        ("def f(a):\n    use(a)\n", "[b for max in a]", "b"),
+    ],
+)
+def test_new_names_mean_what_the_fix_says(text: str, new: str, expected: str | None) -> None:
+    """A builtin that the file has another use for, a shadowed module, and what nothing binds."""
+    result = instead(text, "use(a)", new)
+    changed = text.replace("use(a)", new)
+    assert result == (f"!`{expected}` has another meaning in this place" if expected else changed)
+
+
+def test_other_fixes_of_the_rule_go_on() -> None:
+    """The one that is wrong is left out alone."""
+    text = "x = f(1)\ny = f(2)\n"
+    edits = [Edit(4, 8, "("), Edit(13, 17, "3")]
+    findings = [
+        Finding("RL101", "n", "m", "a.py", at(1), at(1), 1, 1, fix=Fix("Repair", Safety.SAFE, (edit,)))
+        for edit in edits
+    ]
+    assert apply(text, held(findings, site_of(text)), unsafe=False)[0] == "x = f(1)\ny = 3\n"
