@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from rlint.project import lengths
 from rlint.project.site import Site
 from rlint.regex import regex
-from rlint.rule import Edit
+from rlint.rule import Edit, Heat
 from rlint.syntax.blocks import put_under
 from rlint.syntax.tree import FUNCTIONS
 from rlint.syntax.walk import below
 
-_COUNTS = ("builtins.range", "itertools.count", "tqdm.trange")
+_ENDLESS = "itertools.count"
+_COUNTS = ("builtins.range", _ENDLESS, "tqdm.trange")
 _WRAPS = regex(r"(^|\.)(tqdm|track|progress_bar|ProgressBar)(\.|$)")
 _STEPS = regex(
     r"(^|_)(steps?|total_it|it|iters?|iterations?|timesteps?|frames?|updates?|count|counter|cntr|idx|t|i|n)($|_)"
@@ -31,7 +33,7 @@ def every_nth(
     is in reach, or where leaving them out would leave out more than what they write. `harmless` are the
     effects that may be left out with them.
     """
-    counter = counter_at(run[0], site)
+    counter = counter_at(run[0], site, period)
     if counter is None or not all(writes_alone(statement, site, harmless) for statement in run):
         return None
     return put_under(f"if {counter} % {period} == 0:", run, site)
@@ -64,19 +66,42 @@ def _is_harmless(given: ast.expr, site: Site, harmless: tuple[str, ...]) -> bool
     return True
 
 
-def counter_at(statement: ast.stmt, site: Site) -> str | None:
+def counter_at(statement: ast.stmt, site: Site, period: int) -> str | None:
     """What counts the passes that a statement runs in, as text: the variable of the loop that gives it its
-    beat, or what is counted up by one in each of them.
+    beat, or what is counted up by one in each of them. A loop that begins again and again, and may make less
+    than `period` passes each time, counts nothing: what it counts would begin again with it.
     """
     beat = site.beat(statement)
     if beat is None or (beat.calls and site.loops(statement)):
         return None
     loop = site.driving_loop(statement)
     if isinstance(loop, (ast.For, ast.AsyncFor)):
-        counted = loop_counter(loop, site)
-        if counted is not None and not _is_rebound(counted, loop, site):
-            return counted.id
+        counter = counts_passes(loop, period, site)
+        if counter is not None:
+            return counter
     return _counted_up(statement, loop, site)
+
+
+def counts_passes(loop: ast.For | ast.AsyncFor, period: int, site: Site) -> str | None:
+    """The variable of a loop that counts its passes, and does not begin again before `period` of them."""
+    counted = loop_counter(loop, site)
+    if counted is None or _is_rebound(counted, loop, site):
+        return None
+    return counted.id if _is_long(loop, period, site) or not _begins_again(loop, site) else None
+
+
+def _begins_again(loop: ast.For | ast.AsyncFor, site: Site) -> bool:
+    """Whether a loop stands in another one, or in a function that runs again and again."""
+    return bool(site.loops(loop)) or site.heat_of(loop).level is Heat.HOT
+
+
+def _is_long(loop: ast.For | ast.AsyncFor, period: int, site: Site) -> bool:
+    """Whether a loop surely makes many passes, or runs through what has as many items as there are data."""
+    many = lengths.passes(loop, site)
+    if many is not None:
+        return many >= period
+    counts = [call for call in below(loop.iter) if isinstance(call, ast.Call)]
+    return not any(site.qualified(call.func) in _COUNTS for call in counts)
 
 
 def loop_counter(loop: ast.For | ast.AsyncFor, site: Site) -> ast.Name | None:
@@ -87,7 +112,9 @@ def loop_counter(loop: ast.For | ast.AsyncFor, site: Site) -> ast.Name | None:
     while isinstance(iterable, ast.Call):
         qualified = site.qualified(iterable.func) or ""
         if qualified in _COUNTS:
-            return loop.target if isinstance(loop.target, ast.Name) else None
+            by_one = len(iterable.args) <= (1 if qualified == _ENDLESS else 2)
+            by_one = by_one and all(keyword.arg not in ("step", None) for keyword in iterable.keywords)
+            return loop.target if isinstance(loop.target, ast.Name) and by_one else None
         if qualified == "builtins.enumerate":
             match loop.target:
                 case ast.Tuple(elts=[ast.Name() as first, *_]):
@@ -121,9 +148,19 @@ def _counted_up(statement: ast.stmt, loop: ast.AST | None, site: Site) -> str | 
             continue
         around = site.loops(added)
         same = around[:1] == [loop] if loop is not None else not around
-        if same and not _waits(added, loop, site) and not _is_reset(target, loop, site):
+        begins_again = isinstance(target, ast.Name) and _is_local_to_a_step(target, site)
+        if same and not begins_again and not _waits(added, loop, site) and not _is_reset(target, loop, site):
             return site.text(target)
     return None
+
+
+def _is_local_to_a_step(name: ast.Name, site: Site) -> bool:
+    """Whether a variable is one of a function that runs in each step, so that it counts within that alone."""
+    scope = site.scope(name).lookup(name.id)
+    function = site.function(name)
+    if scope is None or function is None or not scope.is_function or scope is not site.scope(name):
+        return False
+    return site.heat_of(function.body[0]).level is Heat.HOT
 
 
 def target_name(target: ast.Name | ast.Attribute) -> str:
@@ -142,7 +179,9 @@ def _waits(added: ast.stmt, loop: ast.AST | None, site: Site) -> bool:
 
 
 def _is_reset(target: ast.expr, loop: ast.AST | None, site: Site) -> bool:
-    """Is it set to something in each pass, so that it does not count the passes?"""
+    """Whether it is set to something in each pass of the loop, or of one around it, so that it does not count
+    all passes.
+    """
     text = site.text(target)
     for assigned in site.tree.of_type(ast.Assign):
         if all(site.text(one) != text for one in assigned.targets):
@@ -150,6 +189,7 @@ def _is_reset(target: ast.expr, loop: ast.AST | None, site: Site) -> bool:
         if site.function(assigned) is not site.function(target):
             continue
         around = site.loops(assigned)
-        if (around[:1] == [loop] if loop is not None else not around) and not site.guards(assigned):
+        begins = around[:1] == [loop] or around[:1] in [[each] for each in site.loops(target)]
+        if (begins if loop is not None else not around) and not site.guards(assigned):
             return True
     return False

@@ -68,7 +68,7 @@ from rlint.project.loops import ENVIRONMENT_STEP
 from rlint.project.site import Site
 from rlint.regex import regex
 from rlint.rule import Finding, Fix, Rule, Safety
-from rlint.rules.environments._every_nth import counter_at, loop_counter
+from rlint.rules.environments._every_nth import counter_at, counts_passes
 from rlint.rules.environments._steps import is_free, stands_free, unguarded_step
 from rlint.syntax.blocks import put_under
 
@@ -119,7 +119,7 @@ class RenderInTraining(Rule):
         """The fix, and when it renders."""
         what, counter = "episode", episode_counter(statement, site)
         if counter is None:
-            what, counter = "step", counter_at(statement, site)
+            what, counter = "step", counter_at(statement, site, PERIOD)
         edit = put_under(f"if {counter} % {PERIOD} == 0:", [statement], site) if counter is not None else None
         if edit is None:
             return None, f"one episode of {PERIOD}"
@@ -170,9 +170,9 @@ def episode_counter(statement: ast.stmt, site: Site) -> str | None:
         return None
     for loop in site.loops(inner):
         if isinstance(loop, (ast.For, ast.AsyncFor)):
-            counted: ast.Name | None = loop_counter(loop, site)
-            if counted is not None:
-                return counted.id
+            counter: str | None = counts_passes(loop, PERIOD, site)
+            if counter is not None:
+                return counter
     return None
 
 

@@ -52,7 +52,8 @@ def train(agent, total_steps: int) -> None:
 ## Fix safety
 Always unsafe: of a hundred lines or points, ninety-nine are gone. Where each value matters, collect them in a
 list and write their mean. The interval is counted by the variable of the loop (`range`, `enumerate`) or by
-what the same loop or function counts up by one. There is advice alone where nothing of the kind is there,
+what the same loop or function counts up by one, unless that begins again before it comes to a hundred, as in
+`for _ in range(updates_per_step)`. There is advice alone where nothing of the kind is there,
 where an argument of the call changes something, where conditions in the loop put more into the dict that is
 written (the return of an episode that is over), and where a text of several lines would be indented.
 
@@ -131,7 +132,7 @@ def build_fix(run: list[ast.stmt], site: Site) -> Fix | None:
 
 def advice(statement: ast.stmt, step: str, site: Site) -> str:
     """What to write instead."""
-    counter = counter_at(statement, site)
+    counter = counter_at(statement, site, PERIOD)
     rarely = (
         f"`if {counter} % {PERIOD} == 0:`" if counter is not None else f"in every {PERIOD}th of them alone"
     )

@@ -88,7 +88,7 @@ class CheckpointEveryStep(Rule):
         if step is None:
             return
         whole = with_its_file(statement, site)
-        counter = counter_at(whole, site)
+        counter = counter_at(whole, site, PERIOD)
         rarely = f"`if {counter} % {PERIOD} == 0:`" if counter is not None else f"every {PERIOD} steps"
         yield self.finding(
             site,

@@ -155,7 +155,7 @@ def how_often(call: ast.Call, site: Site) -> str | None:
 
 def how_rarely(call: ast.Call, site: Site) -> str:
     """When to draw instead."""
-    counter = counter_at(site.tree.statement(call), site)
+    counter = counter_at(site.tree.statement(call), site, PERIOD)
     return f"`if {counter} % {PERIOD} == 0:`" if counter is not None else f"in one pass of {PERIOD},"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rule import Fix
-from rlint.rules.processes._fixes import fix_of, hazards, repeatable, shown
+from rlint.rules.processes._fixes import fix_of, hazards, overridden, repeatable, shown
 from rlint.rules.processes._polls import Poll, Sort
 from rlint.rules.processes._wait import Wait
 from rlint.rules.processes._words import calls_off
@@ -82,5 +82,13 @@ def _doubts(wait: Wait, poll: Poll, site: Site) -> Iterator[str]:
         yield f"`{shown(poll.subject, site)}` has to be {_GUESSED[poll.sort]}"
     if not wait.exact:
         yield _LATER
+    if poll.sort in _WAITS:
+        yield from overridden(poll.subject, (_WAITS[poll.sort], _name_of(poll)), site)
     if poll.sort is Sort.EVENT:
         yield from hazards(poll.kind, site)
+
+
+def _name_of(poll: Poll) -> str:
+    """The method that is polled."""
+    called = poll.node.func if isinstance(poll.node, ast.Call) else poll.node
+    return called.attr if isinstance(called, ast.Attribute) else "is_alive"

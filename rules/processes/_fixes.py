@@ -30,6 +30,13 @@ def hazards(kind: Kind, site: Site) -> Iterator[str]:
         yield _SIGNALLED
 
 
+def overridden(subject: ast.expr, methods: tuple[str, ...], site: Site) -> Iterator[str]:
+    """Find what must hold where classes of the project override methods that a fix calls."""
+    if site.may_override(subject, *methods):
+        names = " and ".join(f"`{name}`" for name in methods)
+        yield f"{names} of `{shown(subject, site)}` must be the library's own, which classes here override"
+
+
 def _kills(site: Site) -> bool:
     """Does the project end processes from outside?"""
     return any(

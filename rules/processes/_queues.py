@@ -7,7 +7,7 @@ import ast
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix
-from rlint.rules.processes._fixes import fix_of, hazards, repeatable, shown
+from rlint.rules.processes._fixes import fix_of, hazards, overridden, repeatable, shown
 from rlint.rules.processes._polls import Poll, Sort
 from rlint.rules.processes._wait import Wait
 
@@ -51,6 +51,8 @@ def queue_fix(wait: Wait, site: Site) -> Fix | None:
             reasons.append(f"`{shown(poll.subject, site)}` has to be a queue")
         if poll.sort is Sort.EMPTY:
             reasons += hazards(poll.kind, site)
+    names = ("get", "empty") if poll.sort is Sort.EMPTY else ("put", "full")
+    reasons += overridden(poll.subject, names, site)
     fix: Fix | None = fix_of(f"Let `{'get' if poll.sort is Sort.EMPTY else 'put'}` wait", edits, reasons)
     return fix
 
@@ -143,6 +145,7 @@ def timeout_fix(wait: Wait, site: Site) -> Fix | None:
     reasons = [] if kind.tag is Tag.QUEUE else [f"`{shown(queue, site)}` has to be a queue"]
     reasons += [] if alone else ["what else the loop looks at is seen up to 0.1 s late"]
     reasons += hazards(kind, site)
+    reasons += overridden(queue, ("get", "get_nowait"), site)
     waiting = f"{site.operand(queue)}.get(timeout={'1.0' if alone else '0.1'})"
     edits: list[Edit | None] = [site.replace(taken, waiting), *(site.delete(sleep) for sleep in sleeps)]
     fix: Fix | None = fix_of("Let `get` wait for a while", edits, reasons)
