@@ -55,7 +55,9 @@ def bind_once(
         return None
     holder = _holder(first, again, site)
     if holder is not None:
-        return Bound(tuple(_read_instead(node, holder, site) for node in again), holder, reused=True)
+        read = [_read_instead(node, holder, site) for node in again]
+        edits = tuple(edit for edit in read if edit is not None)
+        return Bound(edits, holder, reused=True) if edits else None
     if site.scope(first).function.is_class or not site.can_be_moved(first):
         return None
     name = site.free_local(wanted, first, f"bind {site.span(first)[0]}")
@@ -95,16 +97,19 @@ def _holder(first: ast.expr, again: list[ast.expr], site: Site) -> str | None:
     return None
 
 
-def _read_instead(node: ast.expr, holder: str, site: Site) -> Edit:
-    """The variable in place of the expression; nothing is left of `total = sum(parts)` if `total` has it."""
+def _read_instead(node: ast.expr, holder: str, site: Site) -> Edit | None:
+    """The variable in place of the expression; nothing is left of `total = sum(parts)` if `total` has it.
+    None for such a statement that cannot go: it stays as it is.
+    """
     statement = site.parent(node)
     match statement:
-        case ast.Assign(targets=[ast.Name(id=name)]) if name == holder:
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)) if (
+            name == holder
+        ):
             beside = [other for other in site.tree.block(statement)[0] if not _sets(other, holder)]
-            deleted = (
+            return (
                 site.delete(statement) if beside and not site.has_comment(*_line(statement, site)) else None
             )
-            return deleted or site.replace(node, holder)
     return site.replace(node, holder)
 
 

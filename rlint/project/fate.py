@@ -22,6 +22,7 @@ _CHANGES = frozenset(
 _STORES = frozenset(
     "add append appendleft insert push put put_nowait remember send setdefault store write".split()
 )
+_MEMORY = frozenset({Tag.TENSOR, Tag.NDARRAY})
 _CONTAINERS = frozenset({Tag.LIST, Tag.DEQUE, Tag.SET, Tag.DICT})
 _PUTS = _STORES | {"extend", "extendleft", "update"}
 _TELLS_ONLY = ("prints", "writes to the log")
@@ -127,6 +128,8 @@ class Uses:
             return self._derived(attribute, depth)
         owner = self.knowledge.kinds.kind_of(attribute.value)
         known = facts.method_fact(owner.tag, attribute.attr, argument_count(call)) if owner else None
+        if owner.tag in _MEMORY and attribute.attr.endswith("_") and not attribute.attr.endswith("__"):
+            return _CHANGED  # `noise.normal_()` draws, and changes the tensor
         if known is not None and known.effect.level is Level.EFFECTS:
             return _CHANGED if known.effect.reason.startswith("changes") else _KEPT
         if known is not None:

@@ -28,6 +28,7 @@ class TopLevel(Edits):
         super().__init__(tree)
         self._reserved: dict[str, str] = {}
         self._locals: dict[ast.AST, dict[str, str]] = {}
+        self._defined: dict[str, tuple[str, tuple[Edit, ...]]] = {}
 
     def free_name(self, wanted: str, key: str = "") -> str:
         """A name like `wanted` that nothing in the file uses. The same `key` gets the same name again,
@@ -94,16 +95,31 @@ class TopLevel(Edits):
         """Define a constant at module level for the code around `user`: behind the imports at the top
         and the constants below them, and behind the statements that it `needs`, with a `comment` above.
 
-        None where the needed do not surely run first. `value` may have several lines, indented as at
-        module level.
+        None where the needed do not surely run first, or another fix defines the name otherwise. `value` may
+        have several lines, indented as at module level.
         """
         for block, index in self._blocks_around(user):
             waiting = [statement for statement in needs if statement not in block[:index]]
             if all(self.runs_before(statement, block[0]) for statement in waiting):
                 anchor = self._anchor(block[:index], needs)
                 if anchor is not None:
-                    return self._constant_behind(anchor, name, value, comment)
+                    return self._only(
+                        name, value, self._constant_behind(anchor, name, value, comment), comment
+                    )
         return None
+
+    def _only(
+        self, name: str, value: str, made: tuple[Edit, ...] | None, comment: Sequence[str]
+    ) -> tuple[Edit, ...] | None:
+        """The one definition of a constant that several fixes ask for: the first, with its comments. None for
+        another, which would define the name twice.
+        """
+        if made is None:
+            return None
+        first, edits = self._defined.setdefault(name, (value, made))
+        same = first.startswith(value) and first[len(value) :].lstrip()[:1] in ("", "#")
+        placed = [edit.start for edit in edits] == [edit.start for edit in made]
+        return edits if edits == made or (same and placed and not comment) else None
 
     def module_import(self, module: str, *, user: ast.AST) -> tuple[ast.stmt, Edit] | None:
         """Import a module by its plain name for the code around `user`: the import beside which it goes,

@@ -38,12 +38,19 @@ def define(
     if compiler is None or pattern.pattern.text is None:
         return wanted, None
     alias, needs, edits = compiler
-    flags = _regex.flags_text(pattern.flags, alias)
-    name = site.free_name(exported(wanted, site), f"{pattern.pattern.text} {flags}")
-    value = _laid_out(name, alias, pattern.pattern.text, flags) + comment
+    key = f"{pattern.pattern.value!r} {pattern.flags.value}"
+    name = site.free_name(exported(wanted, site), key)
+    spelled = pattern.pattern.text, _regex.flags_text(pattern.flags, alias)
+    text, flags = site.once(_spellings, site.tree.module).setdefault(key, spelled)
+    value = _laid_out(name, alias, text, flags) + comment
     needed = (*needs, *pattern.pattern.needs, *pattern.flags.needs)
     made = site.module_constant(name, value, user=use.call, needs=needed, comment=above)
     return name, (*edits, *made) if made is not None else None
+
+
+def _spellings(_module: ast.Module, _site: Site) -> dict[str, tuple[str, str]]:
+    """How the patterns that get a constant are spelled, with their flags: always as the first time."""
+    return {}
 
 
 def exported(wanted: str, site: Site) -> str:

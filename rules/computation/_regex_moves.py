@@ -8,7 +8,7 @@ from rlint.project.site import Site
 from rlint.rule import Edit
 from rlint.rules.computation import _regex
 from rlint.rules.computation._regex import Move, Use
-from rlint.rules.computation._regex_constants import constant_for
+from rlint.rules.computation._regex_constants import Edits, constant_for
 from rlint.rules.computation._regex_lists import list_of, move_list
 from rlint.syntax.scopes import Binding
 
@@ -19,8 +19,8 @@ def move_of(use: Use, site: Site) -> Move | None:
     if pattern is None:
         patterns = list_of(use, site)
         return move_list(patterns, use, site) if patterns is not None else None
-    name, defined = constant_for(pattern, use, site)
     binding = _local_text(use, site)
+    name, defined = _constant(pattern, use, binding, site)
     uses = _regex.uses_of(binding, site) if binding is not None else [use]
     if uses is None:
         return Move(name, None)
@@ -54,6 +54,8 @@ def without_local(binding: Binding, site: Site, *, goes_along: bool) -> Edit | N
         return None
     if site.captured(binding.name, site.scope(binding.node)):
         return None
+    if not goes_along and _regex.comment_behind(statement, site):
+        return None
     return site.delete(statement, comment=goes_along)
 
 
@@ -62,12 +64,19 @@ def _moved(use: Use, text: Binding | None, site: Site) -> list[Edit | None]:
     pattern = _regex.compiled(use.pattern, use.flags, site)
     if pattern is None:
         return [None]
-    comment = _regex.comment_behind(text.statement, site) if text is not None else ""
-    name, defined = constant_for(pattern, use, site, comment, _comment_above(use, text, site))
+    name, defined = _constant(pattern, use, text, site)
     rewritten = _renamed(use, name, site, goes_along=bool(defined)) or _regex.called_on(use, name, site)
     if defined is None or rewritten is None:
         return [None]
     return [*defined, *rewritten]
+
+
+def _constant(
+    pattern: _regex.Compiled, use: Use, text: Binding | None, site: Site
+) -> tuple[str, Edits | None]:
+    """The constant for a pattern, with the comments of the local text that it takes the place of."""
+    comment = _regex.comment_behind(text.statement, site) if text is not None else ""
+    return constant_for(pattern, use, site, comment, _comment_above(use, text, site))
 
 
 def _comment_above(use: Use, text: Binding | None, site: Site) -> list[str]:

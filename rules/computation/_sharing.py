@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 
 from rlint.project.fate import Fate, Use
+from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.kind_algebra import is_immutable
 from rlint.project.repeats import Repetition
 from rlint.project.site import Site
+from rlint.regex import regex
 
 # of which another call makes another one that may be meant to be another one
 _VALUES = frozenset(
@@ -55,6 +57,8 @@ _NO_GRADIENT = frozenset(
     """all any argmax argmin argsort bincount bool byte count_nonzero detach eq ge gt int isfinite isinf isnan
     item le long lt ne nonzero numpy searchsorted tolist unique""".split()
 )
+_MAKES = regex(r"(^|_)(blank|build|create|empty|fresh|init|initial|make|new|start|zeros?)(_|$)")
+_SETTINGS = frozenset({Tag.BOOL, Tag.DEVICE, Tag.DTYPE, Tag.FLOAT, Tag.INT, Tag.NONE})
 _WITHOUT_GRADIENT = frozenset({"torch.no_grad", "torch.inference_mode"})
 
 
@@ -82,9 +86,24 @@ def is_meant_twice(nodes: list[ast.expr], site: Site) -> bool:
     uses = [site.use_of(node) for node in nodes]
     if any(use.fate is Fate.CHANGED for use in uses):
         return True
+    if not isinstance(nodes[0], ast.Call):
+        return False
     # copies of one array that are kept in two places
-    converted = isinstance(nodes[0], ast.Call) and site.qualified(nodes[0].func) in _CONVERSIONS
-    return converted and sum(use.fate is Fate.KEPT for use in uses) > 1
+    converted = site.qualified(nodes[0].func) in _CONVERSIONS
+    if converted and sum(use.fate is Fate.KEPT for use in uses) > 1:
+        return True
+    return _makes_anew(nodes[0], site) and sum(use.fate is not Fate.READ for use in uses) > 1
+
+
+def _makes_anew(call: ast.Call, site: Site) -> bool:
+    """Does a function of the project make something to be filled, such as the state of a recurrent network?
+    Its name says so, or it is given nothing but sizes and settings.
+    """
+    if not site.callables(call):
+        return False
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    called = call.func.attr if isinstance(call.func, ast.Attribute) else last_name(call.func) or ""
+    return bool(_MAKES.search(called)) or all(site.kind_of(part).tag in _SETTINGS for part in given)
 
 
 def reasons_against(repetition: Repetition, nodes: list[ast.expr], site: Site) -> list[str]:
