@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
 
 from rlint.project import batches, facts
 from rlint.project.definitions import DEPTH, Definitions, LibraryMethod, Symbol
 from rlint.project.effect import PURE, Effect, Level
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.kind_algebra import indexed, is_immutable, refines
-from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
+from rlint.project.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
 from rlint.regex import regex
 
 _STEP = regex(r"\(\)|\[[:?]?\]|@\w+|\.\w+")
 _NO_ATTRIBUTE = regex(r"\(\)|\[[:?]?\]|@\w+")
 
 
+_REPLACED = Effect(Level.UNKNOWN, "is replaced while the program runs")
 _CALLED_BY = {Tag.MODULE: "forward", Tag.INSTANCE: "__call__"}
 """The methods that run where instances are called."""
 
@@ -290,7 +291,7 @@ class Index(Definitions):
         if known is not None:
             return known
         self._effects[function.path] = PURE  # what a recursive call adds is what the rest of the body does
-        effect = function.effect
+        effect = _REPLACED if function.path in self._replaced else function.effect
         for path, fallback in function.effect_paths:
             if effect.level is Level.EFFECTS:
                 break
@@ -302,6 +303,38 @@ class Index(Definitions):
             effect = effect.worst(called)
         self._effects[function.path] = effect
         return effect
+
+    @cached_property
+    def _replaced(self) -> frozenset[str]:
+        """The paths of the functions in whose place a file of the project puts something else; what only
+        tests replace stays what it is.
+        """
+        methods: dict[str, list[FunctionSummary]] = {}
+        for module in self.modules.values():
+            for function in module.functions.values():
+                if function.is_method and not function.is_property:
+                    methods.setdefault(function.name, []).append(function)
+        found: set[str] = set()
+        for module in self.modules.values():
+            for path in () if module.is_test else module.replaced:
+                owner, _, name = path.rpartition(".")
+                symbol = self.symbol(path, module.module) if owner != ANY_CLASS else None
+                if isinstance(symbol, FunctionSummary):
+                    found.add(symbol.path)
+                elif name in methods:
+                    found.update(self._meant(owner, methods[name], module))
+        return frozenset(found)
+
+    def _meant(self, owner: str, methods: list[FunctionSummary], module: ModuleSummary) -> Iterator[str]:
+        """Those of some methods that an object of a class has."""
+        cls = self.symbol(owner, module.module) if owner != ANY_CLASS else None
+        if owner != ANY_CLASS and not isinstance(cls, ClassSummary):
+            return
+        family = self.ancestry(cls) if isinstance(cls, ClassSummary) else ()
+        above = {each.path for each in family if isinstance(each, ClassSummary)}
+        for method in methods:
+            if owner == ANY_CLASS or method.path.rpartition(".")[0] in above:
+                yield method.path
 
     def forget_arguments(self) -> None:
         """Drop the noted arguments and what was derived from them, before better ones are noted."""

@@ -52,13 +52,13 @@ class Names:
         result = self._resolve(expression, _ALIAS_DEPTH)
         if result is not None:
             result = facts.canonical(result)
-            if result in self._replaced and isinstance(expression.ctx, ast.Load):  # type: ignore[attr-defined]
+            if result in self.replaced and isinstance(expression.ctx, ast.Load):  # type: ignore[attr-defined]
                 result = None
         self._cache[expression] = result
         return result
 
     @functools.cached_property
-    def _replaced(self) -> frozenset[str]:
+    def replaced(self) -> frozenset[str]:
         """The canonical names of what the file sets or deletes in modules and classes, settings aside."""
         found = replaced_paths(self.tree, lambda node: self._resolve(node, _ALIAS_DEPTH))
         return frozenset(facts.canonical(path) for path in found)
@@ -80,7 +80,7 @@ class Names:
         """The names of methods that the file replaces in classes: `torch.Tensor.to = traced`, or in a class
         derived from one whose instances are taken for what they are called: `class Answer(str)`.
         """
-        owned = (path.rpartition(".") for path in self._replaced)
+        owned = (path.rpartition(".") for path in self.replaced)
         found = {name for owner, _, name in owned if _is_class(owner)}
         for derived in self.tree.of_type(ast.ClassDef):
             if any(self.qualified(base) in _TAKEN_FOR_GRANTED for base in derived.bases):
@@ -90,7 +90,7 @@ class Names:
     @functools.cached_property
     def replaced_functions(self) -> frozenset[str]:
         """The names of functions that the file replaces in modules: `torch.as_tensor = traced`."""
-        owned = (path.rpartition(".") for path in self._replaced)
+        owned = (path.rpartition(".") for path in self.replaced)
         return frozenset(name for owner, _, name in owned if not _is_class(owner))
 
     def bindings(self, name: ast.Name) -> tuple[Scope | None, list[Binding]]:

@@ -31,6 +31,7 @@ from rlint.project.other_stores import doubt_attributes
 from rlint.project.parts import Parts
 from rlint.project.parts_of_file import parts_of_file
 from rlint.project.put_in import put_in
+from rlint.project.replaced import replaced_in
 from rlint.project.settled import sets
 from rlint.project.speedups import speedups_of
 from rlint.project.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
@@ -77,6 +78,7 @@ def summarise(knowledge: Knowledge, path: str, alike: Alike | None = None) -> Mo
     _add_attributes(summary, knowledge)
     _look_into_containers(summary, knowledge)
     summary.attributes_read = _attributes_read(knowledge)
+    summary.replaced = replaced_in(knowledge)
     summary.mentions = mentions_of(knowledge, summary.attributes_read)
     summary.looks_up_names = looks_up_names(knowledge)
     summary.digest = digest_of(tree.text) if summary.mentions else ""

@@ -16,6 +16,9 @@ from rlint.project.mention import Mention
 from rlint.project.parts import Part
 from rlint.syntax.redefined import shown
 
+ANY_CLASS = "*"
+"""Stands for the class of an object of which nobody knows the class."""
+
 
 @frozen
 class Loop:
@@ -169,6 +172,9 @@ class ModuleSummary:
     imports: dict[str, str] = field(default_factory=dict)
     star_imports: tuple[str, ...] = ()
     attributes_read: frozenset[str] = frozenset()  # the names of all attributes that the file reads
+    replaced: frozenset[str] = (
+        frozenset()
+    )  # functions and methods that the file replaces (see replacements.py)
     attributes_fed: frozenset[str] = frozenset()  # those of them that it only adds to (see fed.py)
     speedups: frozenset[str] = frozenset()  # how the file has torch compute (see speedups.py)
     constants: dict[str, Kind] = field(default_factory=dict)

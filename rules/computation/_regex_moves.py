@@ -76,7 +76,10 @@ def _constant(
 ) -> tuple[str, Edits | None]:
     """The constant for a pattern, with the comments of the local text that it takes the place of."""
     comment = _regex.comment_behind(text.statement, site) if text is not None else ""
-    return constant_for(pattern, use, site, comment, _comment_above(use, text, site))
+    found: tuple[str, Edits | None] = constant_for(
+        pattern, use, site, comment, _comment_above(use, text, site)
+    )
+    return found
 
 
 def _comment_above(use: Use, text: Binding | None, site: Site) -> list[str]:

@@ -11,6 +11,7 @@ from rlint.project.kind_algebra import is_immutable
 from rlint.project.repeats import Repetition
 from rlint.project.site import Site
 from rlint.regex import regex
+from rlint.syntax.walk import below
 
 # of which another call makes another one that may be meant to be another one
 _VALUES = frozenset(
@@ -35,6 +36,7 @@ _VALUES = frozenset(
         Tag.DATAFRAME,
     }
 )
+_EQUAL_TO_ITSELF = frozenset({Tag.BOOL, Tag.BYTES, Tag.INT, Tag.NONE, Tag.STR})
 _UNCHANGING = frozenset({Tag.MATCH, Tag.DISTRIBUTION})
 _MAKERS = frozenset(
     f"{module}.{name}"
@@ -110,6 +112,8 @@ def reasons_against(repetition: Repetition, nodes: list[ast.expr], site: Site) -
     """What a reader has to agree to before one value stands for all; nothing where that is safe."""
     reasons = [_doubt(doubt, site) for doubt in repetition.doubts[:1]]
     first = nodes[0]
+    if _is_told_apart(nodes, site):
+        reasons.append("the results are compared by `is`, or within displays: they become one object")
     used_up = site.may_use_up(first)
     if used_up is not None:
         reasons.append(_used_up(used_up, site))
@@ -122,6 +126,43 @@ def reasons_against(repetition: Repetition, nodes: list[ast.expr], site: Site) -
                 "if gradients flow through it, they add up in another order: the last digits change"
             )
     return reasons
+
+
+def _is_told_apart(nodes: list[ast.expr], site: Site) -> bool:
+    """May something tell whether two results are one object: `first is second`, or `[first] == [second]`,
+    which is true for one `nan`, and false for two?
+    """
+    seen = set(nodes)
+    for node in nodes:
+        match site.parent(node):
+            case (
+                ast.Assign(targets=[ast.Name(id=name) as target])
+                | ast.NamedExpr(target=ast.Name(id=name) as target)
+            ):
+                scope = site.scope(target).lookup(name)
+                seen.update(site.reads(name, scope) if scope is not None else ())
+    compares = {
+        ancestor
+        for node in seen
+        for ancestor in site.ancestors(node)
+        if isinstance(ancestor, ast.Compare) and not _is_of_constants(ancestor)
+    }
+    return any(_tells_apart(compare, seen, site) for compare in compares)
+
+
+def _is_of_constants(compare: ast.Compare) -> bool:
+    return all(isinstance(part, ast.Constant) for part in compare.comparators)
+
+
+def _tells_apart(compare: ast.Compare, seen: set[ast.expr], site: Site) -> bool:
+    parts = [compare.left, *compare.comparators]
+    if sum(any(node in seen for node in below(part)) for part in parts) < 2:
+        return False
+    by_identity = any(isinstance(op, (ast.Is, ast.IsNot)) for op in compare.ops)
+    held = any(isinstance(part, (ast.List, ast.Tuple, ast.Set, ast.Dict)) for part in parts)
+    if by_identity:
+        return any(part in seen for part in parts)
+    return held and any(site.kind_of(node).tag not in _EQUAL_TO_ITSELF for node in seen)
 
 
 def _used_up(source: ast.expr, site: Site) -> str:
