@@ -9,12 +9,10 @@ from rlint.frozen import frozen
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
+from rlint.rules.computation._early import may_end_early
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.tree import FUNCTIONS, LOOPS, Loop
 from rlint.syntax.walk import below
-
-_HARMLESS = ("torch.", "numpy.errstate")
-"""Context managers that let exceptions through."""
 
 
 @frozen
@@ -103,7 +101,7 @@ def append_fix(front: Front, site: Site) -> Fix | None:
         return None
     shared = tuple(Edit(edit.start, edit.end, edit.text, shared=True) for edit in (*edits, turned))
     reason = None
-    if _may_end_early(front.held, region, site):
+    if may_end_early(front.held, region, site):
         reason = f"An exception in the loop that is caught around it leaves `{name}` the other way round"
     safety = Safety.UNSAFE if reason else Safety.SAFE
     return Fix(f"Append to `{name}`, and reverse it behind the loop", safety, shared, reason)
@@ -220,28 +218,6 @@ def _read_edits(use: ast.Name, site: Site) -> list[Edit] | None:
         case ast.Subscript(value=value, slice=index, ctx=ast.Load()) if value is use:
             return [site.replace(index, "0")] if site.text(index) == "-1" else None
     return None
-
-
-def _may_end_early(held: ast.Name, region: Loop, site: Site) -> bool:
-    """May an exception leave the loop and be caught where the list is seen afterwards?"""
-    scope = site.scope(held).lookup(held.id)
-    uses = site.uses(held.id, scope) if scope is not None else []
-    for ancestor in site.ancestors(region):
-        if isinstance(ancestor, FUNCTIONS):
-            break
-        body: list[ast.stmt] = []
-        if isinstance(ancestor, ast.Try) or type(ancestor).__name__ == "TryStar":
-            body = getattr(ancestor, "body", [])
-        elif isinstance(ancestor, (ast.With, ast.AsyncWith)):
-            managers = (item.context_expr for item in ancestor.items)
-            called = (manager.func if isinstance(manager, ast.Call) else manager for manager in managers)
-            if not all((site.qualified(name) or "").startswith(_HARMLESS) for name in called):
-                body = ancestor.body
-        if body:
-            first, last = site.span(body[0])[0], site.span(body[-1])[1]
-            if any(not first <= site.span(use)[0] < last for use in uses):
-                return True
-    return False
 
 
 def _shape(held: ast.expr) -> str:

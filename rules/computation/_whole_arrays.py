@@ -8,6 +8,7 @@ from rlint.project.dtypes import fits_single
 from rlint.project.kind import Kind, Tag
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
+from rlint.rules.computation._early import may_end_early
 from rlint.rules.computation._elements import Elements, held_by
 from rlint.syntax.scopes import How
 
@@ -49,11 +50,13 @@ def whole_fix(found: Elements, site: Site) -> Fix | None:
     edit = site.replace_statement(found.loop, f"{held}[:] = {value}")
     if edit is None or "\n" in value:
         return None
-    safe = _is_exact(statement, held_by(target), site)
-    reason = None if safe else f"`{held}` must be an array of numbers; one of them may round otherwise"
-    return Fix(
-        f"Compute all of `{held}` at once", Safety.SAFE if safe else Safety.UNSAFE, (edit,), reason=reason
-    )
+    reason = None
+    if not _is_exact(statement, held_by(target), site):
+        reason = f"`{held}` must be an array of numbers; one of them may round otherwise"
+    elif _may_stop(held_by(target), found.loop, site):
+        reason = f"where numpy raises an error for a number, no number of `{held}` is replaced before that"
+    safety = Safety.UNSAFE if reason else Safety.SAFE
+    return Fix(f"Compute all of `{held}` at once", safety, (edit,), reason=reason)
 
 
 def _whole_of(found: Elements, site: Site) -> str | None:
@@ -109,6 +112,14 @@ def _is_exact(statement: ast.Assign | ast.AugAssign, held: ast.expr, site: Site)
     if isinstance(statement, ast.AugAssign):
         return kind.dtype == "float64" and _is_exact_step(statement.op, statement.value, kind)
     return _is_exact_value(statement.value, kind, outermost=True)
+
+
+def _may_stop(held: ast.expr, loop: ast.For, site: Site) -> bool:
+    """May numpy raise an error for one of the numbers, as it does once it is told to, and somebody see the
+    array afterwards?
+    """
+    caught = isinstance(held, ast.Name) and may_end_early(held, loop, site)
+    return caught or site.is_set_up("errstate", "seterr")
 
 
 def _is_exact_value(value: ast.expr, kind: Kind, *, outermost: bool) -> bool:

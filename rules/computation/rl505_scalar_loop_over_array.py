@@ -46,7 +46,8 @@ a loop over the whole length of one array, whose operators work on arrays as the
 Safe for an array that the function made itself, of a known number of dimensions and of doubles, with
 constants that cannot overflow; and for single precision and bytes where one operation with such a constant
 is all there is. Unsafe otherwise: an array of objects computes as its objects do, and warnings read
-otherwise.
+otherwise. Unsafe, too, where something around the loop catches errors and the array is seen afterwards, or
+the program has numpy raise errors (`errstate`, `seterr`): the loop stops half-way then, the fix before it.
 
 For more arrays, sums, conditions and functions of single numbers there is advice: sums round in another
 order, and arrays of other shapes would be stretched instead of being an error.
