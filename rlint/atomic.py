@@ -8,6 +8,8 @@ import stat
 import sys
 from pathlib import Path
 
+_CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
 
 def replace_file(
     target: Path,
@@ -47,6 +49,12 @@ def replace_file(
         temporary.unlink(missing_ok=True)
 
 
+def create_file(path: Path, data: bytes) -> None:
+    """Write a file that is not there yet. Raises FileExistsError where anything is, a link to nowhere too."""
+    with os.fdopen(os.open(path, _CREATE, 0o666), "wb") as file:
+        file.write(data)
+
+
 def _new_file(folder: Path) -> tuple[int, Path]:
     """Make a file that nobody else has, for its owner alone: what `tempfile.mkstemp` does, whose import takes
     longer than all that a run reads and writes.
@@ -54,7 +62,7 @@ def _new_file(folder: Path) -> tuple[int, Path]:
     while True:
         path = folder / f".rlint-{os.getpid()}-{os.urandom(6).hex()}.tmp"
         with contextlib.suppress(FileExistsError):
-            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600), path
+            return os.open(path, _CREATE, 0o600), path
 
 
 def _copy_attributes(source: Path, target: Path) -> None:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from rlint.atomic import replace_file
 from rlint.errors import RlintError
-from rlint.files import display_name
+from rlint.files import display_name, read_regular
 from rlint.fingerprints import Trait, traits
 from rlint.frozen import frozen
+from rlint.links import is_link
+from rlint.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,6 +30,8 @@ DEFAULT_NAME = "rlint-baseline.json"
 _VERSION = 1
 _FIELDS = ("path", "code", "function", "line")
 _ANEW = "restore it, or write it anew with `--write-baseline`"
+_BEGINNING = regex(r'\s*\{\s*"version"\s*:')
+_MOST_BYTES = 200_000_000
 
 
 @frozen
@@ -135,6 +139,10 @@ def read_baseline(path: Path) -> Baseline:
     if path.exists() and not path.is_file():  # a pipe might wait for ever
         raise RlintError(f"{shown}: cannot read the baseline: it is not a regular file")
     try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise RlintError(
+                f"{shown}: cannot read the baseline: it is larger than {_MOST_BYTES / 1e6:.0f} MB"
+            )
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError as error:
         raise RlintError(
@@ -155,20 +163,33 @@ def baseline_to_write(path: Path) -> Baseline:
             f"{shown}: is a folder; name the file that the baseline goes into, as in "
             f"`--write-baseline={DEFAULT_NAME}`"
         )
-    if not path.exists() or not path.stat().st_size:
+    if not is_link(path) and (not path.exists() or not path.stat().st_size):
         return Baseline(path, {})
     try:
         return read_baseline(path)
     except RlintError as error:
-        raise RlintError(
-            f"{error}\nIt was left as it is; delete it first if it may be overwritten."
-        ) from error
+        if is_link(path):
+            instead = "links are followed to baselines only; name the file that it leads to."
+        elif _is_own(path):
+            instead = "delete it first if it may be overwritten."
+        else:
+            instead = "name another file for the baseline."
+        raise RlintError(f"{error}\nIt was left as it is; {instead}") from error
+
+
+def _is_own(path: Path) -> bool:
+    """Whether a damaged file looks like one that rlint has written."""
+    return (
+        _BEGINNING.match((read_regular(path, _MOST_BYTES) or b"").decode("utf-8-sig", "replace")) is not None
+    )
 
 
 def _entries(text: str, shown: str) -> dict[Trait, int]:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
+        if text.strip() and not text.lstrip().startswith("{"):
+            raise RlintError(f"{shown}: is no baseline of rlint: it is no JSON") from error
         line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         conflict = "it holds marks of a merge conflict" if "\n<<<<<<< " in f"\n{text}" else "it is no JSON"
         raise RlintError(f"{shown}{line}: the baseline is damaged: {conflict}; {_ANEW}") from error

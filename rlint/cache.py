@@ -3,7 +3,8 @@
 What is damaged, cut off or gone counts as not there. So does what somebody else has made: a folder of results
 may come with code that was checked out, and each file is signed with a key that lies with the user, not
 beside it. What a file holds says itself what it is about, so that nothing is ever out of date, and of two
-runs at once either may have the last word.
+runs at once either may have the last word. Nothing is read or written through a link: such code could
+otherwise choose a file anywhere for rlint to write.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 import rlint
 from rlint.files import read_regular
+from rlint.links import is_link
 from rlint.regex import regex
 
 FOLDER = ".rlint_cache"
@@ -31,7 +33,8 @@ ASKED = ".asked"
 """What files end with that hold what the checks of files asked about one another."""
 MOST_FILES, MOST_SUMMARIES, MOST_ASKED = 2_000, 20_000, 500
 """When there are more, the oldest half goes."""
-_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of rlint. It can be deleted.\n"
+_TAG_NAME = "CACHEDIR.TAG"
+_TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of rlint. It can be deleted.\n"
 
 
 class Cache:
@@ -72,7 +75,7 @@ class Cache:
     def newest(self, prefix: str, most: int) -> list[str]:
         """The names that begin so under which plain data is kept: those used last, the last one first."""
         with contextlib.suppress(OSError):
-            files = [(path.stat().st_mtime, path.stem) for path in self._results.glob(f"{prefix}*.json")]
+            files = [(path.lstat().st_mtime, path.stem) for path in self._results.glob(f"{prefix}*.json")]
             return [name for _, name in sorted(files, reverse=True)[:most]] if self._key is not None else []
         return []
 
@@ -81,11 +84,11 @@ class Cache:
         if self._key is None:
             return None
         path = os.path.join(self._results, name)
-        check, _, data = (read_regular(path, _MOST_BYTES) or b"").partition(b"\n")
+        check, _, data = (read_regular(path, _MOST_BYTES, linked=False) or b"").partition(b"\n")
         try:
             if not hmac.compare_digest(check, self._signature(name, data)):
                 return None
-            os.utime(path)  # what is used stays longest
+            os.utime(path, follow_symlinks=os.utime not in os.supports_follow_symlinks)  # used: stays longest
         except (OSError, ValueError):
             return None
         return data
@@ -106,9 +109,9 @@ class Cache:
         if self._key is None:
             return
         with contextlib.suppress(OSError):
-            for other in self.folder.iterdir():
+            for other in self.folder.iterdir() if self._is_own_folder() else ():
                 # nothing but what rlint may have made: whoever configures the folder may have named another
-                if _VERSION.fullmatch(other.name) and other != self._results and not other.is_symlink():
+                if _VERSION.fullmatch(other.name) and other != self._results and not is_link(other):
                     _empty(
                         path for path in other.iterdir() if path.suffix in (".json", SUMMARY, ASKED, ".tmp")
                     )
@@ -124,15 +127,25 @@ class Cache:
         return hmac.new(self._key, key.encode() + text, "sha256").hexdigest().encode("ascii")
 
     def _make(self) -> None:
+        # A folder that holds other things stays what it is: git goes on to see them, and so do backups.
+        is_own = self._is_own_folder() or not self.folder.is_dir() or not any(self.folder.iterdir())
         self._results.mkdir(parents=True, exist_ok=True)
-        for name, text in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):
-            if not (self.folder / name).exists():
-                (self.folder / name).write_text(text, encoding="ascii")
+        if is_own:
+            from rlint import atomic
+
+            for name, text in ((_TAG_NAME, _TAG), (".gitignore", b"*\n")):
+                with contextlib.suppress(FileExistsError):  # a link that leads nowhere is there, too
+                    atomic.create_file(self.folder / name, text)
+
+    def _is_own_folder(self) -> bool:
+        """Whether the folder was made for results, going by its name or by what rlint marked it with."""
+        tag = self.folder / _TAG_NAME
+        return self.folder.name == FOLDER or read_regular(tag, len(_TAG), linked=False) == _TAG
 
 
 def _leads_away(*folders: Path) -> bool:
     """Whether one of the folders is a link: what is written there would be written elsewhere."""
-    return any(folder.is_symlink() for folder in folders)
+    return any(map(is_link, folders))
 
 
 @functools.cache

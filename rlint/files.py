@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rlint.findings import Problem
 from rlint.frozen import frozen
+from rlint.links import is_link
 from rlint.patterns import absolute
 from rlint.regex import regex
 
@@ -134,12 +135,14 @@ def _too_large(name: str, size: int, most: int, what: str = "files") -> Problem:
     )
 
 
-def read_regular(path: str | Path, most: int = MOST_BYTES) -> bytes | None:
+def read_regular(path: str | Path, most: int = MOST_BYTES, *, linked: bool = True) -> bytes | None:
     """The content of a file; None where it cannot be read, is too large, or is no file but a pipe, say, which
-    might wait for ever.
+    might wait for ever. Unless `linked`, a link is no file either.
     """
+    if not linked and is_link(path):  # asked first: the system may have no way to open without following
+        return None
     try:
-        with open(path, "rb", opener=_open_at_once) as file:
+        with open(path, "rb", opener=_open_at_once if linked else _open_itself) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode) or status.st_size > most:
                 return None
@@ -156,6 +159,10 @@ def read_text(path: str | Path) -> str | None:
 
 def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _open_itself(path: str, flags: int) -> int:
+    return _open_at_once(path, flags | getattr(os, "O_NOFOLLOW", 0))
 
 
 def source_from_text(raw: bytes, name: str, path: Path | None = None) -> Source | Problem:

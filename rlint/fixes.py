@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from rlint.atomic import replace_file
 from rlint.findings import Problem, Safety, digest_of
 from rlint.frozen import frozen
+from rlint.links import end_outside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -176,6 +177,12 @@ def write(source: Source, text: str) -> Problem | None:
         status = target.stat()
         if not stat.S_ISREG(status.st_mode):
             return Problem(source.name, "not written: it is no regular file any more")
+        if outside := end_outside(source.path):
+            return Problem(
+                source.name,
+                f"not written: it is a link that leads out of its project, to {outside}",
+                hint="name that file itself",
+            )
         if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
             return Problem(source.name, "not written: the file is read-only")
         replaced = replace_file(target, data, like=status, holding=source.raw)

@@ -17,8 +17,8 @@ from fixture_folders import ROOT
 
 PLAIN = (
     "rlint", "rlint.findings", "rlint.errors", "rlint.enums", "rlint.frozen", "rlint.regex",
-    "rlint.engine_codes", "rlint.patterns", "rlint.atomic", "rlint.evidence", "rlint.evidence.gain",
-    "rlint.rule_index",
+    "rlint.engine_codes", "rlint.patterns", "rlint.atomic", "rlint.links", "rlint.evidence",
+    "rlint.evidence.gain", "rlint.rule_index",
 )  # fmt: skip
 REGISTRY = ("rlint.registry", "rlint.rule_files", "rlint.plugins", "rlint.installed")
 SETTINGS = ("rlint.config", "rlint.versions", "rlint.selection", "rlint.settings")
@@ -146,7 +146,7 @@ LAYERS = (
     ),
     Layer(("rlint.uncommitted",), may=(*PLAIN, "rlint.git")),
     Layer(("rlint.outcome",), may=(*PLAIN, "rlint.runs"), for_types=("rlint.trial.trial",)),
-    Layer(TRIAL, may=(*PLAIN, *TRIAL, "rlint.engine", "rlint.runs")),
+    Layer(TRIAL, may=(*PLAIN, *TRIAL, "rlint.engine", "rlint.files", "rlint.runs")),
     Layer(
         HARNESS,
         may=(

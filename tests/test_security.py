@@ -215,6 +215,65 @@ class TestCache:
         self.check(tree, "--cache-dir", str(tmp_path / "link"))
         assert list((home / rlint.__version__).glob("*.json"))
 
+    @posix
+    @pytest.mark.parametrize("name", [".gitignore", "CACHEDIR.TAG", rlint.__version__, "."])
+    def test_a_link_to_nowhere_makes_no_file(self, tree: Path, tmp_path: Path, name: str) -> None:
+        """A dangling link in place of a file or folder of the cache: what it leads to is not made."""
+        (tmp_path / "home").mkdir()
+        place = tree / ".rlint_cache" / name if name != "." else tree / ".rlint_cache"
+        place.parent.mkdir(exist_ok=True)
+        place.symlink_to(tmp_path / "home" / "ignore")
+        for _ in range(2):
+            assert self.check(tree) == ["RL502"]
+        assert list((tmp_path / "home").iterdir()) == []
+        assert place.is_symlink()
+
+    @posix
+    def test_results_behind_links_are_neither_read_nor_written(self, tree: Path, tmp_path: Path) -> None:
+        """Where a result is a link, a hard link, a pipe or a folder, it is replaced or left alone."""
+        first = self.check(tree)
+        home = tmp_path / "home"
+        home.mkdir()
+        kept = tree / ".rlint_cache" / rlint.__version__
+        files = {path: path.read_bytes() for path in kept.iterdir()}
+        assert files
+        for how in ("link", "dangling", "hard", "pipe", "folder"):
+            for path, content in files.items():
+                other = home / path.name
+                if path.is_dir():
+                    path.rmdir()
+                else:
+                    path.unlink(missing_ok=True)
+                other.write_bytes(content)
+                os.utime(other, (1, 1))
+                if how == "link":
+                    path.symlink_to(other)
+                elif how == "dangling":
+                    path.symlink_to(home / f"{path.name}.made")
+                elif how == "hard":
+                    os.link(other, path)
+                elif how == "pipe":
+                    os.mkfifo(path)
+                else:
+                    path.mkdir()
+            before = {path: path.read_bytes() for path in home.iterdir()}
+            (tree / "b.py").write_text(f"x = {how!r}\n")  # so that results are written, too
+            assert self.check(tree) == first
+            assert {path: path.read_bytes() for path in home.iterdir()} == before
+            if how != "hard":  # a hard link is the file itself, and reading it a use of it
+                assert {path.stat().st_mtime for path in home.iterdir()} == {1}
+
+    def test_a_folder_with_other_things_is_no_cache(self, tree: Path) -> None:
+        """A configuration cannot hide a folder from git, or have its files tidied away."""
+        (tree / "src" / "1.0").mkdir(parents=True)
+        (tree / "src" / "1.0" / "data.json").write_text("{}")
+        for folder in ("src", "."):
+            (tree / "rlint.toml").write_text(f'cache-dir = "{folder}"\n')
+            self.check(tree)
+            assert not (tree / folder / ".gitignore").exists()
+            assert (tree / folder / rlint.__version__).is_dir()
+        assert (tree / "src" / "1.0" / "data.json").exists()
+
     def test_only_results_are_tidied_away(self, tree: Path) -> None:
         """Whoever has named a folder that holds other things keeps them."""
         (tree / ".rlint_cache" / "0.0.1").mkdir(parents=True)
@@ -231,6 +290,56 @@ class TestCache:
         assert self.check(tree, XDG_CACHE_HOME=str(tmp_path / "file")) == ["RL502"]
         assert not (tree / ".rlint_cache").exists()
         assert Cache(tree / ".rlint_cache").is_usable
+
+
+@posix
+def test_baselines_do_not_lead_out_of_the_tree(tmp_path: Path) -> None:
+    """Neither the name that a configuration chooses nor a link makes or changes a file elsewhere."""
+    tree, home = tmp_path / "tree", tmp_path / "home"
+    for folder in (tree, home):
+        folder.mkdir()
+    (tree / "a.py").write_text(PATTERN)
+    (home / "empty").write_text("")
+    for name in (str(home / "new.json"), "../home/new.json", "linked/new.json"):
+        (tree / "linked").unlink(missing_ok=True)
+        (tree / "linked").symlink_to(home)
+        (tree / "rlint.toml").write_text(f'baseline = "{name}"\n')
+        done = run(tree, "check", "--write-baseline")
+        assert done.returncode == 2
+        assert "leads out of" in done.stderr
+    (tree / "rlint.toml").unlink()
+    for end in ("new.json", "empty"):
+        (tree / "rlint-baseline.json").unlink(missing_ok=True)
+        (tree / "rlint-baseline.json").symlink_to(home / end)
+        for arguments in (["--write-baseline"], ["--write-baseline=rlint-baseline.json"]):
+            assert run(tree, "check", *arguments).returncode == 2
+    assert {path.name: path.read_text() for path in home.iterdir()} == {"empty": ""}
+    with (tree / "huge.json").open("wb") as huge:
+        huge.truncate(50 << 30)
+    (tree / "rlint.toml").write_text('baseline = "huge.json"\n')
+    assert "it is larger than 200 MB" in run(tree, "check").stderr
+
+
+@posix
+def test_a_linked_file_is_not_fixed_outside_of_its_tree(tmp_path: Path) -> None:
+    """Where a configuration switches fixing on, the file at the end of a link is checked, and not written."""
+    tree, home = tmp_path / "tree", tmp_path / "home"
+    for folder in (tree / "pkg", home):
+        folder.mkdir(parents=True)
+    program = "import numpy as np\n\n\ndef f(env, n):\n    rows = np.empty(0)\n    for _ in range(n):\n"
+    program += "        rows = np.append(rows, np.float32(env.step(0)))\n    return rows\n"
+    for path in (home / "mine.py", tree / "own.py"):
+        path.write_text(program)
+    (tree / "pkg" / "linked.py").symlink_to(home / "mine.py")
+    (tree / "pkg" / "inside.py").symlink_to("../own.py")
+    (tree / "rlint.toml").write_text("fix = true\nunsafe-fixes = true\n")
+    done = run(tree, "check", "--allow-dirty", ".")
+    assert done.returncode == 1
+    assert "pkg/linked.py: not written: it is a link that leads out of its project" in done.stderr
+    assert (home / "mine.py").read_text() == program
+    assert (tree / "own.py").read_text() != program
+    assert run(home, "fix", "mine.py").returncode == 0
+    assert (home / "mine.py").read_text() != program
 
 
 @posix

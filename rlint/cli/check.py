@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rlint.cli.options import shared_options
+from rlint.cli.options import RunCommand, shared_options
 
 if TYPE_CHECKING:
     from rlint.cli.request import Request
@@ -16,7 +16,7 @@ _WATCH = "Check again whenever a file changes, until Ctrl-C."
 _NOQA = "Add `# noqa: CODE` to every line with a finding."
 
 
-@click.command("check", short_help="Look for slow code.")
+@click.command("check", cls=RunCommand, short_help="Look for slow code.")
 @click.option("--fix/--no-fix", default=None, help=_FIX)
 @click.option("--add-noqa", is_flag=True, help=_NOQA)
 @click.option("-w", "--watch", is_flag=True, help=_WATCH)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rlint.cli.options import shared_options
+from rlint.cli.options import RunCommand, shared_options
 
 if TYPE_CHECKING:
     from rlint.cli.request import Request
@@ -17,7 +17,7 @@ _TIMEOUT = "Longest that a run of the command may take (default: ten times what 
 _FASTER = "Leave out fixes that make the command slower, too; it is timed in seven pairs of runs."
 
 
-@click.command("fix", short_help="Repair slow code.")
+@click.command("fix", cls=RunCommand, short_help="Repair slow code.")
 @click.option("--verify-with", metavar="COMMAND", help=_VERIFY)
 @click.option("--verify-timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help=_TIMEOUT)
 @click.option("--require-faster", is_flag=True, help=_FASTER)

@@ -97,6 +97,8 @@ _WRITE_BASELINE = (
     "List all findings in a file for `--baseline` (default: the configured one, or rlint-baseline.json)."
 )
 
+_BASELINE_OPTION = "--write-baseline"
+
 _CONFIG = "A configuration file, or one setting: --config 'select = [\"RL1\"]'."
 
 CONFIGURATION = (
@@ -118,7 +120,7 @@ RUN = (
     _flag("--show-settings", text="Show the effective settings, as `rlint config` does."),
     click.option("--since", metavar="REV", help=_SINCE),
     _flag("--no-baseline", text="Hide nothing, whatever baseline is configured."),
-    click.option("--write-baseline", metavar="[FILE]", is_flag=False, flag_value="", help=_WRITE_BASELINE),
+    click.option(_BASELINE_OPTION, metavar="[=FILE]", is_flag=False, flag_value="", help=_WRITE_BASELINE),
     _flag("--ignore-noqa", text="Report suppressed findings, too."),
     click.option("--stdin-filename", metavar="PATH", help="The name of what is read from standard input."),
     click.option(
@@ -140,11 +142,35 @@ RUN = (
 )
 
 
+class RunCommand(click.Command):
+    """A command whose `--write-baseline` has the word after it for its file only if that ends in `.json`;
+    what else follows it is what to check. `--write-baseline=FILE` names any file.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Join the option and its file, or say that it has none, before click does either."""
+        end = args.index("--") if "--" in args else len(args)
+        if _BASELINE_OPTION in args[:end]:
+            place = args.index(_BASELINE_OPTION)
+            files = [word for word in args[place + 1 : min(place + 2, end)] if word.endswith(".json")]
+            args = [
+                *args[:place],
+                "=".join([_BASELINE_OPTION, *(files or [""])]),
+                *args[place + 1 + len(files) :],
+            ]
+        return super().parse_args(ctx, args)
+
+
 def _refuse_contradictions(options: dict[str, Any]) -> None:
     if options["write_baseline"] is None:
         return
     if options["write_baseline"].startswith("-"):
         raise click.UsageError(f"`--write-baseline` needs a file, not {options['write_baseline']!r}")
+    if options["write_baseline"].endswith((".py", ".ipynb")):
+        raise click.UsageError(
+            f"`--write-baseline={options['write_baseline']}` would write JSON into a file that is checked as"
+            " Python; name the baseline so that it ends in `.json`"
+        )
     for name in ("since", "diff", "statistics", "add_noqa", "ignore_noqa", "stdin_filename"):
         if options.get(name):
             raise click.UsageError(f"`--write-baseline` and `--{name.replace('_', '-')}` exclude each other")

@@ -68,9 +68,9 @@ def _write(folder: Path, files: dict[str, str], old: Iterable[str]) -> None:
 
     (folder / "rules").mkdir(parents=True, exist_ok=True)
     listed = sorted({*files, *old})
-    (folder / _LIST).write_text("".join(f"{name}\n" for name in listed), encoding="utf-8")
+    replace_file(folder / _LIST, "".join(f"{name}\n" for name in listed).encode("utf-8"))
     for name, text in files.items():
         replace_file(folder / name, text.encode("utf-8"))
     for name in set(old) - files.keys():
         (folder / name).unlink(missing_ok=True)
-    (folder / _LIST).write_text("".join(f"{name}\n" for name in sorted(files)), encoding="utf-8")
+    replace_file(folder / _LIST, "".join(f"{name}\n" for name in sorted(files)).encode("utf-8"))

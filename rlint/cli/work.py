@@ -54,7 +54,7 @@ class Work:
         if origin == "command line":
             return Cache(Path(os.path.realpath(self.resolver.root / settings.cache_dir)))
         folder = Path(os.path.realpath(beside / settings.cache_dir))
-        if origin != "--config" and not folder.is_relative_to(os.path.realpath(beside)):
+        if origin != "--config" and not _lies_below(folder, beside):
             raise RlintError(
                 f"{origin}: `cache-dir` leads out of {beside}; a folder elsewhere is named by `--cache-dir`"
                 " or RLINT_CACHE_DIR"
@@ -66,17 +66,22 @@ class Work:
         root, settings = self.resolver.root, self.settings
         if to_write and self.request.write_baseline:
             return absolute(root / self.request.write_baseline)
-        if self.request.no_baseline or settings.baseline is None:
-            if not to_write:
-                return None
+        beside = settings.config.parent if settings.config is not None else root
+        if not self.request.no_baseline and settings.baseline is not None:
+            if settings.origins["baseline"][1] in ("command line", "--config"):
+                return absolute(root / settings.baseline)
+            path = absolute(beside / settings.baseline)
+        elif to_write:
             from rlint.baseline import DEFAULT_NAME
 
-            beside = settings.config.parent if settings.config is not None else root
-            return absolute(beside / DEFAULT_NAME)
-        here = settings.origins["baseline"][1] in ("command line", "--config") or settings.config is None
-        return absolute(
-            (root if here or settings.config is None else settings.config.parent) / settings.baseline
-        )
+            path = absolute(beside / DEFAULT_NAME)
+        else:
+            return None
+        if to_write and not _lies_below(path, beside):
+            raise RlintError(
+                f"{path}: the baseline leads out of {beside}; `--write-baseline=FILE` names a file elsewhere"
+            )
+        return path
 
     def targets(self) -> list[Target]:
         """Return the files, each with the codes that it is checked for."""
@@ -88,6 +93,11 @@ class Work:
             Target(None, path, display_name(path, root), self.resolver.for_file(path).codes_for(path))
             for path in self.paths
         ]
+
+
+def _lies_below(path: Path, folder: Path) -> bool:
+    """Whether a path, which a configuration names, leads to a place in its folder, links followed."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 @frozen

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from rlint.atomic import replace_file
 from rlint.errors import RlintError
 from rlint.profiles.command import Program, program_of
 
@@ -84,7 +85,7 @@ def record(
         seconds = time.monotonic() - started
         status, stopped = _result(result, code, profiler)
         if samples.is_file() and samples.stat().st_size:
-            shutil.copyfile(samples, output)
+            replace_file(output, samples.read_bytes())
         return Recorded(status, stopped, seconds, _stamp(output) != before)
 
 

@@ -68,9 +68,10 @@ class _Recorder:
 
 
 def _replace(path: str, data: bytes) -> None:
-    with open(path + ".part", "wb") as file:
+    part = f"{path}.{os.getpid()}-{os.urandom(6).hex()}.part"
+    with open(part, "xb") as file:  # a new one: no link that lies there is followed
         file.write(data)
-    os.replace(path + ".part", path)
+    os.replace(part, path)
 
 
 def _watch(recorder: _Recorder, started: float) -> None:

@@ -14,6 +14,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from rlint.files import read_text
+
 LARGE_FILE = 50_000_000
 """Bytes from which on a file is linked, where the file system cannot share its content."""
 LARGE_FOLDER = 200_000_000
@@ -130,11 +132,11 @@ class _Copier:
         """The repository without its objects, which are read where they are and never written there."""
         own = source
         if source.is_file():  # of a work tree or a submodule: says where the repository is
-            with contextlib.suppress(OSError, ValueError):
-                own = source.parent / source.read_text("utf-8").partition("gitdir:")[2].strip()
+            with contextlib.suppress(ValueError):
+                own = source.parent / (read_text(source) or "").partition("gitdir:")[2].strip()
         common = own
         with contextlib.suppress(OSError, ValueError):
-            common = own / (own / "commondir").read_text("utf-8").strip()
+            common = own / (read_text(own / "commondir") or "").strip()
         if not (common / "objects").is_dir():
             self._leave(".git", "not a repository")
             return

@@ -233,8 +233,11 @@ def test_a_damaged_file_is_an_error_and_is_not_overwritten(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--write-baseline", "nets.py"], "It was left as it is"),
-        (["--write-baseline", "sub"], "is a folder"),
+        (["--write-baseline=nets.py"], "is checked as Python"),
+        (["--write-baseline=new.py"], "is checked as Python"),
+        (["--write-baseline=notes.txt"], "name another file for the baseline"),
+        (["--write-baseline", "package.json"], "name another file for the baseline"),
+        (["--write-baseline=sub"], "is a folder"),
         (["--write-baseline", "--diff"], "exclude each other"),
         (["--write-baseline", "known.json", "--since", "HEAD"], "exclude each other"),
         (["--write-baseline", "known.json", "--add-noqa"], "exclude each other"),
@@ -244,12 +247,49 @@ def test_a_damaged_file_is_an_error_and_is_not_overwritten(
     ],
 )
 def test_mistakes_are_told(run: Run, project: Path, arguments: list[str], said: str) -> None:
-    """A forgotten file name never costs a program; what contradicts itself is refused."""
+    """A forgotten file name costs neither a program nor data; what contradicts itself is refused."""
     (project / "sub").mkdir()
+    for name in ("notes.txt", "package.json"):
+        (project / name).write_text('{"name": "notes"}\n')
     result = run("check", *arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert said in result.stderr
+    assert "delete" not in result.stderr
     assert (project / "nets.py").read_text() == PATTERNS
+    assert (project / "package.json").read_text() == '{"name": "notes"}\n'
+    assert not (project / "new.py").exists()
+
+
+@pytest.mark.parametrize("named", ["nets.py", ".", "sub"])
+def test_what_is_to_be_checked_is_not_taken_for_the_baseline(run: Run, project: Path, named: str) -> None:
+    """A word after `--write-baseline` is a path, unless it ends in `.json`; with `=`, it is the file."""
+    (project / "sub").mkdir()
+    (project / "sub" / "inner.py").write_text(PATTERNS)
+    written = run("check", "--write-baseline", named)
+    assert written.exit_code == 0
+    assert " findings to rlint-baseline.json." in written.stderr
+    checked = {
+        entry["path"] for entry in json.loads((project / "rlint-baseline.json").read_text())["findings"]
+    }
+    assert (
+        checked == {"nets.py": {"nets.py"}, ".": {"nets.py", "sub/inner.py"}, "sub": {"sub/inner.py"}}[named]
+    )
+    assert (project / "nets.py").read_text() == PATTERNS
+    assert run("check", "--write-baseline=known", "nets.py").exit_code == 0
+    assert len(json.loads((project / "known").read_text())["findings"]) == 2  # one of them twice
+    assert run("fix", "--write-baseline", "--", "nets.py").exit_code == 0
+
+
+def test_a_damaged_baseline_may_be_deleted_and_nothing_else(run: Run, project: Path) -> None:
+    """Advice to delete is given about what rlint has written alone."""
+    run("check", "--write-baseline", "known.json")
+    text = (project / "known.json").read_text()
+    (project / "known.json").write_text(text[:-20])
+    assert "delete it first if it may be overwritten" in run("check", "--write-baseline", "known.json").stderr
+    (project / "known.json").write_text("x = 1\n")
+    said = run("check", "--baseline", "known.json").stderr
+    assert "is no baseline of rlint" in said
+    assert "anew" not in said
 
 
 def test_a_merge_may_leave_an_entry_twice(run: Run, project: Path) -> None:

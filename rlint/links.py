@@ -1,0 +1,33 @@
+"""Links in a tree that other people made: whether something is one, and whether it leads out of its tree."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+_JUNCTION = (
+    0xA0000003  # IO_REPARSE_TAG_MOUNT_POINT: Windows has such links of folders, which are no symbolic ones
+)
+
+
+def is_link(path: str | Path) -> bool:
+    """Whether a path is a symbolic link or a junction, whether or not there is anything at its end."""
+    try:
+        status = os.lstat(path)
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISLNK(status.st_mode) or getattr(status, "st_reparse_tag", 0) == _JUNCTION
+
+
+def end_outside(path: Path) -> Path | None:
+    """Return where a linked file leads, if that is outside of the tree that the link lies in.
+
+    The tree is the link's folder and the repository around it, or the working folder. None for what is no
+    link. Raises OSError or RuntimeError for loops of links.
+    """
+    if not is_link(path):
+        return None
+    end, folder = path.resolve(), path.parent.resolve()
+    repository = next((each for each in (folder, *folder.parents) if os.path.lexists(each / ".git")), folder)
+    return None if end.is_relative_to(repository) or end.is_relative_to(Path.cwd().resolve()) else end
