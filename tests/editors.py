@@ -20,11 +20,10 @@ from pytest_lsp.client import (
 )
 
 import rlint
+from patience import PATIENCE
 
 ROOT = Path(rlint.__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-m", "rlint", "server")
-PATIENCE = 60.0
-"""Seconds after which what does not come is missing. Busy machines take long."""
 
 Capabilities = types.ClientCapabilities
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from patience import PATIENCE
+
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge", "microsoft-edge")
 _OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--virtual-time-budget=3000")
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
@@ -63,7 +65,7 @@ def look(pages: Sequence[tuple[str, int]], script: str, folder: Path, *, dark: b
     done = subprocess.run(
         [browser, *_OPTIONS, *scheme, profile, "--window-size=1400,900", "--dump-dom", outer.as_uri()],
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=True,
     )
     shown = done.stdout.decode()

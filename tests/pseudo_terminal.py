@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-_LONGEST = 60  # seconds that a busy machine may take for what takes one
+from patience import PATIENCE
 
 
 class Terminal:
@@ -27,7 +27,7 @@ class Terminal:
 
     def read_until(self, text: str) -> str:
         """Wait for a text; return all that was shown since the last call."""
-        end = time.monotonic() + _LONGEST
+        end = time.monotonic() + PATIENCE
         while text not in self.shown:
             assert time.monotonic() < end, self.shown
             if not self._read():
@@ -44,7 +44,7 @@ class Terminal:
         """Wait for the program's end; return its status and the rest of what it has shown."""
         while self._read():
             pass
-        return self.process.wait(_LONGEST), self.shown
+        return self.process.wait(PATIENCE), self.shown
 
     def _read(self) -> bool:
         ready, _, _ = select.select([self._descriptor], [], [], 1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import time
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -74,22 +74,23 @@ def test_a_gain_on_one_device_is_a_gain(cpu: Outcome, cuda: Outcome, gain: Gain,
     assert recorded_gain("concat-grown-buffer", tmp_path) is gain
 
 
-def test_asking_for_all_gains_is_quick(tmp_path: Path) -> None:
-    """Every start of rlint does it: fifty rules, with evidence on three devices, in ten milliseconds."""
-    names = [f"rule-{number}" for number in range(50)]
-    written(tmp_path, *(replace(FASTER, workload=f"w{number}") for number in range(10)))
-    text = (tmp_path / PATH).read_text()
-    took = []
-    for attempt in range(3):  # what else runs on the machine disturbs one, but hardly all
-        place = tmp_path / f"fixtures{attempt}"
-        for name in names:
-            (place / name / "evidence").mkdir(parents=True)
-            for device in ("cpu", "cuda", "mps"):
-                (place / name / "evidence" / f"{device}.json").write_text(text)
-        started = time.process_time()
-        assert {recorded_gain(name, place) for name in names} == {Gain.SOME}
-        took.append(time.process_time() - started)
-    assert min(took) < 0.010
+def test_asking_for_a_gain_reads_the_beginning_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every start of rlint does it for all rules: the rest of their evidence stays unread."""
+    written(tmp_path, *(replace(FASTER, workload=f"w{number}") for number in range(100)))
+    place = tmp_path / "fixtures" / "rule" / "evidence" / "cpu.json"
+    place.parent.mkdir(parents=True)
+    place.write_bytes((tmp_path / PATH).read_bytes())
+    read, taken = os.read, []
+
+    def counted(handle: int, most: int) -> bytes:
+        taken.append(read(handle, most))
+        return taken[-1]
+
+    monkeypatch.setattr(os, "read", counted)
+    assert recorded_gain("rule", tmp_path / "fixtures") is Gain.SOME
+    assert sum(map(len, taken)) < 1_000 < place.stat().st_size
 
 
 # --- broken files ---
@@ -141,7 +142,7 @@ def test_bytes_that_are_no_text_stop_nothing(tmp_path: Path) -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_damage_to_a_file_is_a_crash(data: st.DataObject) -> None:
     """Whatever value any key is given: it is read, or a ValueError says what is wrong."""
     text = recorded.to_text(
@@ -181,7 +182,7 @@ costs = st.builds(
 
 
 @given(st.lists(costs, max_size=3), st.sampled_from(list(Verdict)), st.none() | st.text())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_file_holds_what_was_measured(found: list[Any], verdict: Verdict, reason: str | None) -> None:
     """Reading gives what was written, figures rounded; writing that again gives the same bytes."""
     one = outcome("RL101", *found, verdict=verdict, reason=reason)
@@ -198,7 +199,7 @@ def test_a_file_holds_what_was_measured(found: list[Any], verdict: Verdict, reas
 
 
 @given(st.lists(costs, max_size=3), st.sampled_from(list(Verdict)), st.none() | st.text())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_whatever_was_measured_can_be_told(found: list[Any], verdict: Verdict, reason: str | None) -> None:
     """No figure is too odd to be reported: each row of the table has all its cells."""
     promise = {"claim": "time", "low": 2, "high": 3.0, "source": "|"}

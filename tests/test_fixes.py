@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from patience import PATIENCE
 from reports import at
 from rlint.files import Source, read_source
 from rlint.findings import Edit, Finding, Fix, Problem, Safety
@@ -213,7 +214,7 @@ def reference(text: str, findings: list[Finding], unsafe: bool) -> tuple[str, li
 
 
 @given(programs_with_findings(), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_one_pass_is_what_the_plain_way_gives(case: tuple[str, list[Finding]], unsafe: bool) -> None:
     """The quick bookkeeping of edits and the obvious one agree."""
     text, findings = case
@@ -222,7 +223,7 @@ def test_one_pass_is_what_the_plain_way_gives(case: tuple[str, list[Finding]], u
 
 
 @given(programs_with_findings(), st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_order_of_findings_does_not_matter(case: tuple[str, list[Finding]], shuffler: random.Random) -> None:
     """Rules may report in any order, from any number of processes."""
     text, findings = case
@@ -232,7 +233,7 @@ def test_order_of_findings_does_not_matter(case: tuple[str, list[Finding]], shuf
 
 
 @given(programs_with_findings())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_text_outside_the_edits_stays(case: tuple[str, list[Finding]]) -> None:
     """Character for character, line ends included."""
     text, findings = case
@@ -401,7 +402,11 @@ def test_full_disk_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("x = 1\n")
     done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(path)], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", FULL_DISK, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
     )
     assert "not written: " in done.stdout
     assert path.read_text() == "x = 1\n"

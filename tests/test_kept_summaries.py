@@ -57,7 +57,7 @@ def found(folder: Path, cache: Cache | None, names: tuple[str, ...] = NAMES) -> 
     return report.findings
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(FILES, EDITS)
 def test_a_run_after_edits_finds_what_a_first_run_finds(
     files: dict[str, tuple[str, list[tuple[str, str]], list[tuple[str, str]], int]],

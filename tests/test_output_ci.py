@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import jsonschema
 import pytest
 import xmlschema
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fixture_folders import ROOT
@@ -156,7 +156,6 @@ def applied(text: str, change: dict[str, Any]) -> str:
     places=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=3),
     new=st.text("b\n\U0001f600", max_size=4),
 )
-@settings(deadline=None)
 def test_sarif_fixes_are_exact(sarif_schema: Any, text: str, places: list[tuple[int, int]], new: str) -> None:
     """Whoever applies a fix by its regions gets what `rlint fix` writes."""
     text = text.replace("\r", "\r\n").replace("\r\n\n", "\r\n")
@@ -188,7 +187,6 @@ def test_sarif_fixes_of_several_files_are_whole_or_missing(sarif_schema: Any) ->
 
 
 @given(st.text(st.characters(exclude_characters="/\0"), min_size=1, max_size=12))
-@settings(deadline=None)
 def test_sarif_names_of_files_are_uris(sarif_schema: Any, name: str) -> None:
     """Spaces, colons, percent signs, letters of any script: the name comes back."""
     name = "src/" + name.encode("utf-8", "replace").decode()
@@ -223,7 +221,6 @@ def test_junit_is_valid(found: Report, junit_schemas: list[xmlschema.XMLSchema],
 
 @given(st.text(min_size=1, max_size=8))
 @example(" ")
-@settings(deadline=None)
 def test_junit_survives_any_text(junit_schemas: list[xmlschema.XMLSchema], text: str) -> None:
     """Control characters, lone surrogates and non-characters cannot stand in XML, and are spelled."""
     one = finding("x\n", "x", message=text, path=f"a{text}.py", advice=text, chain=(text,))

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from patience import PATIENCE
 from reports import changed, finding, replacing, report, source
 from rlint.findings import Edit, Finding, Fix, Heat, Problem, Safety
 from rlint.output import FORMATS, ReportOptions, diff, reporter, statistics
@@ -224,7 +225,7 @@ def test_diff_can_be_applied(tmp_path: Path, old: str, new: str) -> None:
         input=patch.encode(),
         check=True,
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert path.read_bytes() == new.encode()
 
@@ -263,7 +264,7 @@ LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "\n"]), max_size=25)
 
 
 @given(LINES, LINES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_diff_says_what_changed_and_no_more(old: list[str], new: list[str]) -> None:
     """The diff holds the new lines, the old lines, and never more changes than the standard library's."""
     rows = diff([changed("".join(old), "".join(new))]).split("\n")[2:-1]
@@ -290,6 +291,6 @@ def test_formats_are_loaded_when_asked_for() -> None:
         "import sys, rlint.output; print([m for m in sorted(sys.modules) if m.startswith(('rlint', 'json'))])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
     assert done.stdout == "['rlint', 'rlint.frozen', 'rlint.output']\n"

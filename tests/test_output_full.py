@@ -107,7 +107,7 @@ def test_underline_stands_below_the_place(before: str) -> None:
 
 
 @given(st.text(), st.text(), st.text())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_nothing_that_controls_a_terminal_is_printed(code: str, name: str, message: str) -> None:
     """Whatever a hostile file holds: no escape sequences, no invisible characters, no broken text."""
     text = f"x = 1  # {code}"

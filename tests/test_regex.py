@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import re
-import time
 
 import pytest
 
@@ -44,13 +43,13 @@ def test_all_patterns_of_rlint_can_be_compiled() -> None:
 
 
 def test_long_gaps_in_cells_are_read_once() -> None:
-    """A name with a gap behind it may be the beginning of an assignment, or not."""
-    started = time.process_time()
-    for line in ("a" + " " * 50_000, "a" + " " * 50_000 + ":" + "b" * 50_000):
+    """A name with a gap behind it may be the beginning of an assignment, or not. Read once for each blank,
+    these would take hours.
+    """
+    for line in ("a" + " " * 2_000_000, "a" + " " * 2_000_000 + ":" + "b" * 2_000_000):
         assert words.bound(f"{line}!") == []
         assert logical.assigned(f"{line}!") is None
     assert words.bound(f"a, b.c, *d{' ' * 50_000}: int @= 3") == ["a", "d"]
     found = logical.assigned(f"a{' ' * 50_000}= %time f()")
     assert found is not None
     assert found["target"].strip() == "a"
-    assert time.process_time() - started < 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rlint.syntax import rewrite
@@ -33,7 +33,6 @@ def calls(draw: st.DrawFn) -> str:
     return f"{called}({text})"
 
 
-@settings(deadline=None)  # the first call imports LibCST
 @given(calls())
 def test_a_keyword_goes_where_libcst_puts_it(call: str) -> None:
     """Spaces and trailing commas stay; the call has the new argument, and the others as before."""
@@ -65,7 +64,6 @@ def test_parentheses_are_needed_where_lines_end_outside_of_brackets(text: str, n
 
 
 @pytest.mark.parametrize("end", ["\r", "\r\n"])
-@settings(deadline=None)
 @given(call=calls(), comment=st.sampled_from(["", "  # why\n"]))
 def test_line_ends_are_kept(call: str, comment: str, end: str) -> None:
     """Also those of old computers, which end a line for Python, and not for its tokenizer."""

@@ -6,12 +6,12 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 import rlint
+from patience import PATIENCE
 from rlint.cache import Cache
 from rlint.patterns import PathPatterns
 
@@ -28,7 +28,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="pipes, links and modes of PO
 def run(
     folder: Path, *arguments: str, program: tuple[str, ...] = ("-m", "rlint"), **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run rlint as a process, for half a minute at most."""
+    """Run rlint as a process."""
     return subprocess.run(
         [sys.executable, *program, *arguments],
         cwd=folder,
@@ -36,7 +36,7 @@ def run(
         capture_output=True,
         text=True,
         check=False,
-        timeout=30,
+        timeout=PATIENCE,
     )
 
 
@@ -153,9 +153,7 @@ def test_hostile_settings_are_an_error(tmp_path: Path, name: str, text: str, sai
 def test_patterns_take_no_time(tmp_path: Path, pattern: str) -> None:
     """A pattern with many stars is matched as fast as one with few, in settings and for git."""
     path = "/x/" + "a" * 200 + "/a" * 500
-    started = time.process_time()
-    assert not PathPatterns((pattern,), "/x").match(path)
-    assert time.process_time() - started < 5
+    assert not PathPatterns((pattern,), "/x").match(path)  # or this does not end
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text(pattern + "\nkept.py\n")
     (tmp_path / ("a" * 200 + ".py")).write_text("x = 1\n")

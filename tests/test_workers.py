@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from fixture_folders import ROOT
+from patience import PATIENCE
 from process_trees import are_gone
 
 JOBS = 3
@@ -70,10 +71,10 @@ def checking(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], list[psuti
     write_project(tmp_path, 80)
     process = started("--jobs", str(JOBS), cwd=tmp_path)
     try:
-        deadline = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while len(below := psutil.Process(process.pid).children(recursive=True)) < JOBS:
             assert process.poll() is None
-            assert time.monotonic() < deadline, "the processes are not started"
+            assert time.monotonic() < end, "the processes are not started"
             time.sleep(0.005)
         yield process, below
     finally:
@@ -105,7 +106,7 @@ def test_no_process_outlives_the_run(
     output, errors = process.communicate()
     assert process.returncode == (130 if how is signal.SIGINT else -how)
     assert "Traceback" not in output + errors
-    assert are_gone(below, seconds=20)
+    assert are_gone(below)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are told by their parents")
@@ -119,7 +120,7 @@ def test_a_process_that_is_killed_is_told_of(
     output, errors = process.communicate()
     assert (process.returncode, output) == (2, "")
     assert errors == ("rlint: error: a worker process of rlint ended before its time; try `--jobs 1`\n")
-    assert are_gone(below, seconds=20)
+    assert are_gone(below)
 
 
 SPAWNING = """\

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from patience import PATIENCE
+
 Run = Callable[..., Result]
 
 UNSAFE = """\
@@ -124,7 +126,7 @@ def test_on_a_terminal_it_is_asked(tree: Path, answer: str, status: int) -> None
         while b"[y/N]" not in said:
             said += os.read(ours, 1000)
         os.write(ours, answer.encode())
-        assert process.wait(60) == status
+        assert process.wait(PATIENCE) == status
     os.close(ours)
     assert "clean.py" in said.decode()
     assert (tree / "agent.py").read_text() == (FIXED if status == 0 else UNSAFE)

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from patience import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 TRAINING = """\
 import sys
@@ -65,9 +67,9 @@ import sys
 
 import work
 
-sys.stdout.write("ready\\n")
-sys.stdout.flush()
 try:
+    sys.stdout.write("ready\\n")
+    sys.stdout.flush()
     while True:
         work.step()
         work.step()
@@ -98,7 +100,7 @@ def rlint(folder: Path, *arguments: str, status: int = 0) -> subprocess.Complete
         text=True,
         encoding="utf-8",
         check=False,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert done.returncode == status, done.stdout + done.stderr
     return done
@@ -246,7 +248,7 @@ def test_the_status_is_that_of_the_program(program: Path, code: str, status: int
 
 
 @pytest.mark.parametrize(
-    "limit", [("--steps", "500"), ("--seconds", "0.5"), ("--steps", "9", "--step-function", "work.py:step")]
+    "limit", [("--steps", "500"), ("--seconds", "3"), ("--steps", "9", "--step-function", "work.py:step")]
 )
 def test_a_limit_ends_the_run(program: Path, limit: tuple[str, ...]) -> None:
     """As Ctrl-C would, with status 0 and the profile of what ran."""
@@ -281,7 +283,7 @@ def test_an_interrupted_run_has_a_profile(program: Path, number: int, status: in
         os.killpg(process.pid, number)
     else:
         process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == status, err
     assert ("stopped\n" in out) == (number == signal.SIGINT)
     assert (program / "x.pstats").exists()
@@ -308,7 +310,7 @@ def py_spy_works() -> bool:
             ],
             capture_output=True,
             check=False,
-            timeout=30,
+            timeout=PATIENCE,
         )
     except OSError:
         return False

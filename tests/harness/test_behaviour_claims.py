@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import subprocess
 import sys
@@ -203,17 +204,21 @@ class TestCases:
         assert [one.path for one in found] == [f"result['{name}']" for name in "abcde"]
         assert {(one.seed, one.size) for one in found} == {(0, 1)}
 
-    def test_caches_of_a_module_do_not_leak_from_case_to_case(self, tmp_path: Path) -> None:
+    def test_caches_of_a_module_do_not_leak_from_case_to_case(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """Each case runs a program that was loaded for it, so that the first call is always the first."""
+        monkeypatch.setattr(behaviour, "_SLOW", math.inf)
         text = HEAD + "calls = []\ndef run(rows): calls.append(1); return len(calls)\n"
         after = HEAD + "def run(rows): return 1\n"
         assert compare(tmp_path, text, after).same
 
     def test_a_program_that_loads_slowly_is_used_again_and_judged_by_single_runs(
-        self, tmp_path: Path
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """What differs only because of earlier cases is a note."""
-        slow = HEAD + "import time\ntime.sleep(0.06)\ncalls = []\n"
+        monkeypatch.setattr(behaviour, "_SLOW", -math.inf)
+        slow = HEAD + "calls = []\n"
         before = slow + "def run(rows): return len(rows)\n"
         after = slow + "def run(rows): calls.append(1); return len(rows) + len(calls) // 3\n"
         found = compare(tmp_path, before, after)

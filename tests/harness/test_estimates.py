@@ -62,7 +62,7 @@ def test_what_disturbs_both_arms_of_a_round_does_not_count() -> None:
 
 
 @given(processes)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_measured_ratio_lies_in_its_interval(measured: list[list[tuple[float, float]]]) -> None:
     """Never does a report show a figure outside its own bounds."""
     found = ratio_of_medians(measured, resamples=200)
@@ -70,7 +70,7 @@ def test_the_measured_ratio_lies_in_its_interval(measured: list[list[tuple[float
 
 
 @given(processes, st.sampled_from([1e-3, 0.5, 2.0, 1e3]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_units_do_not_matter(measured: list[list[tuple[float, float]]], unit: float) -> None:
     """In milliseconds the ratio is what it is in seconds."""
     scaled = [[(before * unit, after * unit) for before, after in rounds] for rounds in measured]
@@ -79,7 +79,7 @@ def test_units_do_not_matter(measured: list[list[tuple[float, float]]], unit: fl
 
 
 @given(processes)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_undoing_a_fix_gives_the_inverse_ratio(measured: list[list[tuple[float, float]]]) -> None:
     """What is 2 one way is a half the other way; neither side is favoured."""
     undone = [[(after, before) for before, after in rounds] for rounds in measured]

@@ -50,14 +50,14 @@ trees = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(trees)
 def test_a_deep_copy_is_the_same(value: Any) -> None:
     """Whatever is nested in whatever, a copy of it does not differ."""
     assert compared(value, copy.deepcopy(value)) == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(trees, trees)
 def test_values_that_python_tells_apart_differ(one: Any, other: Any) -> None:
     """What is unequal to Python is never taken for the same."""
@@ -282,14 +282,14 @@ def views(draw: st.DrawFn) -> np.ndarray[Any, Any]:
 BASE = np.zeros((7, 6), np.int32)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(views(), views())
 def test_sharing_is_what_numpy_says_it_is(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> None:
     """Whether two views have a byte in common is worked out exactly."""
     assert overlap(extent(one), extent(other)) == np.shares_memory(one, other)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(views(), max_size=7))
 def test_pairs_connect_all_that_share(arrays: list[np.ndarray[Any, Any]]) -> None:
     """Two arrays are connected by pairs exactly if they are by sharing memory with one another."""

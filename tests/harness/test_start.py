@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 import measured_programs
+from patience import PATIENCE
 from process_trees import are_gone
 from rlint.harness import process
 from rlint.harness.job import TIMING, Job, Message
@@ -99,7 +100,7 @@ def test_no_server_is_left(tmp_path: Path) -> None:
         assert waiting.stdout is not None
         assert waiting.poll() is None
         waiting.stdin.close()  # nobody waits for it any more
-        assert waiting.wait(timeout=10) != 0
+        assert waiting.wait(timeout=PATIENCE) != 0
         waiting.stdout.close()
     assert started
     assert are_gone(started)

@@ -36,7 +36,9 @@ def rounds_of(
 
 def test_every_round_has_all_arms_and_sizes_take_turns(tmp_path: Path) -> None:
     """A round times the program, the program again and the fixed one; a slow minute touches all sizes."""
-    found = rounds_of(write(tmp_path, "def run(n): return sum(range(n))"), sizes=(1, 10, 100), process=4)
+    found = rounds_of(
+        write(tmp_path, "def run(n): return sum(range(n))"), sizes=(1, 10, 100), process=4, budget=3
+    )
     assert [one.size for one in found[:6]] == [1, 10, 100, 1, 10, 100]
     assert {one.process for one in found} == {4}
     for size in (1, 10, 100):
@@ -51,7 +53,9 @@ def test_the_fixed_text_is_what_is_timed_as_after(tmp_path: Path) -> None:
     )
     for one in rounds_of(subject):
         assert min(one.before.wall, one.control.wall) >= 0.02
-    assert min(one.after.wall for one in rounds_of(subject)) < 0.02
+    assert min(one.after.wall for one in rounds_of(subject)) < min(
+        one.before.wall for one in rounds_of(subject)
+    )
 
 
 def test_the_order_of_the_arms_changes_from_round_to_round(tmp_path: Path) -> None:
@@ -132,7 +136,7 @@ def test_each_batch_begins_with_the_same_random_numbers(tmp_path: Path) -> None:
 def test_long_runs_get_three_rounds(tmp_path: Path) -> None:
     """A run that eats a quarter of the budget is still compared, three times."""
     found = rounds_of(
-        write(tmp_path, "import time\ndef run(n): time.sleep(0.03 if n else 0)"), sizes=(0, 1), budget=0.1
+        write(tmp_path, "import time\ndef run(n): time.sleep(0.6 if n else 0)"), sizes=(0, 1), budget=2
     )
     assert sum(one.size == 1 for one in found) == timing.LEAST_OF_VERY_LONG
     assert sum(one.size == 0 for one in found) >= timing.LEAST_ROUNDS

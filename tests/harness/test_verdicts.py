@@ -123,7 +123,7 @@ def test_growth_within_what_the_instrument_makes_of_nothing_is_none() -> None:
 
 
 @given(st.floats(0.2, 5), st.floats(1.01, 2))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_a_slower_fix_never_gets_a_better_verdict(slower: float, further: float) -> None:
     """Verdicts follow the cost: faster, then no change, then slower."""
     order = [Verdict.FASTER, Verdict.NO_CHANGE, Verdict.SLOWER]
@@ -134,7 +134,7 @@ def test_a_slower_fix_never_gets_a_better_verdict(slower: float, further: float)
 
 
 @given(st.sampled_from([1e-6, 1e-3, 1.0, 60.0]), st.sampled_from([0.8, 1.0, 1.1]))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_long_and_short_runs_are_judged_alike(seconds: float, slower: float) -> None:
     """A share is a share, of microseconds as of minutes."""
     plain = timed(USUAL, slower=slower)

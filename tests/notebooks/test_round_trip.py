@@ -106,7 +106,7 @@ def is_python(cell: Cell) -> bool:
     )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(files())
 def test_only_lines_of_code_that_are_fixed_change(drawn: tuple[list[Cell], File]) -> None:
     """Outputs, metadata, key order, indentation, escapes and line ends stay as they are, byte for byte, and

@@ -268,7 +268,7 @@ SEEDS = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.sampled_from(SEEDS),
     st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 255)), max_size=6),
@@ -292,7 +292,7 @@ def test_damage_is_an_error_or_a_profile(
     assert 0 <= profile.covered([every], upper=True) <= profile.total * (1 + 1e-9)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_safe_to_read_as_marshalled(data: bytes) -> None:
     """The reader of marshalled data says ValueError and nothing else."""

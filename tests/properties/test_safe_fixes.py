@@ -23,7 +23,7 @@ pytestmark = pytest.mark.xdist_group("generated programs")  # one server for all
 
 _LOADS_LONG = ("optim", "distributions", "multiprocessing")
 """What takes seconds to load."""
-_SOME = settings(derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+_SOME = settings(derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from patience import PATIENCE, soon
 from rlint.trial.command import Ran, run_command
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="process groups of POSIX")
 
 
-def run(command: str, folder: Path, timeout: float | None = 30) -> Ran:
+def run(command: str, folder: Path, timeout: float | None = PATIENCE) -> Ran:
     """Run a command as a trial does."""
     return run_command(command, folder, os.environ, timeout=timeout, started=[].append)
 
@@ -32,11 +33,7 @@ def is_running(number: int) -> bool:
 
 def assert_ends(number: int) -> None:
     """A process that was killed is gone soon."""
-    for _ in range(100):
-        if not is_running(number):
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{number} still runs")
+    assert soon(lambda: not is_running(number)), f"{number} still runs"
 
 
 def test_both_streams_are_kept_in_order(tmp_path: Path) -> None:
@@ -56,20 +53,18 @@ def test_only_the_end_of_a_long_output_is_kept(tmp_path: Path) -> None:
 def test_time_is_limited_for_all_that_it_started(tmp_path: Path) -> None:
     """Children go with it, those that ignore SIGTERM, too."""
     ran = run(
-        "(trap '' TERM; exec sleep 60) & echo $! > child; trap '' TERM; sleep 60; sleep 60", tmp_path, 0.3
+        "(trap '' TERM; exec sleep 9999) & echo $! > child; trap '' TERM; sleep 9999; sleep 9999", tmp_path, 5
     )
     assert ran.timed_out
     assert not ran.passed
-    assert ran.seconds < 20
     assert "did not end within" in ran.ending
     assert_ends(int((tmp_path / "child").read_text()))
 
 
 def test_nothing_is_left_running(tmp_path: Path) -> None:
     """A server in the background does not hold the run up, and does not stay."""
-    ran = run("sleep 60 & echo $! > child; exit 0", tmp_path)
+    ran = run("sleep 9999 & echo $! > child; exit 0", tmp_path)
     assert ran.passed
-    assert ran.seconds < 20
     assert_ends(int((tmp_path / "child").read_text()))
 
 
@@ -82,13 +77,14 @@ def test_an_interrupt_ends_the_command(tmp_path: Path) -> None:
     """Ctrl-C ends the command and reaches the caller."""
 
     def interrupt(signum: int, frame: object) -> None:
-        raise KeyboardInterrupt
+        if (tmp_path / "child").exists() and (tmp_path / "child").read_text():
+            raise KeyboardInterrupt
 
     previous = signal.signal(signal.SIGALRM, interrupt)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        signal.setitimer(signal.ITIMER_REAL, 0.5, 0.1)
         with pytest.raises(KeyboardInterrupt):
-            run(f"echo $$ > child; exec {sys.executable} -c 'import time; time.sleep(60)'", tmp_path)
+            run(f"echo $$ > child; exec {sys.executable} -c 'import time; time.sleep(9999)'", tmp_path)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
@@ -105,7 +101,7 @@ def test_a_command_begins_only_when_somebody_knows_of_its_process(tmp_path: Path
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_command("touch ran", tmp_path, os.environ, timeout=30, started=interrupted)
+        run_command("touch ran", tmp_path, os.environ, timeout=PATIENCE, started=interrupted)
     assert_ends(numbers[0])
     assert not (tmp_path / "ran").exists()
 

@@ -8,11 +8,11 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from patience import soon
 from rlint.errors import RlintError
 from rlint.trial import copying
 from rlint.trial.scratch import Scratch
@@ -189,19 +189,14 @@ def test_a_kill_leaves_neither_copy_nor_command(tree: Path, tmp_path: Path) -> N
     script = (
         "import sys, subprocess, time\nfrom pathlib import Path\nfrom rlint.trial.scratch import Scratch\n"
         f"scratch = Scratch(Path({str(tree)!r}), set())\n"
-        "child = subprocess.Popen(['sleep', '60'], start_new_session=True)\n"
-        "scratch.note(child.pid)\nprint(scratch.folder, child.pid, flush=True)\ntime.sleep(60)\n"
+        "child = subprocess.Popen(['sleep', '9999'], start_new_session=True)\n"
+        "scratch.note(child.pid)\nprint(scratch.folder, child.pid, flush=True)\ntime.sleep(9999)\n"
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         folder, child = process.stdout.readline().rsplit(" ", 1)
         process.send_signal(signal.SIGKILL)
         process.wait()
-    for _ in range(100):
-        gone = not Path(folder).parent.parent.exists()
-        if gone and not Path(f"/proc/{int(child)}").exists():
-            break
-        time.sleep(0.05)
-    assert not Path(folder).parent.parent.exists()
+    assert soon(lambda: not Path(folder).parent.parent.exists() and not Path(f"/proc/{int(child)}").exists())
     with pytest.raises(ProcessLookupError):
         os.kill(int(child), 0)
