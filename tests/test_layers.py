@@ -18,7 +18,6 @@ from fixture_folders import ROOT
 PLAIN = (
     "rlint", "rlint.findings", "rlint.errors", "rlint.enums", "rlint.frozen", "rlint.regex",
     "rlint.engine_codes", "rlint.patterns", "rlint.atomic", "rlint.links", "rlint.evidence",
-    "rlint.engine_codes", "rlint.patterns", "rlint.atomic", "rlint.links", "rlint.evidence",
     "rlint.evidence.gain", "rlint.rule_index",
 )  # fmt: skip
 REGISTRY = ("rlint.registry", "rlint.rule_files", "rlint.plugins", "rlint.installed")

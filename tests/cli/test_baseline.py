@@ -37,7 +37,7 @@ def project(folder: Path) -> Path:
     """A project with three findings, none of them from the folder's other programs."""
     for name in ("fixable.py", "unfixable.py", "clean.py"):
         (folder / name).unlink()
-    (folder / "rlint.toml").write_text('select = ["RL305"]\n')
+    (folder / "rlint.toml").write_text('select = ["RL305"]\nunsafe-fixes = true\n')
     (folder / "nets.py").write_text(PATTERNS)
     return folder
 
