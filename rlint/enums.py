@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Enum", "IntEnum"]
+__all__ = ["Enum", "IntEnum", "IntFlag"]
 
 if TYPE_CHECKING:
-    from enum import Enum, IntEnum
+    from enum import Enum, IntEnum, IntFlag
 else:
 
     class _Members(type):
@@ -34,7 +34,7 @@ else:
             try:
                 return cls._by_value[value]
             except KeyError:
-                raise ValueError(f"{value!r} is not a valid {cls.__qualname__}") from None
+                return cls._set_of(value)
 
         def __getitem__(cls, name: str) -> Any:
             return cls.__members__[name]
@@ -62,9 +62,36 @@ else:
         def __reduce_ex__(self, _: object) -> tuple[type, tuple[object]]:
             return type(self), (self.value,)  # there is one of each, in each process
 
+        @classmethod
+        def _set_of(cls, value: object) -> Any:
+            """Return what a value stands for that no member has."""
+            raise ValueError(f"{value!r} is not a valid {cls.__qualname__}")
+
     class IntEnum(int, Enum):
         """As `enum.IntEnum`: members that are numbers, and so have an order."""
 
         __str__ = int.__repr__
         __repr__ = Enum.__repr__
         __reduce_ex__ = Enum.__reduce_ex__
+
+    class IntFlag(int, Enum):
+        """As `enum.IntFlag`: members that are bits. `|` gives a set of them, of which there is one of each,
+        too. The other operators give plain numbers, which is enough to see whether there is any.
+        """
+
+        __str__ = int.__repr__
+        __reduce_ex__ = Enum.__reduce_ex__
+
+        def __repr__(self) -> str:
+            return Enum.__repr__(self) if self else f"<{type(self).__name__}: 0>"
+
+        def __or__(self, other: int) -> Any:
+            return type(self)(int.__or__(self, other))
+
+        @classmethod
+        def _set_of(cls, value: object) -> Any:
+            bits = [member for member in cls if not member & (member - 1)]
+            if not isinstance(value, int) or value < 0 or value & ~sum(bits):
+                return Enum._set_of.__func__(cls, value)
+            made = _member(cls, "|".join(bit.name for bit in bits if bit & value) or None, int(value))
+            return cls._by_value.setdefault(int(value), made)

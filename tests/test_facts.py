@@ -20,7 +20,6 @@ from typing import Any
 import pytest
 
 from rlint.project import facts
-from rlint.project.effect import Level
 from rlint.project.facts import builtins as builtin_facts
 from rlint.project.facts import methods, objects, rl, stdlib
 from rlint.project.facts import numpy as numpy_facts
@@ -99,7 +98,7 @@ def _any_fact() -> tuple[Any, Any]:
 def test_every_effect_has_words_for_the_reader(name: str) -> None:
     """A message can say why a call may not be dropped."""
     for qualified, fact in TABLES[name].items():
-        assert bool(fact.effect.reason) == (fact.effect.level > Level.READS), qualified
+        assert bool(fact.effect.detail) is not fact.effect.quiet, qualified
 
 
 def test_names_of_builtins_and_the_standard_library_exist() -> None:
@@ -352,7 +351,7 @@ def test_pure_functions_of_numpy_are_pure_and_their_results_new_where_so_said() 
     ]
     called = 0
     for qualified, fact in numpy_facts.FACTS.items():
-        if fact.effect.level is not Level.PURE or not exists(qualified) or ".empty" in qualified:
+        if not fact.effect.pure or not exists(qualified) or ".empty" in qualified:
             continue
         for sample in samples:
             argument, stream = sample.copy(), np.random.get_state()[1].copy()
@@ -386,7 +385,7 @@ def test_random_functions_of_numpy_move_the_stream(name: str) -> None:
 
     fact = facts.callable_fact(f"numpy.random.{name}")
     assert fact is not None
-    assert fact.effect.reason == "draws random numbers"
+    assert fact.effect.detail == "draws random numbers"
     before = np.random.get_state()[1:4]
     getattr(np.random, name)()
     after = np.random.get_state()[1:4]
@@ -404,7 +403,7 @@ def test_functions_that_change_their_first_argument_are_known() -> None:
     for name in facts.INPLACE_FUNCTIONS:
         fact = facts.callable_fact(name)
         assert fact is not None, name
-        assert fact.effect.level is Level.EFFECTS, name
+        assert fact.effect.acts, name
     assert {
         "numpy.copyto",
         "random.shuffle",
@@ -422,7 +421,7 @@ def test_pure_functions_of_torch_are_pure_and_their_results_new_where_so_said() 
     called = 0
     for qualified, fact in torch_facts.FACTS.items():
         parent = qualified.rpartition(".")[0]
-        if fact.effect.level is not Level.PURE or "empty" in qualified or fact.result.tag is not Tag.TENSOR:
+        if not fact.effect.pure or "empty" in qualified or fact.result.tag is not Tag.TENSOR:
             continue
         if parent not in ("torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special"):
             continue
@@ -451,7 +450,7 @@ def test_methods_of_tensors_are_as_pure_as_said() -> None:
     import torch
 
     for name, fact in methods.METHODS[Tag.TENSOR].items():
-        if fact.effect.level is not Level.PURE or name in ("cuda", "xpu", "pin_memory"):
+        if not fact.effect.pure or name in ("cuda", "xpu", "pin_memory"):
             continue
         argument = torch.linspace(0.1, 0.9, 9).reshape(3, 3)
         before = argument.clone()
@@ -489,7 +488,7 @@ def test_layers_that_draw_their_weights_are_told_from_those_that_do_not() -> Non
                     continue
             made += 1
             drew = not torch.equal(stream, torch.get_rng_state())
-            assert drew == (fact.effect.reason == "draws random numbers"), (qualified, arguments)
+            assert drew == (fact.effect.detail == "draws random numbers"), (qualified, arguments)
             break
     assert made > 90
 
@@ -549,7 +548,7 @@ def test_a_tensors_method_with_an_underscore_at_its_end_changes_it() -> None:
     for name in ("copy_", "mul_", "requires_grad_", "normal_", "some_new_thing_"):
         fact = facts.method_fact(Tag.TENSOR, name)
         assert fact is not None
-        assert fact.effect.level is Level.EFFECTS
+        assert fact.effect.acts
     assert facts.method_fact(Tag.TENSOR, "__len__") is None
     assert facts.method_fact(Tag.MODULE, "forward") is None
 
@@ -569,7 +568,7 @@ def test_some_methods_say_all_by_their_name(method: str, count: int, tag: Tag) -
     """Whatever `reply` is, `reply.lower()` is text work."""
     fact = facts.method_on_unknown(method, count)
     assert fact is not None
-    assert fact.effect.level is Level.PURE
+    assert fact.effect.pure
     assert fact.result.tag is tag
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.project import facts
-from rlint.project.effect import Level
-from rlint.project.effects import USES_UP
+from rlint.project.effect import EffectKind
 from rlint.project.kind import Tag
 from rlint.project.kind_algebra import is_immutable
 from rlint.project.knowledge import Knowledge
@@ -21,16 +19,16 @@ from rlint.syntax.walk import below, children, is_in, names_bound
 _FIXED = frozenset({Tag.FUNCTION, Tag.CLASS, Tag.PYTHON_MODULE})
 # what library calls do to the world, but not to their arguments
 _HARMLESS = (
-    "prints",
-    "writes to the log",
-    "reads the clock",
-    "draws random numbers",
-    "sleeps",
-    "reads or writes a file",
-    "draws a frame",
+    EffectKind.TELLS
+    | EffectKind.WARNS
+    | EffectKind.READS_CLOCK
+    | EffectKind.DRAWS
+    | EffectKind.SLEEPS
+    | EffectKind.FILE_IO
+    | EffectKind.RENDERS
 )
 # while these wait, other threads and processes go on
-_WAITS = ("waits", "sleeps", "takes the lock", "changes the queue", "receives a message")
+_WAITS = EffectKind.WAITS | EffectKind.SLEEPS
 _HELD = (Tag.LOCK, Tag.CONDITION, Tag.SEMAPHORE)
 _OTHERS = (ENVIRONMENT_STEP, MESSAGE)
 _PLACES = frozenset({ast.Name, ast.Attribute, ast.Subscript})
@@ -158,9 +156,9 @@ class _Watched:
         }
         for node in below(expression):
             if isinstance(node, ast.Call) and not self._is_library(node):
-                level = knowledge.effects.call_effect(node).level
-                self.reads_state = self.reads_state or level is not Level.PURE
-                if level is Level.PURE:
+                pure = knowledge.effects.call_effect(node).pure
+                self.reads_state = self.reads_state or not pure
+                if pure:
                     unread.update(below(node.func))
             elif isinstance(node, ast.Name) and node.id not in bound_inside:
                 kind = knowledge.kinds.kind_of(node)
@@ -250,8 +248,8 @@ class _Watched:
             return self.knowledge.kinds.kind_of(node.context_expr).tag in _HELD
         if not isinstance(node, ast.Call):
             return False
-        reason = self.knowledge.effects.call_effect(node).reason
-        return reason.startswith(_WAITS) or self.knowledge.loops.driver_of(node) in _OTHERS
+        waits = self.knowledge.effects.call_effect(node).kind & _WAITS
+        return bool(waits) or self.knowledge.loops.driver_of(node) in _OTHERS
 
     def may_alias(self, node: ast.AST) -> bool:
         """Does this change something that is not the value by name, but might be by another name?"""
@@ -268,7 +266,7 @@ class _Watched:
                 pass
             case ast.Call(func=ast.Attribute(value=owner)):
                 effect = self.knowledge.effects.call_effect(node)
-                if effect.level is not Level.EFFECTS or effect.reason.startswith(_HARMLESS):
+                if not effect.acts or effect.does_only(_HARMLESS):
                     return False
             case _:
                 return False
@@ -320,17 +318,16 @@ class _Watched:
         effect = self.knowledge.effects.call_effect(call)
         if effect.quiet:
             return False
-        in_place = self.knowledge.names.qualified(call.func) in facts.INPLACE_FUNCTIONS
-        if effect.level is Level.EFFECTS and effect.reason.startswith(_HARMLESS) and not in_place:
+        if effect.does_only(_HARMLESS):
             return False
-        if effect.level is Level.EFFECTS and not effect.reason.startswith("`") and self._is_library(call):
+        if effect.acts and not effect.kind & EffectKind.INDIRECT and self._is_library(call):
             touched = {_root(argument) for argument in (*call.args, *(k.value for k in call.keywords))}
             attributes: set[str] = set()
             if isinstance(call.func, ast.Attribute):
                 touched.add(_root(call.func.value))
                 attributes = _attributes(call.func.value)
-            generates = effect.reason == USES_UP.reason and bool(self.attributes)
-            return bool(touched & self.mutable) or bool(attributes & self.attributes) or generates
+            generates = effect.kind & EffectKind.CONSUMES and bool(self.attributes)
+            return bool(touched & self.mutable) or bool(attributes & self.attributes) or bool(generates)
         return True
 
     def _is_library(self, call: ast.Call) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rlint.frozen import mutable
 from rlint.project import facts
+from rlint.project.effect import EffectKind
 from rlint.project.kind import Tag
 from rlint.project.parts import DROPOUT, Parts
 from rlint.syntax.scopes import How
@@ -17,7 +18,6 @@ from rlint.syntax.tree import Function
 if TYPE_CHECKING:
     from rlint.project.knowledge import Knowledge
 
-_DRAWS = "draws random numbers"
 _DRAWING_METHODS = frozenset(
     """bernoulli bernoulli_ cauchy_ exponential_ geometric_ log_normal_ multinomial normal_ random_ rsample
     sample sample_n uniform_""".split()
@@ -165,7 +165,7 @@ class _Reader:
             if name[0] == "m" or _constant(_keyword(call, "dropout_p", 4)) not in (None, 0):
                 done.layers.setdefault(DROPOUT, False)
         elif fact is not None:
-            draws = fact.effect.reason == _DRAWS and fact.result.tag is not Tag.MODULE
+            draws = bool(fact.effect.kind & EffectKind.DRAWS) and fact.result.tag is not Tag.MODULE
             if draws and not qualified.startswith("torch.nn.init."):
                 self._doings(function).draws = True
         elif not qualified.startswith(("torch.", "numpy.", "math.", "einops.")):
@@ -191,7 +191,7 @@ class _Reader:
             self._doings(function).hooks = True
         kind = self.knowledge.kinds.kind_of(owner)
         known = facts.method_fact(kind.tag, method) if kind else None
-        if method in _DRAWING_METHODS and (known is None or known.effect.reason == _DRAWS):
+        if method in _DRAWING_METHODS and (known is None or known.effect.kind & EffectKind.DRAWS):
             self._doings(function).draws = True
         mutates, may_be_network = method in _MUTATES, known is None or kind.tag is Tag.MODULE
         roots = self._roots(owner) if mutates or may_be_network else None

@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 
 from rlint.project import facts
 from rlint.project.callbacks import arguments_of, called_back
-from rlint.project.effect import PURE, READS, Effect, Level
+from rlint.project.effect import PURE, READS, Effect, EffectKind
 from rlint.project.hidden import Hidden
 from rlint.project.kind import Tag
 from rlint.project.kind_algebra import is_immutable
@@ -20,9 +20,10 @@ from rlint.syntax.scopes import Binding, How, Scope
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
 from rlint.syntax.walk import RUN_LATER, below, children, end_in_order, running, size_of
 
-_WRITES = Effect(Level.EFFECTS, "writes into an argument")
-USES_UP = Effect(Level.EFFECTS, "uses up an iterator")
-_SUSPENDS = Effect(Level.EFFECTS, "suspends the function")
+_WRITES = Effect(EffectKind.MUTATES, "writes into an argument")
+_USES_UP = Effect(EffectKind.CONSUMES, "uses up an iterator")
+_SUSPENDS = Effect(EffectKind.OTHER, "suspends the function")
+_ON_OWN_VALUE = EffectKind.READS | EffectKind.MUTATES
 _ITERATIONS = frozenset({ast.For, ast.comprehension})
 _READING = frozenset({ast.Attribute, ast.Name, ast.Subscript})
 _FRESH_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
@@ -70,9 +71,9 @@ class Effects:
         if size_of(expression) <= _SMALL:
             effect = PURE
             for node in _evaluated(expression):
-                effect = effect.worst(self._own(node))
-                if effect.level is Level.EFFECTS:
-                    break
+                own = self._own(node)
+                if own.kind:
+                    effect = effect.joined(own)
             return effect
         if expression not in self._of_large:
             for node in reversed(below(expression)):  # what is in a part comes before the part
@@ -83,9 +84,7 @@ class Effects:
     def _of_parts(self, node: ast.AST) -> Effect:
         effect = self._own(node)
         for child in () if isinstance(node, ast.Lambda) else reversed(children(node)):
-            if effect.level is Level.EFFECTS:
-                break
-            effect = effect.worst(self.effect_of(child))
+            effect = effect.joined(self.effect_of(child))
         return effect
 
     def call_effect(self, call: ast.Call) -> Effect:
@@ -117,18 +116,18 @@ class Effects:
         paths: list[tuple[str, Effect]] = []
         scope = self.tree.scopes[function]
         if scope.globals or scope.nonlocals:
-            return Effect(Level.EFFECTS, f"`{function.name}` rebinds a name outside itself"), ()
+            effect = effect.joined(Effect(EffectKind.MUTATES, "rebinds a name outside itself"))
         has_hidden = bool(self.hidden.named)
         for node in _running_in(function, None if has_hidden else _MAY_DO):
             kind = type(node)
             if isinstance(node, ast.Call):
                 own, path = self._call(node, by_caller=True)
                 if has_hidden:
-                    own = own.worst(self.hidden.effect(node))
+                    own = own.joined(self.hidden.effect(node))
                 if path is not None:
                     paths.append((path, own))
                     own = PURE
-            elif kind in _READING and effect.level is not Level.PURE and not has_hidden and _is_read(node):
+            elif kind in _READING and effect.kind and not has_hidden and _is_read(node):
                 continue  # reads are known of
             elif kind is ast.NamedExpr:
                 continue  # binds a local
@@ -136,10 +135,8 @@ class Effects:
                 continue  # nobody else has the iterator
             else:
                 own = self._own(node) if has_hidden else self._LOOKS[kind](self, node)
-            if own.level > effect.level:
-                effect = own
-            if effect.level is Level.EFFECTS:
-                return effect, ()
+            if own.kind:
+                effect = effect.joined(own)
         return effect, tuple(dict.fromkeys(paths))
 
     def _decorated(self, function: Function) -> Effect:
@@ -147,20 +144,20 @@ class Effects:
         for decorator in function.decorator_list:
             named = decorator.func if isinstance(decorator, ast.Call) else decorator
             if self.names.qualified(named) not in _ADD_NOTHING:
-                return Effect(Level.UNKNOWN, f"`@{ast.unparse(named)}` is not known to rlint")
+                return Effect(EffectKind.UNKNOWN, f"`@{ast.unparse(named)}` is not known to rlint")
         return PURE
 
     def _effect_of_body(self, function: Function) -> Effect:
         effect, paths = self.function_effect(function)
         for path, unknown in paths:
-            effect = effect.worst(self._judged(unknown, path))
+            effect = effect.joined(self._judged(unknown, path))
         return effect
 
     def _own(self, node: ast.AST) -> Effect:
         """The effect of one node, its children left out."""
         if self.hidden.named:
             hidden = self.hidden.effect(node)
-            if hidden.level is Level.EFFECTS:
+            if hidden.acts:
                 return hidden
         look = self._LOOKS.get(type(node))
         return look(self, node) if look is not None else PURE
@@ -169,20 +166,20 @@ class Effects:
         return _SUSPENDS
 
     def _of_walrus(self, node: ast.NamedExpr) -> Effect:
-        return Effect(Level.EFFECTS, f"binds `{node.target.id}`")
+        return Effect(EffectKind.OTHER, f"binds `{node.target.id}`")
 
     def _of_declaration(self, _: ast.Global | ast.Nonlocal) -> Effect:
-        return Effect(Level.EFFECTS, "rebinds a name outside the function")
+        return Effect(EffectKind.MUTATES, "rebinds a name outside the function")
 
     def _of_iteration(self, node: ast.For | ast.comprehension) -> Effect:
-        return USES_UP if self._is_iterator(node.iter, files=True) else PURE
+        return _USES_UP if self._is_iterator(node.iter, files=True) else PURE
 
     def _of_attribute(self, node: ast.Attribute) -> Effect:
         if isinstance(node.ctx, ast.Load):
             return PURE if self._is_callee(node) or self.names.qualified(node) else READS
         if self.is_made_here(node.value):
             return PURE
-        return Effect(Level.EFFECTS, f"sets the attribute `{node.attr}`")
+        return Effect(EffectKind.MUTATES, f"sets the attribute `{node.attr}`")
 
     def _of_subscript(self, node: ast.Subscript) -> Effect:
         if isinstance(node.ctx, ast.Load):
@@ -191,14 +188,14 @@ class Effects:
             return PURE if unchanging or self._is_own_item(node.value) else READS
         if self.is_made_here(node.value) or self._is_own_item(node.value):
             return PURE
-        return Effect(Level.EFFECTS, "stores an item")
+        return Effect(EffectKind.MUTATES, "stores an item")
 
     def _of_augmented(self, node: ast.AugAssign) -> Effect:
         name = node.target
         # `x += 1` changes a list or an array in place
         if not isinstance(name, ast.Name) or self._holds_immutable(name) or self.is_made_here(name):
             return PURE
-        return Effect(Level.EFFECTS, f"may change `{name.id}` in place")
+        return Effect(EffectKind.MUTATES, f"may change `{name.id}` in place")
 
     def _is_callee(self, node: ast.Attribute) -> bool:
         """Is this only the method of a call? What the call reads is the method's affair."""
@@ -231,14 +228,14 @@ class Effects:
                 return _WRITES, None
         for value in arguments_of(call):
             if self._is_iterator(value):
-                return USES_UP, None
+                return _USES_UP, None
         qualified = self.names.qualified(call.func)
         if qualified is not None:
             known = facts.callable_fact(qualified, argument_count(call))
             if facts.consumes_iterators(qualified) and any(
                 self._is_iterator(value, files=True) for value in call.args
             ):
-                return USES_UP, None
+                return _USES_UP, None
             if known is not None:
                 return self._with_callbacks(call, qualified, known.effect), None
             return self._unknown(call.func), qualified
@@ -247,7 +244,7 @@ class Effects:
         callee = self.kinds.kind_of(call.func)
         if callee.tag is Tag.MODULE:
             return Effect(
-                Level.UNKNOWN, f"`{self._shown(call.func)}` is a module, which may keep state"
+                EffectKind.UNKNOWN, f"`{self._shown(call.func)}` is a module, which may keep state"
             ), None
         if callee.tag is Tag.TOKENIZER:
             return PURE, None
@@ -265,10 +262,9 @@ class Effects:
         if owner.tag is not Tag.UNKNOWN:
             known = facts.method_fact(owner.tag, func.attr, argument_count(call))
             if known is not None and owner.tag is not Tag.INSTANCE:
-                # and not on what `backward` reaches
-                on_owner = known.effect.quiet or known.effect.reason.startswith("changes")
-                if by_caller and on_owner and owner.tag in _MUTABLE_TAGS and self.is_made_here(func.value):
-                    return PURE, None
+                on_owner = by_caller and owner.tag in _MUTABLE_TAGS and known.effect.kind & _ON_OWN_VALUE
+                if on_owner and self.is_made_here(func.value):
+                    return known.effect.without(_ON_OWN_VALUE), None
                 if owner.tag is Tag.PATTERN and func.attr in ("sub", "subn"):
                     return self._calling_back(called_back(call, "re.Pattern.sub"), known.effect), None
                 return known.effect, None
@@ -306,9 +302,9 @@ class Effects:
     def _calling_back(self, arguments: list[ast.expr], effect: Effect) -> Effect:
         for argument in arguments:
             if isinstance(argument, ast.Lambda):
-                effect = effect.worst(self.effect_of(argument.body))
+                effect = effect.joined(self.effect_of(argument.body))
             elif isinstance(argument, (ast.Name, ast.Attribute)):
-                effect = effect.worst(self._callback_effect(argument))
+                effect = effect.joined(self._callback_effect(argument))
         return effect
 
     def _callback_effect(self, argument: ast.expr) -> Effect:
@@ -325,7 +321,7 @@ class Effects:
         return found or self._unknown(argument)
 
     def _unknown(self, called: ast.expr) -> Effect:
-        return Effect(Level.UNKNOWN, f"`{self._shown(called)}` is not known to rlint")
+        return Effect(EffectKind.UNKNOWN, f"`{self._shown(called)}` is not known to rlint")
 
     def _shown(self, expression: ast.expr) -> str:
         start, end = self.tree.positions.span(expression)

@@ -7,7 +7,7 @@ import ast
 from rlint.enums import IntEnum
 from rlint.frozen import frozen
 from rlint.project import facts
-from rlint.project.effect import Level
+from rlint.project.effect import EffectKind
 from rlint.project.kind import Tag
 from rlint.project.kind_algebra import is_immutable
 from rlint.project.knowledge import Knowledge
@@ -22,10 +22,8 @@ _CHANGES = frozenset(
 _STORES = frozenset(
     "add append appendleft insert push put put_nowait remember send setdefault store write".split()
 )
-_MEMORY = frozenset({Tag.TENSOR, Tag.NDARRAY})
 _CONTAINERS = frozenset({Tag.LIST, Tag.DEQUE, Tag.SET, Tag.DICT})
 _PUTS = _STORES | {"extend", "extendleft", "update"}
-_TELLS_ONLY = ("prints", "writes to the log")
 _PLAIN = frozenset({Tag.BOOL, Tag.INT, Tag.FLOAT, Tag.STR, Tag.BYTES, Tag.NONE})
 
 
@@ -128,10 +126,8 @@ class Uses:
             return self._derived(attribute, depth)
         owner = self.knowledge.kinds.kind_of(attribute.value)
         known = facts.method_fact(owner.tag, attribute.attr, argument_count(call)) if owner else None
-        if owner.tag in _MEMORY and attribute.attr.endswith("_") and not attribute.attr.endswith("__"):
-            return _CHANGED  # `noise.normal_()` draws, and changes the tensor
-        if known is not None and known.effect.level is Level.EFFECTS:
-            return _CHANGED if known.effect.reason.startswith("changes") else _KEPT
+        if known is not None and known.effect.acts:
+            return _CHANGED if known.effect.kind & EffectKind.MUTATES else _KEPT
         if known is not None:
             return self._derived(call, depth)
         if attribute.attr in _CHANGES or (attribute.attr.endswith("_") and not attribute.attr.endswith("__")):
@@ -167,7 +163,7 @@ class Uses:
             return _KEPT  # by a container that was made here, so that nobody else sees the change
         if effect.quiet:
             return self._derived(call, depth)
-        if effect.reason.startswith(_TELLS_ONLY):
+        if effect.does_only(EffectKind.TELLS):
             return _LOOKED_AT
         stores = isinstance(call.func, ast.Attribute) and call.func.attr in _STORES
         return _KEPT if stores else _HANDED

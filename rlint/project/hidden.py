@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from rlint.project.effect import PURE, Effect, Level
+from rlint.project.effect import PURE, Effect
 from rlint.project.kind import Kind, Tag
 from rlint.project.kinds import Kinds
 from rlint.project.names import Names
@@ -65,7 +65,7 @@ class Hidden:
             found: dict[str, Effect] = {}
             for name, function in self._candidates():
                 effect = self._effect_of(function)
-                if effect.level is Level.EFFECTS:
+                if effect.acts:
                     found[name] = effect
             self._named = found
         return self._named

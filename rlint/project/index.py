@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 from rlint.project import batches, facts
 from rlint.project.definitions import DEPTH, Definitions, LibraryMethod, Symbol
-from rlint.project.effect import PURE, Effect, Level
+from rlint.project.effect import PURE, Effect
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.kind_algebra import indexed, is_immutable, refines
 from rlint.project.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
@@ -282,8 +282,8 @@ class Index(Definitions):
             return known.effect if known is not None else None
         effect = PURE
         for target in targets:
-            effect = effect.worst(self.effect_of(target))
-        return effect
+            effect = effect.joined(self.effect_of(target))
+        return effect.through(path.rpartition(".")[2])
 
     def effect_of(self, function: FunctionSummary) -> Effect:
         """The effect of calling a function of the project, with everything that it calls."""
@@ -293,14 +293,8 @@ class Index(Definitions):
         self._effects[function.path] = PURE  # what a recursive call adds is what the rest of the body does
         effect = _REPLACED if function.path in self._replaced else function.effect
         for path, fallback in function.effect_paths:
-            if effect.level is Level.EFFECTS:
-                break
             called = self.effect_at(path, function.module)
-            if called is None:
-                called = fallback
-            elif called.level > Level.READS and not called.reason.startswith("`"):
-                called = Effect(called.level, f"`{path.rpartition('.')[2]}` {called.reason}")
-            effect = effect.worst(called)
+            effect = effect.joined(fallback if called is None else called)
         self._effects[function.path] = effect
         return effect
 

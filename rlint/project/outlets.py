@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rlint.enums import Enum
 from rlint.frozen import frozen
 from rlint.project.autograd import Autograd
+from rlint.project.effect import EffectKind
 from rlint.project.facts import gradients as facts
 from rlint.project.kind import Tag
 from rlint.project.readers import is_captured
@@ -26,7 +27,6 @@ TAKES = ("torch.autograd.", "torch.func.")
 """Modules whose functions take one."""
 _CONTAINERS = (Tag.LIST, Tag.DEQUE, Tag.SET, Tag.DICT)
 _ENDS_AS_NUMBER = facts.GIVES_NUMBER | facts.COMPARES
-_TELLS = ("prints", "writes to the log")
 
 
 class Outlet(Enum):
@@ -309,7 +309,7 @@ class Trace:
             self._leave(call, Outlet.LEARNED)  # `accelerator.backward(loss)`
         elif method == "scale":
             self._compute(call)  # `scaler.scale(loss)`
-        elif effect.reason.startswith(_TELLS):
+        elif effect.acts and effect.does_only(EffectKind.TELLS):
             self._leave(call, Outlet.SHOWN)
         elif isinstance(call.func, ast.Attribute) and self._is_tensor(call.func.value):
             self._method(call, call.func.attr) if call.func.attr not in facts.PUTS_IN else self._compute(call)

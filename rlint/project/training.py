@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from rlint.project.effect import Level
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.knowledge import Knowledge
@@ -130,7 +129,7 @@ class Training:
                 continue
             if isinstance(node, ast.Call) and not isinstance(node.func, ast.Name):
                 owner = node.func.value if isinstance(node.func, ast.Attribute) else node.func
-                pure = self.knowledge.effects.call_effect(node).level is Level.PURE
+                pure = self.knowledge.effects.call_effect(node).pure
                 if not (pure and isinstance(owner, ast.Name) and owner.id in ("self", "cls")):
                     stack.append(owner)
                 stack += [*node.args, *node.keywords]

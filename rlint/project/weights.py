@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen
+from rlint.project.effect import EffectKind
 from rlint.project.guards import calls_like, last_name
 from rlint.project.kind import Tag
 from rlint.regex import regex
@@ -42,7 +43,7 @@ _MAY_TELL_OF_FOLLOWER = regex("|".join(sorted(_FOLLOWER)), re.IGNORECASE)
 _MAY_TELL_OF_COPY = regex("|".join(sorted(_COPYING)), re.IGNORECASE)
 _MAKES_A_DICT = frozenset({"builtins.dict", "collections.OrderedDict"})
 _COPIES = frozenset({"torch.clone", "copy.deepcopy"})
-_HARMLESS = ("prints", "logs", "reads the clock")
+_HARMLESS = EffectKind.TELLS | EffectKind.WARNS | EffectKind.READS_CLOCK
 
 
 @frozen
@@ -130,8 +131,7 @@ def _quiet_between(first: ast.AST, second: ast.AST, site: Site) -> bool:
 def _is_quiet(node: ast.AST, site: Site) -> bool:
     match node:
         case ast.Call():
-            effect = site.call_effect(node)
-            return effect.quiet or effect.reason.startswith(_HARMLESS)
+            return site.call_effect(node).does_only(_HARMLESS)
         case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del()):
             return False
         case ast.AugAssign() | ast.Await() | ast.Yield() | ast.YieldFrom() | ast.withitem():

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from rlint.project import facts
-from rlint.project.effect import Effect, Level
+from rlint.project.effect import Effect
 from rlint.project.index import Index
 from rlint.project.kind import Tag
 from rlint.project.knowledge import Knowledge
@@ -106,7 +106,7 @@ def _is_work_of(owner: Tag, method: str) -> bool:
 
 def _is_outside(owner: Tag, method: str) -> bool:
     known = facts.method_fact(owner, method)
-    return owner in _OTHERS_CHANGE and (known is None or known.effect.level is not Level.PURE)
+    return owner in _OTHERS_CHANGE and (known is None or not known.effect.pure)
 
 
 def does_work(function: Function, knowledge: Knowledge) -> bool:
@@ -138,7 +138,7 @@ def looks_outside(node: ast.AST, knowledge: Knowledge) -> bool:
             qualified = knowledge.names.qualified(func)
             if qualified is not None:
                 known = facts.callable_fact(qualified, argument_count(node))
-                if known is None or known.effect.level is Level.PURE:
+                if known is None or known.effect.pure:
                     return False
                 return not qualified.startswith(_READ_ARGUMENTS) or qualified.startswith(_READ_STATE)
             if isinstance(func, ast.Attribute):

@@ -6,6 +6,7 @@ import ast
 
 from rlint.project import lengths
 from rlint.project.accumulation import Carried, carried_by_calls, reads_in
+from rlint.project.effect import EffectKind
 from rlint.project.growth import Growth, same_place
 from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
@@ -93,7 +94,7 @@ def is_set_up(growth: Growth, carried: Carried, site: Site) -> bool:
     if function is not None and SET_UP & set(function.name.strip("_").lower().split("_")):
         return True
     calls = (node for node in below(carried.loops[-1]) if isinstance(node, ast.Call))
-    return any("file" in site.call_effect(call).reason for call in calls)
+    return any(site.call_effect(call).kind & EffectKind.FILE_IO for call in calls)
 
 
 def is_short_window(growth: Growth, site: Site) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from rlint.frozen import frozen
-from rlint.project.effect import Level
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.project.weights import may_be_network
@@ -212,7 +211,7 @@ def _doubt_about_call(call: ast.Call, callee: ast.expr, site: Site) -> str:
 
 def runs_code(attribute: ast.Attribute, site: Site) -> bool:
     """Is the attribute a property of a project's class, or does such a class look it up, with effects?"""
-    if site.knowledge.effects.hidden.effect(attribute).level is Level.EFFECTS:
+    if site.knowledge.effects.hidden.effect(attribute).acts:
         return True
     owner = site.class_of_value(attribute.value)
     method = site.index.method(owner, attribute.attr) if owner is not None else None

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 
+from rlint.project.effect import EffectKind
 from rlint.project.site import Site
 from rlint.regex import regex
 from rlint.syntax.walk import below
 
-_TELLS = ("prints", "writes to the log")
 _METHODS = frozenset(
     """add_histogram add_scalar add_scalars add_text critical debug error exception info log log_dict
     log_metric log_metrics log_scalar print record scalar set_description set_postfix set_postfix_str track
@@ -35,7 +35,7 @@ def log_of(statement: ast.AST, site: Site) -> ast.Call | None:
         case _:
             return None
     effect = site.call_effect(call)
-    if effect.reason.startswith(_TELLS):
+    if effect.acts and effect.does_only(EffectKind.TELLS):
         return call
     match call.func:
         case ast.Attribute(value=owner, attr=method) if method in _METHODS:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from rlint.project import lengths
+from rlint.project.effect import EffectKind
 from rlint.project.site import Site
 from rlint.regex import regex
 from rlint.rule import Edit, Heat
@@ -19,7 +20,6 @@ _WRAPS = regex(r"(^|\.)(tqdm|track|progress_bar|ProgressBar)(\.|$)")
 _STEPS = regex(
     r"(^|_)(steps?|total_it|it|iters?|iterations?|timesteps?|frames?|updates?|count|counter|cntr|idx|t|i|n)($|_)"
 )
-_HARMLESS = ("reads the clock",)
 _LOOKS = frozenset(
     "state_dict item mean sum std min max norm detach cpu numpy tolist size dim format".split()
 )
@@ -27,7 +27,7 @@ _LOOKS = frozenset(
 
 
 def every_nth(
-    run: Sequence[ast.stmt], period: int, site: Site, harmless: tuple[str, ...] = ()
+    run: Sequence[ast.stmt], period: int, site: Site, harmless: EffectKind = EffectKind.READS_CLOCK
 ) -> Edit | None:
     """Put statements that follow one another behind `if step % period == 0`; None where nothing that counts
     is in reach, or where leaving them out would leave out more than what they write. `harmless` are the
@@ -39,7 +39,7 @@ def every_nth(
     return put_under(f"if {counter} % {period} == 0:", run, site)
 
 
-def writes_alone(statement: ast.stmt, site: Site, harmless: tuple[str, ...] = ()) -> bool:
+def writes_alone(statement: ast.stmt, site: Site, harmless: EffectKind = EffectKind.READS_CLOCK) -> bool:
     """Does nothing but the outermost call of a statement change anything, `with` a file or without?"""
     if isinstance(statement, ast.With):
         opened = [item.context_expr for item in statement.items]
@@ -54,14 +54,13 @@ def writes_alone(statement: ast.stmt, site: Site, harmless: tuple[str, ...] = ()
     return all(_is_harmless(argument, site, harmless) for argument in given)
 
 
-def _is_harmless(given: ast.expr, site: Site, harmless: tuple[str, ...]) -> bool:
+def _is_harmless(given: ast.expr, site: Site, harmless: EffectKind) -> bool:
     if any(isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield)) for node in below(given)):
         return False
     for call in (node for node in below(given) if isinstance(node, ast.Call)):
         if isinstance(call.func, ast.Attribute) and call.func.attr in _LOOKS and not site.callables(call):
             continue
-        effect = site.call_effect(call)
-        if not effect.quiet and not effect.reason.startswith((*_HARMLESS, *harmless)):
+        if not site.call_effect(call).does_only(harmless):
             return False
     return True
 

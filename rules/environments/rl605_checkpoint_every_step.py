@@ -56,13 +56,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rlint.project.effect import EffectKind
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.environments._every_nth import counter_at, every_nth
 from rlint.rules.environments._steps import unguarded_step
 
 PERIOD = 1000
-_WITH_IT = ("reads or writes a file", "opens a file")
+_WITH_IT = EffectKind.READS_CLOCK | EffectKind.FILE_IO
 
 
 class CheckpointEveryStep(Rule):

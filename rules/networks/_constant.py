@@ -6,7 +6,6 @@ import ast
 from dataclasses import field
 
 from rlint.frozen import mutable
-from rlint.project.effect import Level
 from rlint.project.guards import last_name
 from rlint.project.integers import is_integer
 from rlint.project.kind import Tag
@@ -187,7 +186,7 @@ class _Reader:
     def _function(self, call: ast.Call, qualified: str) -> bool:
         if qualified == "builtins.len" and self.site.kind_of(call.args[0]).tag not in _SIZED:
             return False
-        if self.site.call_effect(call).level is not Level.PURE:
+        if not self.site.call_effect(call).pure:
             return False
         return qualified in _BUILTINS or qualified.startswith(_LIBRARIES)
 

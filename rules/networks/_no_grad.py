@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from rlint.project import facts
+from rlint.project.effect import Effect, EffectKind
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.outlets import ENDS, Outlet
@@ -18,7 +19,7 @@ from rlint.syntax.walk import below
 _LEARNS = regex(r"(^|_)(learn|train|update|optimi[sz]e|fit|backward|closure)")
 HOOKS = ("register_forward_hook", "register_forward_pre_hook", "register_module_forward_hook")
 _COMPUTED_WEIGHTS = ("weight_norm", "spectral_norm")
-_NO_MATTER = ("draws random numbers", "prints", "writes to the log", "reads the clock", "moves the module")
+_NO_MATTER = EffectKind.DRAWS | EffectKind.TELLS | EffectKind.READS_CLOCK | EffectKind.MOVES_MODULE
 _HOST = frozenset({Tag.NDARRAY, Tag.NUMPY_SCALAR, Tag.FLOAT, Tag.INT, Tag.BOOL, Tag.STR, Tag.NONE})
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr)
 
@@ -113,12 +114,20 @@ def _is_harmless(call: ast.Call, site: Site) -> bool:
     qualified = site.qualified(call.func)
     if qualified is not None:
         known = facts.callable_fact(qualified)
-        return known is not None and (known.effect.quiet or known.effect.reason.startswith(_NO_MATTER))
+        return known is not None and _minds_no_mode(known.effect)
     if not isinstance(call.func, ast.Attribute):
         return False
     tag = site.kind_of(call.func.value).tag
     known = facts.method_fact(tag if tag is not Tag.UNKNOWN else Tag.TENSOR, call.func.attr)
-    return known is not None and (known.effect.quiet or known.effect.reason.startswith(_NO_MATTER))
+    return known is not None and _minds_no_mode(known.effect)
+
+
+def _minds_no_mode(effect: Effect) -> bool:
+    """Whether the effect is the same with gradients and without. In-place operations are recorded, other than
+    those that fill a tensor with random numbers.
+    """
+    fills = effect.kind & EffectKind.DRAWS
+    return effect.does_only(_NO_MATTER | EffectKind.MUTATES if fills else _NO_MATTER)
 
 
 def only_leads_on(statement: ast.stmt, site: Site) -> bool:

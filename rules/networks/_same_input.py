@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 
 from rlint.project import facts
-from rlint.project.effect import Level
+from rlint.project.effect import EffectKind
 from rlint.project.kind import Tag
 from rlint.project.loops import AnyLoop
 from rlint.project.modules import Anatomy
@@ -15,14 +15,14 @@ from rlint.syntax.walk import below, children, is_in, names_bound
 
 # what these calls do touches neither weights nor tensors
 _HARMLESS = (
-    "accumulates gradients",
-    "draws a frame",
-    "draws random numbers",
-    "prints",
-    "reads or writes a file",
-    "reads the clock",
-    "sleeps",
-    "writes to the log",
+    EffectKind.ACCUMULATES_GRADIENTS
+    | EffectKind.RENDERS
+    | EffectKind.DRAWS
+    | EffectKind.FILE_IO
+    | EffectKind.READS_CLOCK
+    | EffectKind.SLEEPS
+    | EffectKind.TELLS
+    | EffectKind.WARNS
 )
 _CONTAINERS = frozenset({Tag.LIST, Tag.DICT, Tag.SET, Tag.DEQUE, Tag.LOGGER, Tag.WRITER, Tag.FILE})
 _WITHS = (ast.With, ast.AsyncWith)
@@ -206,9 +206,7 @@ class _Watched:
         if site.kind_of(call.func).tag is Tag.MODULE:
             return False  # another network runs
         effect = site.call_effect(call)
-        if effect.quiet:
-            return False
-        if effect.level is Level.EFFECTS and effect.reason.startswith(_HARMLESS):
+        if effect.does_only(_HARMLESS):
             return False
         match call.func:
             case ast.Attribute(value=owner, attr=method) if site.qualified(call.func) is None:

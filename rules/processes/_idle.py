@@ -6,6 +6,7 @@ import ast
 from dataclasses import field
 
 from rlint.frozen import mutable
+from rlint.project.effect import EffectKind
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.rules.processes._looks import Looks
@@ -19,7 +20,7 @@ _LOCK_WORDS = frozenset({"lock", "locks", "rlock", "mutex", "cond", "condition"}
 _NOT_THERE = frozenset(
     "Empty Full IndexError KeyError FileNotFoundError BlockingIOError Again QueueEmpty QueueFull".split()
 )
-_HARMLESS = ("prints", "writes to the log", "reads the clock")
+_HARMLESS = EffectKind.TELLS | EffectKind.READS_CLOCK
 
 
 @mutable
@@ -67,9 +68,9 @@ class Idle:
             case ast.With(items=[ast.withitem(context_expr=lock)], body=body):
                 return _is_lock(lock, self.site) and self.block(body)
             case ast.Expr(value=ast.Call() as call):
-                # of what a function of the project does, the reason tells only the first
-                harmless = self.site.call_effect(call).reason.startswith(_HARMLESS)
-                return harmless and not self.site.callables(call)
+                effect = self.site.call_effect(call)
+                # a function of the project may take its time, whatever it does
+                return effect.acts and effect.does_only(_HARMLESS) and not self.site.callables(call)
             case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=[]):
                 absent = all(means_not_there(handler) for handler in handlers)
                 parts = [body, orelse, *(handler.body for handler in handlers)]

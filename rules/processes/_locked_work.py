@@ -7,6 +7,7 @@ import enum
 from collections.abc import Iterator
 
 from rlint.frozen import frozen
+from rlint.project.effect import EffectKind
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.locks import Section
@@ -17,12 +18,11 @@ from rlint.syntax.walk import below
 _SAMPLES = frozenset({"sample", "sample_batch", "sample_transitions", "get_batch"})
 _STORES = frozenset({Tag.UNKNOWN, Tag.INSTANCE, Tag.REPLAY_BUFFER})
 _WAITS = (
-    "sleeps",
-    "uses the network",
-    "talks to other processes",
-    "reads or writes a file",
-    "opens a file",
-    "loads a model",
+    EffectKind.SLEEPS
+    | EffectKind.NETWORK
+    | EffectKind.COMMUNICATES
+    | EffectKind.FILE_IO
+    | EffectKind.LOADS_MODEL
 )
 _JOINS = frozenset(
     f"{package}.{name}"
@@ -82,8 +82,7 @@ def _sort_of(call: ast.Call, guarded: frozenset[str], section: Section, site: Si
         return Sort.LEARN
     if site.kind_of(call.func).tag is Tag.MODULE:
         return Sort.FORWARD
-    reason = site.call_effect(call).reason
-    if not reason.endswith(_WAITS) or (qualified is None and owner is not None):
+    if not site.call_effect(call).kind & _WAITS or (qualified is None and owner is not None):
         return None
     return None if qualified in _SLEEPS and _keeps_pace(call, guarded, site) else Sort.WAIT
 

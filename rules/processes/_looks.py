@@ -7,6 +7,7 @@ import enum
 from collections.abc import Iterator
 
 from rlint.project import facts
+from rlint.project.effect import EffectKind
 from rlint.project.flow import MOST_VALUES
 from rlint.project.kind import Tag
 from rlint.project.site import Site
@@ -18,7 +19,6 @@ NEUTRAL = frozenset(
     f"builtins.{name}" for name in "any all bool int float getattr hasattr min max sum abs isinstance".split()
 )
 """Functions that look at nothing but what they are given."""
-_CLOCK = "reads the clock"
 
 
 class _Verdict(enum.IntEnum):
@@ -119,7 +119,7 @@ class Looks:
         if callee in NEUTRAL:
             return _Verdict.NOTHING
         effect = self.site.call_effect(call)
-        if effect.reason.endswith(_CLOCK):
+        if effect.kind & EffectKind.READS_CLOCK:
             return _Verdict.CLOCK
         name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         if name == "poll" and not asks_at_once(call):
@@ -141,7 +141,7 @@ class Looks:
             case ast.Attribute(attr=name) | ast.Name(id=name):
                 if self.strict:
                     return name == "get_nowait" or (name == "get" and asks_at_once(call))
-                if not FETCHES & words_of(name) or self.site.call_effect(call).reason == "uses the network":
+                if not FETCHES & words_of(name) or self.site.call_effect(call).kind & EffectKind.NETWORK:
                     return False
                 if name not in BLOCKING:
                     return True

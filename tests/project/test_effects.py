@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from project_builder import build, expression, site_of
-from rlint.project.effect import Level
+from rlint.project.effect import EffectKind
 
 PURE = [
     "def f(text):\n    return text.strip().lower()",
@@ -59,7 +59,7 @@ def test_a_function_is_pure_only_if_everything_in_it_is(program: str) -> None:
     """Changing what the function itself made is no effect; changing anything else is."""
     site = site_of(f"{program}\nf(data)\n")
     effect = site.effect_of(expression(site, "f(data)"))
-    assert (effect.level <= Level.PURE) is (program in PURE), effect
+    assert effect.pure is (program in PURE), effect
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_call_that_changes_an_own_list_does_something_inside_of_the_function()
 def test_reading_state_is_told_from_pure() -> None:
     """A method that looks at an attribute changes nothing, but may answer differently next time."""
     site = site_of("class A:\n    def size(self):\n        return self.n\na = A()\na.size()\n")
-    assert site.effect_of(expression(site, "a.size()")).level is Level.READS
+    assert site.effect_of(expression(site, "a.size()")).kind is EffectKind.READS
 
 
 def test_effects_are_followed_into_other_files_and_overriding_methods() -> None:
@@ -120,14 +120,14 @@ def test_effects_are_followed_into_other_files_and_overriding_methods() -> None:
         }
     )
     site = sites["use.py"]
-    assert site.effect_of(expression(site, 'scorer.score("a")')).level is Level.EFFECTS
+    assert site.effect_of(expression(site, 'scorer.score("a")')).acts
     assert site.effect_of(expression(site, 'quiet.score("a")')).quiet
 
 
 def test_the_reason_names_what_is_done() -> None:
     """A person can read why a call is not pure."""
     site = site_of("def g(x):\n    print(x)\ndef f(x):\n    g(x)\nf(1)\n")
-    assert "prints" in site.effect_of(expression(site, "f(1)")).reason
+    assert "prints" in site.effect_of(expression(site, "f(1)")).detail
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_the_reason_names_what_is_done() -> None:
 def test_reading_a_file_or_an_iterator_uses_it_up(use: str) -> None:
     """What is iterated over once gives nothing the second time."""
     site = site_of(f"lines = open('log')\npairs = zip(a, b)\n{use}\n")
-    assert site.effect_of(expression(site, use)).level is Level.EFFECTS
+    assert site.effect_of(expression(site, use)).acts
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_the_reason_names_what_a_helper_does(body: str, reason: str) -> None:
         f"COUNTS = {{}}\n\ndef helper(text):\n    {body}\n    return text\n\n"
         "def reward(text):\n    return helper(text)\n\nreward(data)\n"
     )
-    assert site.effect_of(expression(site, "reward(data)")).reason.endswith(reason)
+    assert site.effect_of(expression(site, "reward(data)")).detail.endswith(reason)
 
 
 def test_nobody_knows_what_a_replaced_method_does() -> None:

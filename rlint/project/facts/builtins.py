@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 
-from rlint.project.effect import PURE, READS, Effect, Level
+from rlint.project.effect import PURE, READS, Effect, EffectKind
 from rlint.project.facts.fact import (
     ANYTHING,
     BOOL,
@@ -34,8 +34,8 @@ _EXCEPTIONS = " ".join(
     for name, value in vars(builtins).items()
     if isinstance(value, type) and issubclass(value, BaseException)
 )
-_RUNS_TEXT = Effect(Level.UNKNOWN, "runs text as code")
-_SETS = Effect(Level.EFFECTS, "sets an attribute")
+_RUNS_TEXT = Effect(EffectKind.UNKNOWN, "runs text as code")
+_SETS = Effect(EffectKind.MUTATES, "sets an attribute")
 
 FACTS: Table = table(
     facts("builtins", PURE, BOOL, "callable isinstance issubclass"),
@@ -68,11 +68,11 @@ FACTS: Table = table(
     facts("builtins", _SETS, NOTHING, "setattr delattr"),
     facts("builtins", _RUNS_TEXT, ANYTHING, "eval exec __import__"),
     facts("builtins", PURE, NEW, "compile"),
-    facts("builtins", Effect(Level.EFFECTS, "advances the iterator"), ANYTHING, "next"),
-    facts("builtins", Effect(Level.EFFECTS, "reads a line from the terminal"), STR, "input"),
-    facts("builtins", Effect(Level.EFFECTS, "stops in the debugger"), NOTHING, "breakpoint"),
-    facts("builtins", Effect(Level.EFFECTS, "ends the program"), NOTHING, "exit quit"),
-    facts("builtins", Effect(Level.EFFECTS, "opens a file"), Kind(Tag.FILE, of="builtins.open"), "open"),
+    facts("builtins", Effect(EffectKind.CONSUMES, "advances the iterator"), ANYTHING, "next"),
+    facts("builtins", Effect(EffectKind.OTHER, "reads a line from the terminal"), STR, "input"),
+    facts("builtins", Effect(EffectKind.OTHER, "stops in the debugger"), NOTHING, "breakpoint"),
+    facts("builtins", Effect(EffectKind.OTHER, "ends the program"), NOTHING, "exit quit"),
+    facts("builtins", Effect(EffectKind.FILE_IO, "opens a file"), Kind(Tag.FILE, of="builtins.open"), "open"),
     makers("builtins", PURE, Tag.INSTANCE, _EXCEPTIONS),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlint.frozen import frozen
-from rlint.project.effect import Effect, Level
+from rlint.project.effect import Effect, EffectKind
 from rlint.project.kind import Kind, Tag
 
 
@@ -18,15 +18,16 @@ class Fact:
 Table = dict[str, Fact]
 """Facts by name: qualified names of callables, or bare names of methods."""
 
-DRAWS = Effect(Level.EFFECTS, "draws random numbers")
-SEEDS = Effect(Level.EFFECTS, "seeds the random stream")
-PRINTS = Effect(Level.EFFECTS, "prints")
-CLOCK = Effect(Level.EFFECTS, "reads the clock")
-SLEEPS = Effect(Level.EFFECTS, "sleeps")
-FILE_IO = Effect(Level.EFFECTS, "reads or writes a file")
-MAY_DRAW = Effect(Level.UNKNOWN, "may draw random numbers")
+DRAWS = Effect(EffectKind.DRAWS, "draws random numbers")
+DRAWS_INTO = Effect(EffectKind.DRAWS | EffectKind.MUTATES, "changes a value at random")
+SEEDS = Effect(EffectKind.OTHER, "seeds the random stream")
+PRINTS = Effect(EffectKind.PRINTS, "prints")
+CLOCK = Effect(EffectKind.READS_CLOCK, "reads the clock")
+SLEEPS = Effect(EffectKind.SLEEPS, "sleeps")
+FILE_IO = Effect(EffectKind.FILE_IO, "reads or writes a file")
+MAY_DRAW = Effect(EffectKind.UNKNOWN, "may draw random numbers")
 
-MAY_WRITE = Effect(Level.UNKNOWN, "may write to one of its arguments")
+MAY_WRITE = Effect(EffectKind.UNKNOWN, "may write to one of its arguments")
 
 ANYTHING = Kind()
 NEW = Kind(fresh=True)
@@ -68,11 +69,6 @@ def facts(prefix: str, effect: Effect, result: Kind, names: str) -> Table:
 def methods(effect: Effect, result: Kind, names: str) -> Table:
     """Give every method of the whitespace-separated `names` the same fact."""
     return facts("", effect, result, names)
-
-
-def effect(reason: str) -> Effect:
-    """Name an effect."""
-    return Effect(Level.EFFECTS, reason)
 
 
 def makers(prefix: str, effect: Effect, tag: Tag, names: str, *, item: Kind | None = None) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlint.project.effect import PURE, READS
+from rlint.project.effect import PURE, READS, Effect, EffectKind
 from rlint.project.facts.fact import (
     ANYTHING,
     ARRAY,
@@ -10,6 +10,7 @@ from rlint.project.facts.fact import (
     BYTES,
     DICT,
     DRAWS,
+    DRAWS_INTO,
     FILE_IO,
     INT,
     ITERATOR,
@@ -29,7 +30,6 @@ from rlint.project.facts.fact import (
     TUPLE,
     Fact,
     Table,
-    effect,
     methods,
     table,
     words,
@@ -63,10 +63,10 @@ _BYTES: Table = table(
     methods(PURE, STR, "decode hex"),
 )
 
-_LIST_CHANGES = effect("changes the list")
-_DICT_CHANGES = effect("changes the dict")
-_SET_CHANGES = effect("changes the set")
-_DEQUE_CHANGES = effect("changes the deque")
+_LIST_CHANGES = Effect(EffectKind.MUTATES, "changes the list")
+_DICT_CHANGES = Effect(EffectKind.MUTATES, "changes the dict")
+_SET_CHANGES = Effect(EffectKind.MUTATES, "changes the set")
+_DEQUE_CHANGES = Effect(EffectKind.MUTATES, "changes the deque")
 _LIST: Table = table(
     methods(_LIST_CHANGES, NOTHING, "append clear extend insert remove reverse sort"),
     methods(_LIST_CHANGES, ANYTHING, "pop"),
@@ -86,7 +86,11 @@ _DICT: Table = table(
 _STATE_DICT: Table = table(
     methods(READS, ANYTHING, "get items keys values"),
     methods(READS, Kind(Tag.STATE_DICT), "copy"),
-    methods(effect("changes the state dict"), ANYTHING, "clear move_to_end pop popitem setdefault update"),
+    methods(
+        Effect(EffectKind.MUTATES, "changes the state dict"),
+        ANYTHING,
+        "clear move_to_end pop popitem setdefault update",
+    ),
 )
 _SET: Table = table(
     methods(_SET_CHANGES, NOTHING, "add clear difference_update discard intersection_update remove"),
@@ -119,7 +123,11 @@ _NDARRAY: Table = table(
     methods(PURE, LIST, "tolist"),
     methods(PURE, BYTES, "tobytes tostring"),
     methods(PURE, ANYTHING, "item getfield"),
-    methods(effect("changes the array"), NOTHING, "fill itemset partition put resize setfield setflags sort"),
+    methods(
+        Effect(EffectKind.MUTATES, "changes the array"),
+        NOTHING,
+        "fill itemset partition put resize setfield setflags sort",
+    ),
     methods(FILE_IO, NOTHING, "dump tofile"),
 )
 _NUMPY_SCALAR: Table = table(
@@ -129,7 +137,7 @@ _NUMPY_SCALAR: Table = table(
     methods(PURE, BYTES, "tobytes"),
 )
 
-_TENSOR_CHANGES = effect("changes the tensor")
+_TENSOR_CHANGES = Effect(EffectKind.MUTATES, "changes the tensor")
 _TENSOR: Table = table(
     methods(
         PURE,
@@ -176,14 +184,18 @@ _TENSOR: Table = table(
     methods(PURE, ANYTHING, "storage untyped_storage"),
     methods(DRAWS, NEW_TENSOR, "bernoulli multinomial"),
     methods(
-        DRAWS,
+        DRAWS_INTO,
         TENSOR,
         "bernoulli_ cauchy_ exponential_ geometric_ log_normal_ normal_ random_ uniform_",
     ),
-    methods(effect("accumulates gradients"), NOTHING, "backward"),
-    methods(effect("keeps a gradient"), NOTHING, "retain_grad"),
-    methods(effect("registers a hook"), ANYTHING, "register_hook register_post_accumulate_grad_hook"),
-    methods(effect("marks the tensor for a stream"), NOTHING, "record_stream"),
+    methods(Effect(EffectKind.ACCUMULATES_GRADIENTS, "accumulates gradients"), NOTHING, "backward"),
+    methods(Effect(EffectKind.OTHER, "keeps a gradient"), NOTHING, "retain_grad"),
+    methods(
+        Effect(EffectKind.OTHER, "registers a hook"),
+        ANYTHING,
+        "register_hook register_post_accumulate_grad_hook",
+    ),
+    methods(Effect(EffectKind.OTHER, "marks the tensor for a stream"), NOTHING, "record_stream"),
 )
 
 _MODULES = Kind(Tag.ITERATOR, item=Kind(Tag.MODULE), fresh=True)
@@ -196,25 +208,46 @@ _MODULE: Table = table(
     methods(READS, Kind(Tag.MODULE), "get_submodule"),
     methods(READS, TENSOR, "get_buffer get_parameter"),
     methods(READS, STR, "extra_repr"),
-    methods(effect("loads weights"), ANYTHING, "load_state_dict"),
-    methods(effect("switches the mode"), Kind(Tag.MODULE), "eval train"),
-    methods(effect("moves the module"), Kind(Tag.MODULE), "cpu cuda to to_empty xpu"),
-    methods(effect("casts the module"), Kind(Tag.MODULE), "bfloat16 double float half type"),
-    methods(effect("clears gradients"), NOTHING, "zero_grad"),
-    methods(effect("changes what needs a gradient"), Kind(Tag.MODULE), "requires_grad_"),
-    methods(effect("moves the module to shared memory"), Kind(Tag.MODULE), "share_memory"),
-    methods(effect("runs a function on every submodule"), Kind(Tag.MODULE), "apply"),
-    methods(effect("changes the module"), ANYTHING, "add_module append compile extend insert"),
-    methods(effect("changes the module"), ANYTHING, "register_buffer register_module register_parameter"),
-    methods(effect("registers a hook"), ANYTHING, "register_forward_hook register_forward_pre_hook"),
-    methods(effect("registers a hook"), ANYTHING, "register_full_backward_hook register_backward_hook"),
+    methods(Effect(EffectKind.OTHER, "loads weights"), ANYTHING, "load_state_dict"),
+    methods(Effect(EffectKind.OTHER, "switches the mode"), Kind(Tag.MODULE), "eval train"),
+    methods(
+        Effect(EffectKind.MOVES_MODULE, "moves the module"), Kind(Tag.MODULE), "cpu cuda to to_empty xpu"
+    ),
+    methods(
+        Effect(EffectKind.OTHER, "casts the module"), Kind(Tag.MODULE), "bfloat16 double float half type"
+    ),
+    methods(Effect(EffectKind.OTHER, "clears gradients"), NOTHING, "zero_grad"),
+    methods(Effect(EffectKind.MUTATES, "changes what needs a gradient"), Kind(Tag.MODULE), "requires_grad_"),
+    methods(
+        Effect(EffectKind.MOVES_MODULE, "moves the module to shared memory"), Kind(Tag.MODULE), "share_memory"
+    ),
+    methods(Effect(EffectKind.OTHER, "runs a function on every submodule"), Kind(Tag.MODULE), "apply"),
+    methods(
+        Effect(EffectKind.MUTATES, "changes the module"), ANYTHING, "add_module append compile extend insert"
+    ),
+    methods(
+        Effect(EffectKind.MUTATES, "changes the module"),
+        ANYTHING,
+        "register_buffer register_module register_parameter",
+    ),
+    methods(
+        Effect(EffectKind.OTHER, "registers a hook"),
+        ANYTHING,
+        "register_forward_hook register_forward_pre_hook",
+    ),
+    methods(
+        Effect(EffectKind.OTHER, "registers a hook"),
+        ANYTHING,
+        "register_full_backward_hook register_backward_hook",
+    ),
     methods(FILE_IO, ANYTHING, "save_pretrained"),
-    methods(DRAWS, ANYTHING, "generate reset_parameters"),
+    methods(DRAWS, ANYTHING, "generate"),
+    methods(DRAWS_INTO, ANYTHING, "reset_parameters"),
 )
-_OPTIMIZER_CHANGES = effect("changes the optimizer")
+_OPTIMIZER_CHANGES = Effect(EffectKind.MUTATES, "changes the optimizer")
 _OPTIMIZER: Table = table(
-    methods(effect("updates weights"), ANYTHING, "step"),
-    methods(effect("clears gradients"), NOTHING, "zero_grad"),
+    methods(Effect(EffectKind.OTHER, "updates weights"), ANYTHING, "step"),
+    methods(Effect(EffectKind.OTHER, "clears gradients"), NOTHING, "zero_grad"),
     methods(_OPTIMIZER_CHANGES, NOTHING, "add_param_group load_state_dict"),
     methods(READS, DICT, "state_dict"),
 )

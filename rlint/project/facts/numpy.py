@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlint.project.effect import PURE, READS, Effect, Level
+from rlint.project.effect import PURE, READS, Effect, EffectKind
 from rlint.project.facts.fact import (
     ANYTHING,
     ARRAY,
@@ -10,6 +10,7 @@ from rlint.project.facts.fact import (
     BYTES,
     DICT,
     DRAWS,
+    DRAWS_INTO,
     FILE_IO,
     FLOAT,
     FUNCTION,
@@ -35,9 +36,9 @@ from rlint.project.kind import Kind, Tag
 _ARRAYS = Kind(Tag.TUPLE, item=ARRAY, fresh=True)
 _NEW_ARRAYS = Kind(Tag.TUPLE, item=NEW_ARRAY, fresh=True)
 _ARRAY_LIST = Kind(Tag.LIST, item=ARRAY, fresh=True)
-_CHANGES = Effect(Level.EFFECTS, "changes the array")
-_SETTINGS = Effect(Level.EFFECTS, "changes a setting of numpy")
-_CALLS_BACK = Effect(Level.UNKNOWN, "calls the function that it is given")
+_CHANGES = Effect(EffectKind.MUTATES, "changes the array")
+_SETTINGS = Effect(EffectKind.OTHER, "changes a setting of numpy")
+_CALLS_BACK = Effect(EffectKind.UNKNOWN, "calls the function that it is given")
 
 _ELEMENTWISE = """abs acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh
     bitwise_not cbrt ceil conj conjugate cos cosh deg2rad degrees exp exp2 expm1 fabs floor invert
@@ -166,7 +167,7 @@ _RANDOM: Table = table(
     ),
     facts("numpy.random", DRAWS, NEW_ARRAY, "dirichlet multinomial multivariate_normal permutation"),
     facts("numpy.random", DRAWS, BYTES, "bytes"),
-    facts("numpy.random", DRAWS, NOTHING, "shuffle"),
+    facts("numpy.random", DRAWS_INTO, NOTHING, "shuffle"),
     facts("numpy.random", SEEDS, NOTHING, "seed set_state"),
     facts("numpy.random", READS, NEW, "get_state"),
     makers("numpy.random", SEEDS, Tag.RANDOM_GENERATOR, "Generator RandomState default_rng"),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from rlint.project.effect import PURE, READS
+from rlint.project.effect import PURE, READS, Effect, EffectKind
 from rlint.project.facts.fact import (
     ANYTHING,
     BOOL,
     BYTES,
     DICT,
     DRAWS,
+    DRAWS_INTO,
     FILE_IO,
     INT,
     LIST,
@@ -21,13 +22,12 @@ from rlint.project.facts.fact import (
     TUPLE,
     Fact,
     Table,
-    effect,
     methods,
     table,
 )
 from rlint.project.kind import Kind, Tag
 
-_WAITS = effect("waits")
+_WAITS = Effect(EffectKind.WAITS, "waits")
 _MATCH = Kind(Tag.MATCH, optional=True)
 _PATH = Kind(Tag.PATH)
 _FRAME = Kind(Tag.DATAFRAME, fresh=True)
@@ -40,9 +40,10 @@ _RANDOM_GENERATOR: Table = table(
         gamma gammavariate gauss geometric getrandbits gumbel hypergeometric integers laplace logistic
         lognormal lognormvariate multinomial multivariate_normal normal normalvariate pareto permutation
         permuted poisson power rand randbytes randint randn random random_sample randrange rayleigh sample
-        shuffle spawn standard_cauchy standard_exponential standard_gamma standard_normal standard_t
+        spawn standard_cauchy standard_exponential standard_gamma standard_normal standard_t
         triangular uniform vonmises wald weibull zipf""",
     ),
+    methods(DRAWS_INTO, NEW, "shuffle"),
     methods(SEEDS, ANYTHING, "manual_seed seed set_state setstate"),
     methods(READS, ANYTHING, "get_state getstate initial_seed"),
 )
@@ -87,95 +88,106 @@ _PATH_METHODS: Table = table(
 )
 _LOGGER: Table = table(
     methods(
-        effect("writes to the log"), NOTHING, "critical debug error exception fatal info log warn warning"
+        Effect(EffectKind.LOGS, "writes to the log"),
+        NOTHING,
+        "critical debug error exception fatal info log warn warning",
     ),
-    methods(effect("changes the logger"), NOTHING, "addFilter addHandler removeHandler setLevel"),
+    methods(
+        Effect(EffectKind.MUTATES, "changes the logger"),
+        NOTHING,
+        "addFilter addHandler removeHandler setLevel",
+    ),
     methods(READS, BOOL, "hasHandlers isEnabledFor"),
     methods(READS, INT, "getEffectiveLevel"),
     methods(READS, Kind(Tag.LOGGER), "getChild"),
 )
 _WRITER: Table = methods(
-    effect("writes to the log"),
+    Effect(EffectKind.LOGS, "writes to the log"),
     NOTHING,
     """add_audio add_custom_scalars add_embedding add_figure add_graph add_histogram add_hparams add_image
     add_images add_mesh add_pr_curve add_scalar add_scalars add_text add_video close finish flush log""",
 )
 
 _QUEUE: Table = table(
-    methods(effect("changes the queue"), ANYTHING, "get get_nowait"),
-    methods(effect("changes the queue"), NOTHING, "put put_nowait"),
+    methods(Effect(EffectKind.MUTATES | EffectKind.WAITS, "changes the queue"), ANYTHING, "get get_nowait"),
+    methods(Effect(EffectKind.MUTATES | EffectKind.WAITS, "changes the queue"), NOTHING, "put put_nowait"),
     methods(READS, BOOL, "empty full"),
     methods(READS, INT, "qsize"),
     methods(_WAITS, NOTHING, "join join_thread"),
-    methods(effect("counts a task as done"), NOTHING, "task_done"),
-    methods(effect("closes the queue"), NOTHING, "cancel_join_thread close shutdown"),
+    methods(Effect(EffectKind.OTHER, "counts a task as done"), NOTHING, "task_done"),
+    methods(Effect(EffectKind.OTHER, "closes the queue"), NOTHING, "cancel_join_thread close shutdown"),
 )
 _EVENT: Table = table(
     methods(READS, BOOL, "is_set isSet"),
-    methods(effect("sets the event"), NOTHING, "set"),
-    methods(effect("clears the event"), NOTHING, "clear"),
+    methods(Effect(EffectKind.OTHER, "sets the event"), NOTHING, "set"),
+    methods(Effect(EffectKind.OTHER, "clears the event"), NOTHING, "clear"),
     methods(_WAITS, BOOL, "wait"),
 )
 _LOCK: Table = table(
-    methods(effect("takes the lock"), BOOL, "acquire"),
-    methods(effect("frees the lock"), NOTHING, "release"),
+    methods(Effect(EffectKind.WAITS, "takes the lock"), BOOL, "acquire"),
+    methods(Effect(EffectKind.OTHER, "frees the lock"), NOTHING, "release"),
     methods(READS, BOOL, "locked"),
 )
 _CONDITION: Table = table(
     _LOCK,
     methods(_WAITS, BOOL, "wait wait_for"),
-    methods(effect("wakes others"), NOTHING, "notify notify_all"),
+    methods(Effect(EffectKind.OTHER, "wakes others"), NOTHING, "notify notify_all"),
 )
 _BARRIER: Table = table(
-    methods(_WAITS, INT, "wait"), methods(effect("changes the barrier"), NOTHING, "abort reset")
+    methods(_WAITS, INT, "wait"),
+    methods(Effect(EffectKind.MUTATES, "changes the barrier"), NOTHING, "abort reset"),
 )
 _THREAD: Table = table(
     methods(READS, BOOL, "is_alive isDaemon"),
     methods(READS, STR, "getName"),
-    methods(effect("starts the thread"), NOTHING, "start"),
+    methods(Effect(EffectKind.OTHER, "starts the thread"), NOTHING, "start"),
     methods(_WAITS, NOTHING, "join"),
-    methods(effect("runs the target"), ANYTHING, "run"),
-    methods(effect("changes the thread"), NOTHING, "cancel setDaemon setName"),
+    methods(Effect(EffectKind.OTHER, "runs the target"), ANYTHING, "run"),
+    methods(Effect(EffectKind.MUTATES, "changes the thread"), NOTHING, "cancel setDaemon setName"),
 )
 _PROCESS: Table = table(
     methods(READS, BOOL, "is_alive"),
-    methods(effect("starts the process"), NOTHING, "start"),
+    methods(Effect(EffectKind.OTHER, "starts the process"), NOTHING, "start"),
     methods(_WAITS, NOTHING, "join"),
-    methods(effect("runs the target"), ANYTHING, "run"),
-    methods(effect("ends the process"), NOTHING, "close kill terminate"),
+    methods(Effect(EffectKind.OTHER, "runs the target"), ANYTHING, "run"),
+    methods(Effect(EffectKind.OTHER, "ends the process"), NOTHING, "close kill terminate"),
 )
-_RUNS_ELSEWHERE = effect("runs work elsewhere")
+_RUNS_ELSEWHERE = Effect(EffectKind.OTHER, "runs work elsewhere")
 _POOL: Table = table(
     methods(_RUNS_ELSEWHERE, LIST, "starmap"),
     methods(_RUNS_ELSEWHERE, ANYTHING, "apply imap imap_unordered map map_async"),
     methods(_RUNS_ELSEWHERE, Kind(Tag.FUTURE), "apply_async starmap_async submit"),
-    methods(effect("closes the pool"), NOTHING, "close shutdown terminate"),
+    methods(Effect(EffectKind.OTHER, "closes the pool"), NOTHING, "close shutdown terminate"),
     methods(_WAITS, NOTHING, "join"),
 )
 _FUTURE: Table = table(
     methods(_WAITS, ANYTHING, "exception get result wait"),
     methods(READS, BOOL, "cancelled done ready running successful"),
-    methods(effect("changes the future"), ANYTHING, "add_done_callback cancel set_exception set_result"),
+    methods(
+        Effect(EffectKind.MUTATES, "changes the future"),
+        ANYTHING,
+        "add_done_callback cancel set_exception set_result",
+    ),
 )
 _SHARED_VALUE: Table = table(
     methods(READS, Kind(Tag.LOCK), "get_lock"),
     methods(READS, ANYTHING, "get_obj"),
-    methods(effect("takes the lock"), BOOL, "acquire"),
-    methods(effect("frees the lock"), NOTHING, "release"),
+    methods(Effect(EffectKind.WAITS, "takes the lock"), BOOL, "acquire"),
+    methods(Effect(EffectKind.OTHER, "frees the lock"), NOTHING, "release"),
 )
 _CONNECTION: Table = table(
-    methods(effect("sends a message"), NOTHING, "send send_bytes"),
-    methods(effect("receives a message"), ANYTHING, "recv recv_bytes recv_bytes_into"),
+    methods(Effect(EffectKind.OTHER, "sends a message"), NOTHING, "send send_bytes"),
+    methods(Effect(EffectKind.WAITS, "receives a message"), ANYTHING, "recv recv_bytes recv_bytes_into"),
     methods(READS, BOOL, "poll"),
     methods(READS, INT, "fileno"),
-    methods(effect("closes the connection"), NOTHING, "close"),
+    methods(Effect(EffectKind.OTHER, "closes the connection"), NOTHING, "close"),
 )
 
-_STEPS = effect("steps the environment")
+_STEPS = Effect(EffectKind.OTHER, "steps the environment")
 _ENVIRONMENT: Table = table(
     methods(_STEPS, ANYTHING, "recv reset send step step_async step_wait"),
-    methods(effect("draws a frame"), ANYTHING, "get_images render"),
-    methods(effect("closes the environment"), NOTHING, "close"),
+    methods(Effect(EffectKind.RENDERS, "draws a frame"), ANYTHING, "get_images render"),
+    methods(Effect(EffectKind.OTHER, "closes the environment"), NOTHING, "close"),
     methods(SEEDS, ANYTHING, "seed"),
 )
 _SPACE: Table = table(
@@ -183,7 +195,7 @@ _SPACE: Table = table(
     methods(SEEDS, ANYTHING, "seed"),
     methods(READS, BOOL, "contains is_bounded"),
 )
-_BUFFER_CHANGES = effect("changes the replay buffer")
+_BUFFER_CHANGES = Effect(EffectKind.MUTATES, "changes the replay buffer")
 _REPLAY_BUFFER: Table = table(
     methods(_BUFFER_CHANGES, ANYTHING, "add append clear empty extend insert push put remember reset store"),
     methods(_BUFFER_CHANGES, ANYTHING, "compute_returns_and_advantage stop_current_episode update"),
@@ -198,7 +210,7 @@ _TOKENIZER: Table = table(
     methods(PURE, NEW, "__call__ apply_chat_template batch_encode_plus encode encode_plus pad"),
     methods(PURE, ANYTHING, "convert_ids_to_tokens convert_tokens_to_ids convert_tokens_to_string"),
     methods(READS, DICT, "get_added_vocab get_vocab"),
-    methods(effect("changes the tokenizer"), INT, "add_special_tokens add_tokens"),
+    methods(Effect(EffectKind.MUTATES, "changes the tokenizer"), INT, "add_special_tokens add_tokens"),
     methods(FILE_IO, ANYTHING, "push_to_hub save_pretrained save_vocabulary"),
 )
 _DATAFRAME: Table = table(
@@ -209,7 +221,7 @@ _DATAFRAME: Table = table(
     methods(READS, NEW, "to_dict to_numpy to_records to_string"),
     methods(DRAWS, _FRAME, "sample"),
     methods(FILE_IO, ANYTHING, "to_csv to_hdf to_json to_parquet to_pickle"),
-    methods(effect("changes the frame"), ANYTHING, "insert pop update"),
+    methods(Effect(EffectKind.MUTATES, "changes the frame"), ANYTHING, "insert pop update"),
 )
 METHODS: dict[Tag, Table] = {
     Tag.RANDOM_GENERATOR: _RANDOM_GENERATOR,

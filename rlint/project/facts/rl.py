@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlint.project.effect import PURE, READS, Effect, Level
+from rlint.project.effect import PURE, READS, Effect, EffectKind
 from rlint.project.facts.fact import (
     ANYTHING,
     BOOL,
@@ -32,18 +32,18 @@ from rlint.project.facts.fact import (
 )
 from rlint.project.kind import Kind, Tag
 
-_STARTS = Effect(Level.EFFECTS, "starts an environment")
-_REGISTERS = Effect(Level.EFFECTS, "registers an environment")
-_LOGS = Effect(Level.EFFECTS, "writes to the log")
-_LOADS = Effect(Level.EFFECTS, "loads a model")
-_NETWORK = Effect(Level.EFFECTS, "uses the network")
-_TALKS = Effect(Level.EFFECTS, "talks to other processes")
-_WINDOW = Effect(Level.EFFECTS, "draws on the screen")
+_STARTS = Effect(EffectKind.OTHER, "starts an environment")
+_REGISTERS = Effect(EffectKind.OTHER, "registers an environment")
+_LOGS = Effect(EffectKind.LOGS, "writes to the log")
+_LOADS = Effect(EffectKind.LOADS_MODEL, "loads a model")
+_NETWORK = Effect(EffectKind.NETWORK, "uses the network")
+_TALKS = Effect(EffectKind.COMMUNICATES, "talks to other processes")
+_WINDOW = Effect(EffectKind.OTHER, "draws on the screen")
 _FIGURE = Kind(Tag.INSTANCE, of="matplotlib.figure.Figure")
 _AXES = Kind(Tag.INSTANCE, of="matplotlib.axes.Axes")
 _FIGURE_AND_AXES = Kind(Tag.TUPLE, parts=(_FIGURE, ANYTHING), fresh=True)  # one pair of axes, or an array
-_RUNS_TEXT = Effect(Level.UNKNOWN, "runs text as code")
-_WEIGHTS = Effect(Level.EFFECTS, "changes weights")
+_RUNS_TEXT = Effect(EffectKind.UNKNOWN, "runs text as code")
+_WEIGHTS = Effect(EffectKind.MUTATES, "changes weights")
 
 _ENVIRONMENTS: Table = table(
     makers("gymnasium", _STARTS, Tag.ENVIRONMENT, "make make_vec vector.make"),
@@ -146,7 +146,9 @@ _LANGUAGE: Table = table(
     facts("transformers", FILE_IO, NEW, "AutoConfig.from_pretrained GenerationConfig.from_pretrained"),
     facts("transformers", PURE, NEW, "BitsAndBytesConfig GenerationConfig TrainingArguments"),
     facts("transformers", SEEDS, NOTHING, "set_seed"),
-    makers("transformers", Effect(Level.EFFECTS, "changes the optimizer"), Tag.SCHEDULER, "get_scheduler"),
+    makers(
+        "transformers", Effect(EffectKind.MUTATES, "changes the optimizer"), Tag.SCHEDULER, "get_scheduler"
+    ),
     makers("peft", _LOADS, Tag.MODULE, "PeftModel.from_pretrained get_peft_model"),
     facts("peft", PURE, NEW, "LoraConfig"),
     makers("trl", _LOADS, Tag.MODULE, "AutoModelForCausalLMWithValueHead.from_pretrained"),
@@ -211,11 +213,11 @@ _AROUND: Table = table(
     facts("ray", READS, BOOL, "is_initialized"),
     facts("requests", _NETWORK, NEW, "delete get post put request"),
     facts("cloudpickle", READS, BYTES, "dumps"),
-    facts("cloudpickle", Effect(Level.UNKNOWN, "runs what the pickle says"), NEW, "loads"),
+    facts("cloudpickle", Effect(EffectKind.UNKNOWN, "runs what the pickle says"), NEW, "loads"),
     facts("h5py", FILE_IO, NEW, "File"),
     facts("joblib", FILE_IO, ANYTHING, "dump load"),
     facts("psutil", READS, NEW, "Process cpu_count disk_usage virtual_memory"),
-    facts("psutil", Effect(Level.EFFECTS, "reads the clock"), ANYTHING, "cpu_percent"),
+    facts("psutil", Effect(EffectKind.READS_CLOCK, "reads the clock"), ANYTHING, "cpu_percent"),
     facts("torchvision.transforms.functional", PURE, ANYTHING, "center_crop normalize resize to_tensor"),
     facts("torchvision.utils", PURE, NEW_TENSOR, "make_grid"),
     facts("torchvision.utils", FILE_IO, NOTHING, "save_image"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlint.project.effect import PURE, READS, Effect, Level
+from rlint.project.effect import PURE, READS, Effect, EffectKind
 from rlint.project.facts.fact import (
     ANYTHING,
     BOOL,
@@ -10,6 +10,7 @@ from rlint.project.facts.fact import (
     CLOCK,
     DICT,
     DRAWS,
+    DRAWS_INTO,
     FILE_IO,
     FLOAT,
     FUNCTION,
@@ -38,15 +39,15 @@ _MATCH = Kind(Tag.MATCH, optional=True)
 _TEXT_OR_NONE = Kind(Tag.STR, optional=True)
 _PATH = Kind(Tag.PATH)
 _MANAGER = Kind(Tag.PYTHON_MODULE, of="multiprocessing.managers.SyncManager")  # its methods make proxies
-_LOGS = Effect(Level.EFFECTS, "writes to the log")
-_WARNS = Effect(Level.EFFECTS, "warns")
-_PROCESSES = Effect(Level.EFFECTS, "starts processes")
-_NETWORK = Effect(Level.EFFECTS, "uses the network")
-_CHANGES = Effect(Level.EFFECTS, "changes its argument")
-_SETTINGS = Effect(Level.EFFECTS, "changes a setting of the process")
-_UNPICKLES = Effect(Level.UNKNOWN, "runs what the pickle says")
-_WAITS = Effect(Level.EFFECTS, "waits")
-_IMPORTS = Effect(Level.EFFECTS, "imports a module")
+_LOGS = Effect(EffectKind.LOGS, "writes to the log")
+_WARNS = Effect(EffectKind.WARNS, "warns")
+_PROCESSES = Effect(EffectKind.OTHER, "starts processes")
+_NETWORK = Effect(EffectKind.NETWORK, "uses the network")
+_CHANGES = Effect(EffectKind.MUTATES, "changes its argument")
+_SETTINGS = Effect(EffectKind.OTHER, "changes a setting of the process")
+_UNPICKLES = Effect(EffectKind.UNKNOWN, "runs what the pickle says")
+_WAITS = Effect(EffectKind.WAITS, "waits")
+_IMPORTS = Effect(EffectKind.OTHER, "imports a module")
 
 _NUMBERS: Table = table(
     facts("math", PURE, INT, "ceil comb factorial floor gcd isqrt lcm perm trunc"),
@@ -104,7 +105,7 @@ _TEXT: Table = table(
     facts("re", PURE, Kind(Tag.ITERATOR, item=Kind(Tag.MATCH), fresh=True), "finditer"),
     facts("re", PURE, STR, "escape sub"),
     facts("re", PURE, TUPLE, "subn"),
-    facts("re", Effect(Level.EFFECTS, "empties the cache of patterns"), NOTHING, "purge"),
+    facts("re", Effect(EffectKind.OTHER, "empties the cache of patterns"), NOTHING, "purge"),
     facts("regex", PURE, Kind(Tag.PATTERN, of="regex.compile"), "compile"),
     facts("regex", PURE, _MATCH, "fullmatch match search"),
     facts("regex", PURE, LIST, "findall split"),
@@ -178,7 +179,9 @@ _CONTAINERS: Table = table(
     facts("itertools", PURE, TUPLE, "tee"),
     facts("functools", PURE, FUNCTION, "cache cmp_to_key lru_cache partial singledispatch wraps"),
     facts("functools", PURE, ANYTHING, "cached_property partialmethod total_ordering"),
-    facts("functools", Effect(Level.EFFECTS, "sets attributes of a function"), FUNCTION, "update_wrapper"),
+    facts(
+        "functools", Effect(EffectKind.MUTATES, "sets attributes of a function"), FUNCTION, "update_wrapper"
+    ),
     # What it does is what the given function does.
     facts("functools", READS, ANYTHING, "reduce"),
     facts("heapq", _CHANGES, NOTHING, "heapify heappush"),
@@ -205,7 +208,7 @@ _CHANCE: Table = table(
     facts("random", DRAWS, ANYTHING, "choice"),
     facts("random", DRAWS, LIST, "choices sample"),
     facts("random", DRAWS, BYTES, "randbytes"),
-    facts("random", DRAWS, NOTHING, "shuffle"),
+    facts("random", DRAWS_INTO, NOTHING, "shuffle"),
     facts("random", SEEDS, NOTHING, "seed setstate"),
     facts("random", READS, TUPLE, "getstate"),
     makers("random", SEEDS, Tag.RANDOM_GENERATOR, "Random SystemRandom"),
@@ -242,8 +245,8 @@ _SYSTEM: Table = table(
     facts("os", FILE_IO, ANYTHING, "close fsync link open read remove rename replace symlink unlink write"),
     facts("os", FILE_IO, NOTHING, "chmod makedirs mkdir removedirs rmdir truncate utime"),
     facts("os", _PROCESSES, ANYTHING, "fork popen system"),
-    facts("os", Effect(Level.EFFECTS, "signals a process"), NOTHING, "kill"),
-    facts("os", Effect(Level.EFFECTS, "ends the program"), NOTHING, "_exit abort"),
+    facts("os", Effect(EffectKind.OTHER, "signals a process"), NOTHING, "kill"),
+    facts("os", Effect(EffectKind.OTHER, "ends the program"), NOTHING, "_exit abort"),
     facts("os", DRAWS, BYTES, "urandom"),
     facts("os.path", PURE, STR, "basename commonpath commonprefix dirname join normcase normpath"),
     facts("os.path", READS, STR, "abspath expanduser expandvars realpath relpath"),
@@ -281,10 +284,10 @@ _SYSTEM: Table = table(
     facts("sys", READS, INT, "getrecursionlimit getrefcount getsizeof"),
     facts("sys", READS, ANYTHING, "_getframe exc_info gettrace"),
     facts("sys", PURE, STR, "intern"),
-    facts("sys", Effect(Level.EFFECTS, "ends the program"), NOTHING, "exit"),
+    facts("sys", Effect(EffectKind.OTHER, "ends the program"), NOTHING, "exit"),
     facts("sys", _SETTINGS, NOTHING, "path.append path.insert setrecursionlimit settrace"),
     facts("sys", PRINTS, ANYTHING, "stderr.write stderr.flush stdout.write stdout.flush"),
-    facts("gc", Effect(Level.EFFECTS, "collects garbage"), INT, "collect"),
+    facts("gc", Effect(EffectKind.OTHER, "collects garbage"), INT, "collect"),
     facts("gc", _SETTINGS, NOTHING, "disable enable freeze set_threshold unfreeze"),
     facts("gc", READS, ANYTHING, "get_count get_objects get_stats isenabled"),
     facts("atexit", _SETTINGS, ANYTHING, "register unregister"),
@@ -352,8 +355,10 @@ _CONCURRENCY: Table = table(
     facts("concurrent.futures", _WAITS, ITERATOR, "as_completed"),
     # Awaited, not called: none of these may be taken for its namesake among the threads.
     makers("asyncio", PURE, Tag.INSTANCE, "Condition Event Lock Queue Semaphore"),
-    facts("asyncio", Effect(Level.EFFECTS, "schedules a coroutine"), ANYTHING, "create_task ensure_future"),
-    facts("asyncio", Effect(Level.EFFECTS, "runs a coroutine"), ANYTHING, "gather run wait wait_for"),
+    facts(
+        "asyncio", Effect(EffectKind.OTHER, "schedules a coroutine"), ANYTHING, "create_task ensure_future"
+    ),
+    facts("asyncio", Effect(EffectKind.OTHER, "runs a coroutine"), ANYTHING, "gather run wait wait_for"),
     facts("asyncio", SLEEPS, ANYTHING, "sleep"),
     facts("asyncio", READS, ANYTHING, "get_event_loop get_running_loop"),
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from rlint.project.effect import PURE, READS, Effect, Level
+from rlint.project.effect import PURE, READS, Effect, EffectKind
 from rlint.project.facts.fact import (
     ANYTHING,
     BOOL,
     DRAWS,
+    DRAWS_INTO,
     FILE_IO,
     FLOAT,
     FUNCTION,
@@ -37,18 +38,18 @@ _TENSOR_LIST = Kind(Tag.LIST, item=TENSOR, fresh=True)
 _CONTEXT = Kind(Tag.INSTANCE, fresh=True)
 _ON_CUDA = Kind(Tag.TENSOR, device=Device.CUDA)
 _GENERATOR = Kind(Tag.RANDOM_GENERATOR, of="torch.Generator")
-_CHANGES = Effect(Level.EFFECTS, "changes the tensor")
-_FILLS = Effect(Level.EFFECTS, "fills the tensor")
-_SETTINGS = Effect(Level.EFFECTS, "changes a setting of torch")
-_GRADIENTS = Effect(Level.EFFECTS, "changes gradients")
-_ACCUMULATES = Effect(Level.EFFECTS, "accumulates gradients")
-_STATISTICS = Effect(Level.EFFECTS, "updates running statistics")
-_DEVICE_WAIT = Effect(Level.EFFECTS, "waits for the device")
-_DEVICE_STATE = Effect(Level.EFFECTS, "changes the state of the device")
-_TALKS = Effect(Level.EFFECTS, "talks to other processes")
-_OPTIMIZER_CHANGES = Effect(Level.EFFECTS, "changes the optimizer")
-_STARTS_PROCESSES = Effect(Level.EFFECTS, "starts processes")
-_CALLS_BACK = Effect(Level.UNKNOWN, "calls the function that it is given")
+_CHANGES = Effect(EffectKind.MUTATES, "changes the tensor")
+_FILLS = Effect(EffectKind.MUTATES, "fills the tensor")
+_SETTINGS = Effect(EffectKind.OTHER, "changes a setting of torch")
+_GRADIENTS = Effect(EffectKind.MUTATES, "changes gradients")
+_ACCUMULATES = Effect(EffectKind.ACCUMULATES_GRADIENTS, "accumulates gradients")
+_STATISTICS = Effect(EffectKind.OTHER, "updates running statistics")
+_DEVICE_WAIT = Effect(EffectKind.WAITS, "waits for the device")
+_DEVICE_STATE = Effect(EffectKind.OTHER, "changes the state of the device")
+_TALKS = Effect(EffectKind.COMMUNICATES, "talks to other processes")
+_OPTIMIZER_CHANGES = Effect(EffectKind.MUTATES, "changes the optimizer")
+_STARTS_PROCESSES = Effect(EffectKind.OTHER, "starts processes")
+_CALLS_BACK = Effect(EffectKind.UNKNOWN, "calls the function that it is given")
 
 _ELEMENTWISE = """abs acos acosh angle arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh
     bitwise_not ceil cos cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 fix floor frac i0
@@ -142,7 +143,9 @@ _TENSORS: Table = table(
     facts("torch", PURE, Kind(Tag.DEVICE), "device"),
     facts("torch", READS, Kind(Tag.DEVICE), "get_default_device"),
     facts("torch", _CHANGES, TENSOR, " ".join(f"{name}_" for name in words(_HAVE_INPLACE))),
-    facts("torch", DRAWS, TENSOR, "alpha_dropout_ dropout_ feature_alpha_dropout_ feature_dropout_ rrelu_"),
+    facts(
+        "torch", DRAWS_INTO, TENSOR, "alpha_dropout_ dropout_ feature_alpha_dropout_ feature_dropout_ rrelu_"
+    ),
     facts("torch", _CHANGES, NOTHING, " ".join(f"{name}_" for name in _FOREACH)),
     facts("torch", PURE, _TENSOR_LIST, " ".join(_FOREACH)),
     facts("torch", PURE, _TENSOR_LIST, "_foreach_norm"),
@@ -191,7 +194,7 @@ _FUNCTIONAL: Table = table(
     facts("torch.nn.functional", MAY_DRAW, TUPLE, "multi_head_attention_forward"),
     facts("torch.nn.functional", _STATISTICS, NEW_TENSOR, "batch_norm instance_norm"),
     facts("torch.nn.functional", _CHANGES, TENSOR, "celu_ elu_ hardtanh_ leaky_relu_ relu_ selu_ threshold_"),
-    facts("torch.nn.functional", DRAWS, TENSOR, "rrelu_"),
+    facts("torch.nn.functional", DRAWS_INTO, TENSOR, "rrelu_"),
 )
 
 _LAYERS: Table = table(
@@ -225,8 +228,10 @@ _LAYERS: Table = table(
     ),
     makers("torch.nn", _TALKS, Tag.MODULE, "parallel.DistributedDataParallel"),
     makers("torch.nn", READS, Tag.MODULE, "DataParallel"),
-    facts("torch.nn.init", DRAWS, TENSOR, "kaiming_normal_ kaiming_uniform_ normal_ orthogonal_ sparse_"),
-    facts("torch.nn.init", DRAWS, TENSOR, "trunc_normal_ uniform_ xavier_normal_ xavier_uniform_"),
+    facts(
+        "torch.nn.init", DRAWS_INTO, TENSOR, "kaiming_normal_ kaiming_uniform_ normal_ orthogonal_ sparse_"
+    ),
+    facts("torch.nn.init", DRAWS_INTO, TENSOR, "trunc_normal_ uniform_ xavier_normal_ xavier_uniform_"),
     facts("torch.nn.init", _FILLS, TENSOR, "constant_ dirac_ eye_ ones_ zeros_"),
     facts("torch.nn.init", PURE, FLOAT, "calculate_gain"),
     facts("torch.nn.utils", _GRADIENTS, TENSOR, "clip_grad_norm_ clip_grad_norm"),
@@ -238,9 +243,12 @@ _LAYERS: Table = table(
     facts("torch.nn.utils", PURE, Kind(Tag.LIST, item=TENSOR, fresh=True), "rnn.unpad_sequence"),
     facts("torch.nn.utils", _FILLS, NOTHING, "vector_to_parameters"),
     facts(
-        "torch.nn.utils", Effect(Level.EFFECTS, "changes the module"), ANYTHING, "spectral_norm weight_norm"
+        "torch.nn.utils",
+        Effect(EffectKind.MUTATES, "changes the module"),
+        ANYTHING,
+        "spectral_norm weight_norm",
     ),
-    facts("torch.nn.utils", Effect(Level.EFFECTS, "changes the module"), ANYTHING, "remove_weight_norm"),
+    facts("torch.nn.utils", Effect(EffectKind.MUTATES, "changes the module"), ANYTHING, "remove_weight_norm"),
 )
 
 _LEARNING: Table = table(
