@@ -35,6 +35,7 @@ from rlint.project.kind import Kind, Tag
 _STARTS = Effect(EffectKind.OTHER, "starts an environment")
 _REGISTERS = Effect(EffectKind.OTHER, "registers an environment")
 _LOGS = Effect(EffectKind.LOGS, "writes to the log")
+_HOOKS = Effect(EffectKind.OTHER, "registers a hook")
 _LOADS = Effect(EffectKind.LOADS_MODEL, "loads a model")
 _NETWORK = Effect(EffectKind.NETWORK, "uses the network")
 _TALKS = Effect(EffectKind.COMMUNICATES, "talks to other processes")
@@ -182,12 +183,20 @@ _LANGUAGE: Table = table(
 )
 
 _AROUND: Table = table(
-    facts("wandb", _LOGS, ANYTHING, "define_metric finish log login save watch"),
+    facts("wandb", _LOGS, ANYTHING, "define_metric finish log login save"),
+    facts("wandb", _HOOKS, ANYTHING, "unwatch watch"),
     facts("wandb", _LOGS, Kind(Tag.WRITER, of="wandb.init"), "init"),
     facts("wandb", READS, NEW, "Histogram Image Table Video"),
     facts("swanlab", _LOGS, ANYTHING, "init log"),
     facts("mlflow", _LOGS, ANYTHING, "log_artifact log_metric log_metrics log_params start_run"),
     facts("tqdm", PRINTS, ITERATOR, "tqdm trange"),
+    facts("tqdm", PRINTS, NOTHING, "tqdm.write asyncio.tqdm.write auto.tqdm.write autonotebook.tqdm.write"),
+    facts("tqdm", PRINTS, NOTHING, "notebook.tqdm.write std.tqdm.write"),
+    facts("rich", PRINTS, NOTHING, "print print_json"),
+    facts("click", PRINTS, NOTHING, "echo secho"),
+    facts("loguru.logger", _LOGS, NOTHING, "critical debug error exception info log success trace warning"),
+    facts("loguru.logger", READS, Kind(Tag.LOGGER), "bind opt"),
+    facts("absl.logging", _LOGS, NOTHING, "debug error exception info log vlog warning"),
     facts("einops", PURE, ANYTHING, "rearrange reduce repeat"),
     makers("pandas", READS, Tag.DATAFRAME, "DataFrame concat merge"),
     facts("pandas", FILE_IO, Kind(Tag.DATAFRAME, fresh=True), "read_csv read_json read_parquet read_pickle"),
