@@ -9,7 +9,7 @@ import pickle
 
 import pytest
 
-from rlint.enums import Enum, IntEnum
+from rlint.enums import Enum, IntEnum, IntFlag
 from rlint.findings import Heat
 
 
@@ -43,6 +43,24 @@ class TheirLevel(enum.IntEnum):
 
     LOW = 0
     HIGH = 1
+
+
+class Flags(IntFlag):
+    """An enumeration of bits."""
+
+    READS = 1
+    WRITES = 2
+    RUNS = 4
+    BOTH = READS | WRITES
+
+
+class TheirFlags(enum.IntFlag):
+    """The same by the standard library."""
+
+    READS = 1
+    WRITES = 2
+    RUNS = 4
+    BOTH = READS | WRITES
 
 
 def test_members_are_found_by_name_and_by_value() -> None:
@@ -83,3 +101,29 @@ def test_numbers_have_an_order() -> None:
     assert max(Level) is Level.HIGH
     assert json.dumps({"level": Level.HIGH}) == '{"level": 1}'
     assert hash(Level.HIGH) == hash(1)
+
+
+@pytest.mark.parametrize("value", range(8))
+def test_flags_make_sets_of_which_there_is_one_of_each(value: int) -> None:
+    """As those of the standard library, empty and composed ones included."""
+    ours, theirs = Flags(value), TheirFlags(value)
+    assert ours == theirs == value
+    assert bool(ours & Flags.BOTH) == bool(theirs & TheirFlags.BOTH)
+    assert ours | Flags.RUNS is Flags(value | 4)
+    assert copy.deepcopy(ours) is pickle.loads(pickle.dumps(ours)) is ours  # noqa: S301 - our own
+    assert isinstance(ours, Flags)
+    assert str(ours) == str(value)
+
+
+def test_sets_of_flags_are_shown_by_name() -> None:
+    """So that a failed test can be read."""
+    assert repr(Flags.BOTH) == "<Flags.BOTH: 3>"
+    assert repr(Flags.READS | Flags.RUNS) == "<Flags.READS|RUNS: 5>"
+    assert repr(Flags(0)) == "<Flags: 0>"
+
+
+@pytest.mark.parametrize("value", [-1, 8, 9, "1", None, 1.5])
+def test_what_is_no_set_of_the_flags_is_refused(value: object) -> None:
+    """Kept data may hold anything."""
+    with pytest.raises(ValueError, match="is not a valid Flags"):
+        Flags(value)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
+from fixture_folders import ROOT
 from project_builder import build, expression, site_of
 from rlint.project.effect import EffectKind
 
@@ -178,3 +181,76 @@ def test_nobody_knows_what_a_replaced_method_does() -> None:
     )
     assert not site.effect_of(expression(site, 'make("cpu")')).quiet
     assert site.effect_of(expression(site, "torch.zeros(3).cpu()")).quiet
+
+
+@pytest.mark.parametrize(
+    ("body", "kinds"),
+    [
+        ("print(x)", EffectKind.PRINTS),
+        ("print(x)\n    time.sleep(1)", EffectKind.PRINTS | EffectKind.SLEEPS),
+        ("print(x)\n    x.append(1)", EffectKind.PRINTS | EffectKind.MUTATES),
+        ("print(x)\n    x[0] = 1", EffectKind.PRINTS | EffectKind.MUTATES),
+        ("x.n = 1\n    time.sleep(1)", EffectKind.MUTATES | EffectKind.SLEEPS),
+        ("note(x)\n    random.random()", EffectKind.LOGS | EffectKind.DRAWS),
+        ("note(x)\n    random.shuffle(x)", EffectKind.LOGS | EffectKind.DRAWS | EffectKind.MUTATES),
+        ("rows = [1, 2]\n    rows.sort()\n    print(rows)", EffectKind.PRINTS),
+        ("noise = torch.empty(3)\n    noise.normal_()\n    return noise", EffectKind.DRAWS),
+    ],
+)
+def test_a_function_does_all_that_it_runs(body: str, kinds: EffectKind) -> None:
+    """Not only the first of it: what prints before it changes an argument changes the argument."""
+    site = site_of(
+        "import logging, random, time, torch\n"
+        f"def note(x):\n    logging.info(x)\ndef f(x):\n    {body}\nf([1])\n"
+    )
+    effect = site.effect_of(expression(site, "f([1])"))
+    assert effect.kind & ~EffectKind.READS == kinds | EffectKind.INDIRECT, effect
+
+
+@pytest.mark.parametrize("draw", ["rng.shuffle(x)", "x.normal_()", "torch.nn.init.normal_(x)"])
+def test_what_is_filled_at_random_is_changed(draw: str) -> None:
+    """Drawing numbers changes no value; drawing them into one does."""
+    site = site_of(
+        f"import numpy as np\nimport torch\nrng = np.random.default_rng()\nx = torch.zeros(3)\n{draw}\n"
+    )
+    assert site.effect_of(expression(site, draw)).kind & EffectKind.MUTATES
+
+
+def _texts_that_decide(tree: ast.AST) -> list[int]:
+    """The lines that read the text of an effect other than to put it into another text."""
+    making = {
+        part
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.JoinedStr, ast.Call))
+        and (isinstance(node, ast.JoinedStr) or getattr(node.func, "id", "") == "Effect")
+        for part in ast.walk(node)
+    }
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr == "detail" and node not in making
+    ]
+
+
+@pytest.mark.parametrize("folder", ["rlint/project", "rules"])
+def test_nothing_is_decided_by_the_text_of_an_effect(folder: str) -> None:
+    """It is for people. A table that words it otherwise must not change a finding."""
+    found = {
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in (ROOT / folder).rglob("*.py")
+        if path != ROOT / "rlint/project/effect.py"
+        for line in _texts_that_decide(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert not found
+
+
+def test_decisions_by_text_are_found() -> None:
+    """The test above sees comparisons, prefixes and memberships."""
+    for code in (
+        "effect.detail == 'prints'",
+        "effect.detail.startswith(_TELLS)",
+        "'file' in site.call_effect(call).detail",
+        "match effect:\n    case Effect(detail=text) if text == effect.detail: pass",
+    ):
+        assert _texts_that_decide(ast.parse(code)), code
+    assert not _texts_that_decide(ast.parse("Effect(kind, f'`{name}` {self.detail}')"))
