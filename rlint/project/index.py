@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 from rlint.project import batches, facts
 from rlint.project.definitions import DEPTH, Definitions, LibraryMethod, Symbol
-from rlint.project.effect import PURE, Effect
+from rlint.project.effect import PURE, Effect, EffectKind
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.kind_algebra import indexed, is_immutable, refines
 from rlint.project.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
@@ -17,7 +17,7 @@ _STEP = regex(r"\(\)|\[[:?]?\]|@\w+|\.\w+")
 _NO_ATTRIBUTE = regex(r"\(\)|\[[:?]?\]|@\w+")
 
 
-_REPLACED = Effect(Level.UNKNOWN, "is replaced while the program runs")
+_REPLACED = Effect(EffectKind.UNKNOWN, "is replaced while the program runs")
 _CALLED_BY = {Tag.MODULE: "forward", Tag.INSTANCE: "__call__"}
 """The methods that run where instances are called."""
 
