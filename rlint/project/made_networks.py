@@ -10,6 +10,7 @@ from rlint.project import facts
 from rlint.project.kind import Tag
 from rlint.project.parts import CONTAINERS, is_layer
 from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
     from rlint.project.site import Site
@@ -23,6 +24,8 @@ _ADDS = frozenset(
 """Calls that put a module or a tensor into a network, or give a tensor other memory."""
 _STATES = frozenset({"grad", "requires_grad", "training"})
 """Attributes of parameters and modules that may be set without changing what a network consists of."""
+_OF_LAYERS = frozenset({"data", "weight", "bias"})
+"""Attributes of parameters and layers that hold tensors."""
 _PLAIN = frozenset({Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.STR, Tag.NONE, Tag.NDARRAY, Tag.DEVICE, Tag.DTYPE})
 _DEPTH = 6
 
@@ -184,6 +187,29 @@ def _is_moved_later(network: ast.expr, site: Site) -> bool:
     return False
 
 
+def _may_change_a_network(store: ast.Attribute, site: Site) -> bool:
+    """Whether an attribute that is set may be one of a network or of a parameter, and its value a tensor or a
+    network.
+    """
+    value = getattr(site.parent(store), "value", None)
+    if isinstance(value, ast.expr) and (isinstance(value, ast.Constant) or site.kind_of(value).tag in _PLAIN):
+        return False
+    if store.attr in _OF_LAYERS or _names_network(store.value, site):
+        return True
+    tag = site.kind_of(value).tag if isinstance(value, ast.expr) else Tag.UNKNOWN
+    return site.kind_of(store.value).tag is Tag.UNKNOWN and (
+        tag in (Tag.MODULE, Tag.TENSOR) or (isinstance(value, ast.expr) and _names_network(value, site))
+    )
+
+
+def _names_network(expression: ast.expr, site: Site) -> bool:
+    return any(
+        isinstance(part, (ast.Name, ast.Attribute))
+        and site.kind_of(part).tag in (Tag.MODULE, Tag.PARAMETERS, Tag.TENSOR)
+        for part in below(expression)
+    )
+
+
 def _is_changed_later(site: Site) -> bool:
     """Whether the file may put modules or tensors into networks that exist, or lets them share memory."""
     found: bool = site.once(_changes_networks, site.tree.module)
@@ -192,14 +218,8 @@ def _is_changed_later(site: Site) -> bool:
 
 def _changes_networks(_: ast.Module, site: Site) -> bool:
     for store in site.tree.written.attribute_stores:
-        if store.attr in _STATES or (isinstance(store.value, ast.Name) and site.is_self(store.value)):
-            continue
-        owner = site.kind_of(store.value).tag
-        value = getattr(site.parent(store), "value", None)
-        plain = isinstance(value, ast.expr) and (
-            isinstance(value, ast.Constant) or site.kind_of(value).tag in _PLAIN
-        )
-        if not plain and owner in (Tag.MODULE, Tag.UNKNOWN, Tag.TENSOR, Tag.PARAMETERS):
+        is_own = isinstance(store.value, ast.Name) and site.is_self(store.value)
+        if store.attr not in _STATES and not is_own and _may_change_a_network(store, site):
             return True
     for call in site.tree.written.calls_of(_ADDS):
         if not (isinstance(call.func, ast.Attribute) and site.is_self(call.func.value)):

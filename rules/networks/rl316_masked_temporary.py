@@ -49,10 +49,9 @@ Where the ones may be whole numbers, or are, a fraction would be cut off: `ones_
 in the type that the product has, `torch.result_type(x, 0.5)`, and for ones of a type that
 is handed over there is advice alone.
 
-Unsafe for `ones_like` of a tensor that may not be contiguous: the strides of dimensions with one entry
-or none may differ. Unsafe, too, where the factor of a probability may be a tensor, which `fill_` takes
-only if it is a single number, and for numbers that are not written out: one beyond the range of the
-type raises an error in place of becoming infinite.
+Unsafe where the factor of a probability may be a tensor, which `fill_` takes only if it is a single
+number, and for numbers that are not written out: one beyond the range of the type raises an error in
+place of becoming infinite.
 
 `torch.empty(n).bernoulli_(p)` is a little faster still, but draws other numbers from the stream.
 
@@ -76,10 +75,6 @@ from rlint.rule import Finding, Fix, Heat, Rule, Safety
 ONES = frozenset({"torch.ones", "torch.ones_like"})
 KEPT = frozenset({"dtype", "device", "memory_format"})
 """Keywords that mean the same to what takes the place of the ones."""
-CONTIGUOUS = frozenset(
-    f"torch.{name}" for name in "zeros ones empty full rand randn arange linspace eye".split()
-)
-"""What makes tensors that lie in memory row by row."""
 LARGEST = 65504
 """What fits into all floating-point types."""
 SMALLEST = 127
@@ -159,8 +154,6 @@ def build_fix(
     doubts = list(doubts_of(factor, site, number=number, drawn=drawn))
     if not doubts and may_overflow(ones, factor, site):
         doubts.append(f"`{site.text(factor)}` must be in the range of the type, or else an error is raised")
-    if may_lie_otherwise(ones, site):
-        doubts.append(f"`{site.text(ones.args[0])}` must be contiguous: else the strides may differ")
     safety = Safety.UNSAFE if doubts else Safety.SAFE
     edits = (site.replace(product, text),)
     return Fix("Fill one tensor with the number", safety, edits, "; ".join(doubts) or None)
@@ -173,20 +166,6 @@ def doubts_of(factor: ast.expr, site: Site, *, number: bool, drawn: bool) -> Ite
         yield f"`{text}` must be a number, or a tensor of a single one"
     elif not drawn and not is_small(factor, LARGEST):
         yield f"`{text}` must be in the range of the type, or else an error is raised"
-
-
-def may_lie_otherwise(ones: ast.Call, site: Site) -> bool:
-    """Whether the product may have other strides than a tensor that is filled like the argument: those of
-    dimensions with one entry or none, where the argument is not contiguous.
-    """
-    if not (site.qualified(ones.func) or "").endswith("_like"):
-        return False
-    like = ones.args[0] if ones.args else None
-    made = like
-    if isinstance(like, ast.Name):
-        bindings = site.definitions(like)
-        made = bindings[0].value if len(bindings) == 1 and not bindings[0].path else None
-    return not (isinstance(made, ast.Call) and site.qualified(made.func) in CONTIGUOUS)
 
 
 def may_overflow(ones: ast.Call, factor: ast.expr, site: Site) -> bool:
