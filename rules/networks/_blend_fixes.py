@@ -22,6 +22,7 @@ NUMBER = "`{}` must be a number, no tensor: half precision rounds those differen
 SHAPES = "both tensors must have the same shape"
 BUFFERS = "buffers of integers (as those of batch normalisation) cannot be blended in place"
 ALIKE = "`{}` and `{}` must be alike in shape, type and device: an error comes after the first is scaled"
+ORDER = "reading `{}` after `{}` must give the same"
 NAMES = ("weighted", "weighted_parameter")
 
 
@@ -77,6 +78,8 @@ def _rewritten(blend: Blend, site: Site) -> tuple[list[Edit], list[str]] | None:
             keep = mixture.keep
             if not is_number(keep, site):
                 doubts.append(NUMBER.format(site.text(keep)))
+            if site.span(keep) < site.span(mixture.share) and not _may_swap(keep, mixture.weight, site):
+                doubts.append(ORDER.format(site.text(keep), site.text(mixture.weight)))
             return [exact], [*doubts, *_half_done(blend, site)]
         replaced = _replaced(blend, in_one_call(blend, site), site) if is_complement(mixture, site) else None
         doubts.append(ROUNDS)
@@ -92,6 +95,11 @@ def _in_two_lines(blend: Blend, mixture: Mix, site: Site) -> Edit | None:
     share = f"({share})" if "\n" in share else share
     rest = f"{written}.mul_({site.text(mixture.keep)}).add_({name})"
     return site.replace_statement(blend.node, f"{name} = {share}", rest)
+
+
+def _may_swap(keep: ast.expr, weight: ast.expr, site: Site) -> bool:
+    """Whether the order makes no difference in which two factors are read: no property counts its reads."""
+    return bool(site.effect_of(keep).quiet and site.effect_of(weight).quiet)
 
 
 def _half_done(blend: Blend, site: Site) -> Iterator[str]:

@@ -160,10 +160,9 @@ def doubt_about(call: ast.Call, site: Site) -> str | None:
     if site.kind_of(call.func).tag is not Tag.MODULE:
         return f"`{name}` as a whole runs with autograd off: it must do nothing else that needs a gradient"
     anatomy = site.network(call.func)
-    if anatomy.attention:
-        return (
-            f"`{name}` has attention, which is computed another way under `no_grad`: last digits may differ"
-        )
+    if anatomy.attention or anatomy.recurrent:
+        layers = "attention" if anatomy.attention else "recurrent layers"
+        return f"`{name}` has {layers}, computed another way under `no_grad`: last digits may differ"
     if not anatomy.complete or site.is_attribute_read("is_grad_enabled"):
         return (
             f"`{name}` must keep nothing of the run that a gradient is taken of later: not all of it is known"

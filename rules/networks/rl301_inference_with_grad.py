@@ -53,8 +53,8 @@ faster, and its tensors raise where they are saved for a backward pass or writte
 It is safe where all layers of the network are known, none of them keeps anything of the run, and
 nothing else in the statement can need a gradient. It is unsafe where the network is made elsewhere,
 keeps attributes or has hooks, and inside of `autocast`, whose cached weights old versions of torch
-then use without their gradient. It is unsafe, too, where attention or a transformer is in the network:
-torch computes those another way under `no_grad`, whose last digits differ; and where the program uses
+then use without their gradient. It is unsafe, too, where attention, a transformer or a recurrent layer
+(`LSTM`) is in the network: torch computes those another way under `no_grad`, whose last digits differ; and where the program uses
 `weight_norm` or `spectral_norm`, which keep the weights of the last run. There is no fix where the
 statement computes something that is learned from.
 
