@@ -54,9 +54,9 @@ It is safe where all layers of the network are known, none of them keeps anythin
 nothing else in the statement can need a gradient. It is unsafe where the network is made elsewhere,
 keeps attributes or has hooks, and inside of `autocast`, whose cached weights old versions of torch
 then use without their gradient. It is unsafe, too, where attention, a transformer or a recurrent layer
-(`LSTM`) is in the network: torch computes those another way under `no_grad`, whose last digits differ; and where the program uses
-`weight_norm` or `spectral_norm`, which keep the weights of the last run. There is no fix where the
-statement computes something that is learned from.
+(`LSTM`) is in the network: torch computes those another way under `no_grad`, whose last digits differ;
+and where the program uses `weight_norm` or `spectral_norm`, which keep the weights of the last run.
+There is no fix where the statement computes something that is learned from.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.no_grad.html

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import ast
 
+from rlint.project.autograd import Autograd
 from rlint.project.kind import Kind, Tag
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
-from rlint.rules.transfers._reads import Read, all_reads, comprehension_of, is_comprehension, is_whole
+from rlint.rules.transfers._reads import (
+    CONVERSIONS,
+    Read,
+    all_reads,
+    comprehension_of,
+    is_comprehension,
+    is_whole,
+)
 from rlint.syntax.walk import below
 
 _SAME_BY = {
@@ -18,6 +26,7 @@ _SAME_BY = {
 _TAKES_LISTS = frozenset(f"builtins.{name}" for name in "sum max min any all list tuple set sorted".split())
 _GIVES_COMPLEX = """cdouble cfloat complex complex32 complex64 complex128 eig eigvals fft fft2 fftn polar rfft
     stft view_as_complex""".split()
+WARNS = "`{}` must not need a gradient: torch warns of that where an element is made a number"
 TITLE = "Read all numbers at once"
 
 
@@ -35,6 +44,8 @@ def build_fix(read: Read, site: Site) -> Fix | None:
         reasons.append(f"`{site.text(read.tensor)}` must hold one number in each row")
     if any(may_be_complex(call.func, kind, site) for call in reads):
         reasons.append(f"`{site.text(read.tensor)}` must not hold complex numbers")
+    if any(may_warn(call.func, read.tensor, kind, site) for call in reads):
+        reasons.append(WARNS.format(site.text(read.tensor)))
     listed = f"{site.operand(read.tensor)}{flat}.tolist()"
     edits = whole(read, listed, kind, site) or (
         indexed(read, reads, listed, site) if read.is_indexed else looped(read, reads, listed, site)
@@ -57,6 +68,43 @@ def may_be_complex(function: ast.expr, kind: Kind, site: Site) -> bool:
     constants: list[ast.AST] = site.tree.of_type(ast.Constant)
     written = any(isinstance(getattr(one, "value", None), complex) for one in constants)
     return written or any(site.is_attribute_read(name) for name in _GIVES_COMPLEX)
+
+
+def may_warn(function: ast.expr, tensor: ast.expr, kind: Kind, site: Site) -> bool:
+    """Whether torch warns where `float`, `int` or `bool` makes a number of what needs a gradient: of what a
+    network gives, or of a tensor that is made so.
+    """
+    if site.qualified(function) not in CONVERSIONS or site.autograd_at(tensor) is Autograd.OFF:
+        return False
+    if kind.dtype and not kind.dtype.startswith(("float", "bfloat", "complex")):
+        return False
+    sources = site.sources(tensor)
+    calls = [*sources.calls, *_calls_that_make(tensor, site)]
+    for kept in sources.kept:
+        calls += _calls_that_make(kept, site)
+    return any(site.gives_gradient(call) or _asks_for_gradient(call, site) for call in calls)
+
+
+def _calls_that_make(tensor: ast.expr, site: Site) -> list[ast.Call]:
+    """The calls in what a variable or an attribute is assigned."""
+    values: list[ast.AST | None] = [tensor]
+    if isinstance(tensor, ast.Name):
+        values += [binding.value for binding in site.definitions(tensor)]
+    elif isinstance(tensor, ast.Attribute):
+        uses = [use for use in site.attribute_uses(tensor.attr) if isinstance(use.ctx, ast.Store)]
+        values += [getattr(site.parent(use), "value", None) for use in uses]
+    return [
+        part for value in values if value is not None for part in below(value) if isinstance(part, ast.Call)
+    ]
+
+
+def _asks_for_gradient(call: ast.Call, site: Site) -> bool:
+    called = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return (
+        called == "requires_grad_"
+        or (site.qualified(call.func) or "").endswith(".Parameter")
+        or any(keyword.arg in ("requires_grad", None) for keyword in call.keywords)
+    )
 
 
 def doubts(read: Read, reads: list[ast.Call], site: Site) -> list[str] | None:

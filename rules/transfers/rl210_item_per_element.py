@@ -42,7 +42,8 @@ def rollout(envs, policy, steps: int):
 dimension for certain, all of it is read, and nothing can write to it while the loop runs. Where the number
 of dimensions is not known, the fix flattens the tensor and is unsafe: rows of several numbers, over which
 the program stops now, would then give them all. It is unsafe, too, where a function in the loop could write
-to the tensor by another name, and for `float` and `int` in programs that deal with complex numbers.
+to the tensor by another name, for `float` and `int` in programs that deal with complex numbers, and for
+`float`, `int` and `bool` of a tensor that may need a gradient, of which torch warns.
 
 There is advice alone where the loop does more with an element than read it, or where the counter may not
 run over the whole tensor. Left alone are arrays and lists, single reads, and a handful of reads by a literal
@@ -61,7 +62,7 @@ from collections.abc import Iterator
 from rlint.project.kind import Device, Tag
 from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
-from rlint.rules.transfers._read_at_once import TITLE, build_fix, may_be_complex
+from rlint.rules.transfers._read_at_once import TITLE, WARNS, build_fix, may_be_complex, may_warn
 from rlint.rules.transfers._reads import CONVERSIONS, Read, is_first, read_of
 
 LONGEST_SHOWN = 40
@@ -107,6 +108,8 @@ class ItemPerElement(Rule):
         reason = None if whole else f"`{site.text(tensor)}` must hold one number in each row"
         if reason is None and may_be_complex(function, kind, site):
             reason = f"`{site.text(tensor)}` must not hold complex numbers"
+        if reason is None and may_warn(function, tensor, kind, site):
+            reason = WARNS.format(site.text(tensor))
         fix = None
         if is_listed(node, site) and site.can_be_moved(tensor):  # else it may be changed before it is read
             safety = Safety.UNSAFE if reason else Safety.SAFE
