@@ -16,6 +16,7 @@ from rlint.syntax.walk import below
 
 _ACCESS = (ast.Name, ast.Attribute, ast.Subscript)
 _KEEPS_ON_PURPOSE = frozenset({"retain_graph", "create_graph"})
+_DETACHES = frozenset({"detach", "item", "tolist", "numpy", "argmax"})
 _DEPTH = 60
 LOSSES = frozenset(
     """loss losses criterion criteria error errors err nll mse kl kld entropy objective cost bce ce
@@ -117,12 +118,24 @@ def _is_made(binding: Binding) -> bool:
     return binding.how in (How.ASSIGN, How.WALRUS, How.AUGMENT) and binding.value is not None
 
 
+def _with_gradient(value: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a value through which a gradient goes: not what is detached or read as a number in it."""
+    match value:
+        case ast.Call(func=ast.Attribute(attr=method)) if method in _DETACHES:
+            return
+        case ast.Attribute(attr="data"):
+            return
+    yield value
+    for part in ast.iter_child_nodes(value):
+        yield from _with_gradient(part)
+
+
 def _made_of(bindings: set[Binding], site: Site) -> Iterator[Binding]:
     """The bindings that the values of others are made of."""
     pending, seen = list(bindings), set(bindings)
     while pending and len(seen) < _DEPTH:
         value = pending.pop().value
-        for name in below(value) if value is not None else ():
+        for name in _with_gradient(value) if value is not None else ():
             if isinstance(name, ast.Name):
                 for binding in site.definitions(name):
                     if binding not in seen:

@@ -96,8 +96,11 @@ class GraphKeptByLog(Rule):
         value, total = site.text(kept.value), site.text(kept.keeper)
         message = f"`{total}` keeps the graph of every `{value}`, with all that `backward` would need"
         if after_backward:
-            message = (
-                f"`{total}` keeps the graph of every `{value}`, which `backward` has already gone through"
+            gone_through = isinstance(kept.value, (ast.Name, ast.Attribute, ast.Subscript))
+            message = f"`{total}` keeps the graph of every `{value}`, " + (
+                "which `backward` has already gone through"
+                if gone_through
+                else "of which `backward` goes through a part at most"
             )
         advice = f"Keep `{value}.detach()`, or `{value}.item()` where a number is enough"
         yield self.finding(site, kept.value, message, fix=build_fix(kept.value, site), advice=advice)

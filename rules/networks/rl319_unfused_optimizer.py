@@ -13,7 +13,8 @@ it on CUDA devices alone. Where the forward and backward passes are large, the s
 Written out, a step of Adam is a dozen operations on each tensor of weights: each is a call from Python, and
 reads and writes the whole tensor. The small networks of reinforcement learning have many small tensors, for
 which the calls take most of the time. A fused step does all of it in one call and one pass. On CUDA
-devices PyTorch groups the tensors by itself (`foreach`), so there is less to gain; on the CPU it does not.
+devices PyTorch groups the tensors by default (`foreach`): each operation then takes all tensors at once,
+and there is less to gain. On the CPU it does not.
 
 ## Example
 ```python
@@ -98,9 +99,10 @@ class UnfusedOptimizer(Rule):
         yield self.finding(
             site,
             node,
-            f"`{name}` updates each tensor of weights by many small operations, at each step in line {line}",
+            f"`{name}` updates the weights in many operations (on the CPU for each tensor), "
+            f"at each step in line {line}",
             fix=Fix("Pass `fused=True`", Safety.UNSAFE, (edit,), reason) if edit is not None else None,
-            advice="Pass `fused=True`, or `foreach=True` where the weights must stay the same bit for bit",
+            advice="Pass `fused=True`; on the CPU, `foreach=True` where the weights must stay the same bit for bit",
         )
 
 

@@ -95,6 +95,8 @@ from rlint.rules.transfers._reads import read_of
 from rlint.syntax.tree import COMPREHENSIONS
 
 LONGEST_SHOWN = 40
+NUMBERS = frozenset({"item", "float", "int", "bool", "if"})
+"""Reads of tensors that hold a single number."""
 
 
 class HostRoundTrip(Rule):
@@ -149,7 +151,7 @@ class HostRoundTrip(Rule):
             of_step(group, site),
             fix=_stacked.build_fix(group, site),
             advice="Keep what is only logged on the device (`.detach()`) and read it later, or read all "
-            "together: `torch.stack((...)).tolist()`",
+            f"together: {together(group)}",
         )
 
 
@@ -187,7 +189,14 @@ def advice_for_elements(read: Read, loop: AnyLoop, site: Site) -> str:
     if isinstance(read.tensor, ast.Subscript):
         whole = shown(read.tensor.value, site)
         return f"Read all of it in front of the {where}: `{whole}.tolist()`"
-    return f"Join the tensors in front of the {where} and read them together: `torch.stack(...).tolist()`"
+    return f"Concatenate the tensors before the {where} and read them together: {together([read])}"
+
+
+def together(group: Sequence[Read]) -> str:
+    """How to read several tensors at once: numbers stack, tensors of different shapes do not."""
+    if all(read.method in NUMBERS for read in group):
+        return "`torch.stack((...)).tolist()`"
+    return "`torch.cat([x.flatten(), ...]).tolist()`, as their shapes may differ"
 
 
 def of_step(group: Sequence[Read], site: Site) -> str:

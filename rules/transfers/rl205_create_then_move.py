@@ -123,7 +123,9 @@ def message(move: Move, made: Made, data: list[ast.Call], site: Site) -> str:
     if "\n" in shown:
         shown = f".{move.call.func.attr}()"
     if data:
-        return f"`{constructor}` makes a tensor in host memory only for `{shown}` to copy it"
+        return (
+            f"`{constructor}` copies its data within host memory before `{shown}` copies them to the device"
+        )
     return f"`{constructor}` fills host memory, and the program waits while `{shown}` copies it"
 
 
