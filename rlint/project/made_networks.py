@@ -22,11 +22,20 @@ _ADDS = frozenset(
     set_submodule swap_tensors""".split()
 )
 """Calls that put a module or a tensor into a network, or give a tensor other memory."""
+_LAZY = tuple(
+    f"Lazy{name}{size}"
+    for name, sizes in {
+        "Linear": ("",), "Conv": "123", "ConvTranspose": "123", "BatchNorm": "123", "InstanceNorm": "123"
+    }.items()
+    for size in (f"{one}d" if one else "" for one in sizes)
+)  # fmt: skip
+_GROWS = frozenset("append extend insert pop popitem update setdefault".split())
 _STATES = frozenset({"grad", "requires_grad", "training"})
 """Attributes of parameters and modules that may be set without changing what a network consists of."""
 _OF_LAYERS = frozenset({"data", "weight", "bias"})
 """Attributes of parameters and layers that hold tensors."""
 _PLAIN = frozenset({Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.STR, Tag.NONE, Tag.NDARRAY, Tag.DEVICE, Tag.DTYPE})
+_READ = (ast.Name, ast.Attribute, ast.Constant, ast.UnaryOp, ast.BinOp, ast.Subscript)
 _DEPTH = 6
 
 
@@ -43,11 +52,16 @@ class Built:
 
 def are_alike(first: ast.expr, second: ast.expr, site: Site) -> bool:
     """Whether two networks surely have parameters of the same shapes, types and devices, in the same order:
-    one is a deep copy of the other, or both are built by the same call.
+    one is a deep copy of the other, or both are built by the same call and one takes over the state
+    of the other.
     """
     one, other = built(first, site), built(second, site)
     if _is_changed_later(site) or _is_moved_later(first, site) or _is_moved_later(second, site):
         return False
+    if any(map(site.is_attribute_read, _LAZY)) or any(
+        site.is_imported_anywhere(f"torch.nn.{name}") for name in _LAZY
+    ):
+        return False  # their shapes come with the first input
     for made, source, rest in ((one, second, other), (other, first, one)):
         if made is not None and made.copied is not None:
             if ast.dump(made.copied) != ast.dump(source) or not _is_bound_once(source, site):
@@ -56,11 +70,36 @@ def are_alike(first: ast.expr, second: ast.expr, site: Site) -> bool:
             return not site.index.defines_method("__deepcopy__") and (not made.moves or made.moves == since)
     if one is None or other is None or one.moves != other.moves or one.copied or other.copied:
         return False
+    given = [*one.call.args, *(keyword.value for keyword in one.call.keywords)]
     same = ast.dump(one.call) == ast.dump(other.call) and all(
-        isinstance(argument, (ast.Name, ast.Attribute, ast.Constant, ast.UnaryOp, ast.BinOp, ast.Subscript))
-        for argument in (*one.call.args, *(keyword.value for keyword in one.call.keywords))
+        isinstance(argument, _READ) or _is_new(argument, site) for argument in given
     )
-    return same and _is_new(one.call, site)
+    if not same or not _is_new(one.call, site):
+        return False
+    if site.class_of_value(one.call) is None:
+        return True
+    # what a constructor of the project makes may depend on more than its arguments
+    return _is_loaded_from(first, second, one, site) or _is_loaded_from(second, first, other, site)
+
+
+def _is_loaded_from(target: ast.expr, source: ast.expr, made: Built, site: Site) -> bool:
+    """Whether a network surely takes over the state of another where it is built, which raises unless all
+    shapes are the same.
+    """
+    block, _ = site.tree.block(site.tree.statement(made.call))
+    for use in site.attribute_uses("load_state_dict"):
+        match site.parent(use):
+            case (
+                ast.Call(
+                    args=[
+                        ast.Call(func=ast.Attribute(value=loaded, attr="state_dict"), args=[], keywords=[])
+                    ],
+                    keywords=[],
+                ) as call
+            ) if ast.dump(use.value) == ast.dump(target) and ast.dump(loaded) == ast.dump(source):
+                if any(isinstance(one, ast.Expr) and one.value is call for one in block):
+                    return True
+    return False
 
 
 def share_nothing(first: ast.expr, second: ast.expr, site: Site) -> bool:
@@ -210,6 +249,27 @@ def _names_network(expression: ast.expr, site: Site) -> bool:
     )
 
 
+def _is_registry(expression: ast.expr) -> bool:
+    return isinstance(expression, ast.Attribute) and expression.attr in (
+        "_modules",
+        "_parameters",
+        "_buffers",
+    )
+
+
+def _is_part_of_a_network(expression: ast.expr, site: Site) -> bool:
+    """Whether a container is one of a network that is not being built in its constructor."""
+    function = site.function(expression)
+    if function is None or function.name == "__init__":
+        return False
+    part = expression
+    while isinstance(part, ast.Attribute):
+        if site.kind_of(part).tag is Tag.MODULE:
+            return True
+        part = part.value
+    return site.kind_of(part).tag is Tag.MODULE and not site.is_self(part)
+
+
 def _is_changed_later(site: Site) -> bool:
     """Whether the file may put modules or tensors into networks that exist, or lets them share memory."""
     found: bool = site.once(_changes_networks, site.tree.module)
@@ -217,9 +277,18 @@ def _is_changed_later(site: Site) -> bool:
 
 
 def _changes_networks(_: ast.Module, site: Site) -> bool:
-    for store in site.tree.written.attribute_stores:
+    written = site.tree.written
+    for store in written.attribute_stores:
         is_own = isinstance(store.value, ast.Name) and site.is_self(store.value)
         if store.attr not in _STATES and not is_own and _may_change_a_network(store, site):
+            return True
+    for item in written.item_stores:  # `net[0] = other[0]`, `net._modules["head"] = other.head`
+        if site.kind_of(item.value).tag is Tag.MODULE or _is_registry(item.value):
+            return True
+    for call in written.calls_of(_GROWS):
+        if isinstance(call.func, ast.Attribute) and (
+            _is_registry(call.func.value) or _is_part_of_a_network(call.func.value, site)
+        ):
             return True
     for call in site.tree.written.calls_of(_ADDS):
         if not (isinstance(call.func, ast.Attribute) and site.is_self(call.func.value)):

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from rlint.project import facts
-from rlint.project.kind import Kind
+from rlint.project.kind import Kind, Tag
 
 if TYPE_CHECKING:
     from rlint.project.definitions import Definitions
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _NEUTRAL = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
 """Bases without methods of their own that a program relies on."""
+_BASES = {Tag.TENSOR: "torch.Tensor", Tag.NDARRAY: "numpy.ndarray"}
+"""The classes that values of these kinds have, whose kinds name none."""
 
 
 class Overriding:
@@ -53,7 +55,8 @@ class Overriding:
         if not kind or self._definitions.class_kind(cls).tag is kind.tag:
             return True
         bases = [each for each in self._definitions.ancestry(cls) if isinstance(each, str)]
-        return kind.of in bases or self._unknown_bases(cls)
+        wanted = {kind.of, _BASES.get(kind.tag, kind.of)}
+        return not wanted.isdisjoint(bases) or self._unknown_bases(cls)
 
     def _unknown_bases(self, cls: ClassSummary) -> bool:
         return any(isinstance(each, str) and not _is_known(each) for each in self._definitions.ancestry(cls))

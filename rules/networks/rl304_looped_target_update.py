@@ -58,7 +58,8 @@ Safe for `copy_` into parameters that autograd does not follow (`.data`, or unde
 with numbers as weights: the same products are added in the same precision, so every bit is the
 same. The share of the new weights is computed first, because both networks may hold the same tensor.
 Where two products become two operations, the networks must be built alike in the same function or
-class: one is a deep copy of the other, or both are built by the same call.
+class: one is a deep copy of the other, or both are built by the same call and one has loaded the
+state of the other.
 
 Unsafe where that is not known, as in a function that is given both networks: if their shapes, types
 or devices differ, the error comes after the old weights were scaled. Unsafe, too, where the tensors

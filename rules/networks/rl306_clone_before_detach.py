@@ -45,8 +45,8 @@ def collect(net: nn.Module, observations: list, optimizer: torch.optim.Optimizer
 
 ## Fix safety
 Safe for what is known to be a tensor: values, strides, and everything else about the result are the
-same in both orders, for sparse tensors, too. Unsafe where the class is not known: one that defines
-`clone` and `detach` itself may see a difference.
+same in both orders, for sparse tensors, too. Unsafe where the class is not known, or where a class of the
+program derives from `torch.Tensor` and defines `clone` or `detach` itself: it may see a difference.
 
 ## References
 - https://pytorch.org/docs/stable/generated/torch.Tensor.detach.html
@@ -97,9 +97,16 @@ class CloneBeforeDetach(Rule):
             site,
             node,
             message,
-            fix=build_fix(node, clone, tensor, site, known=kind.tag is Tag.TENSOR and not kind.optional),
+            fix=build_fix(node, clone, tensor, site, known=is_plain_tensor(tensor, site)),
             advice="Detach first: `x.detach().clone()`",
         )
+
+
+def is_plain_tensor(tensor: ast.expr, site: Site) -> bool:
+    """Whether a value is surely a tensor whose class does not clone or detach in its own way."""
+    kind = site.kind_of(tensor)
+    known = kind.tag is Tag.TENSOR and not kind.optional
+    return known and not site.may_override(tensor, "clone", "detach", "detach_")
 
 
 def detached(call: ast.Call, site: Site) -> ast.Call | None:

@@ -102,7 +102,7 @@ class UnfusedOptimizer(Rule):
             f"`{name}` updates the weights in many operations (on the CPU for each tensor), "
             f"at each step in line {line}",
             fix=Fix("Pass `fused=True`", Safety.UNSAFE, (edit,), reason) if edit is not None else None,
-            advice="Pass `fused=True`; on the CPU, `foreach=True` where the weights must stay the same bit for bit",
+            advice="Pass `fused=True`; on the CPU, `foreach=True` where no bit of the weights may change",
         )
 
 

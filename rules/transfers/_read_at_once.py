@@ -27,6 +27,7 @@ _TAKES_LISTS = frozenset(f"builtins.{name}" for name in "sum max min any all lis
 _GIVES_COMPLEX = """cdouble cfloat complex complex32 complex64 complex128 eig eigvals fft fft2 fftn polar rfft
     stft view_as_complex""".split()
 WARNS = "`{}` must not need a gradient: torch warns of that where an element is made a number"
+_READS = ("item", "tolist", "flatten", "__iter__", "__getitem__", "__float__", "__int__", "__bool__")
 TITLE = "Read all numbers at once"
 
 
@@ -44,6 +45,10 @@ def build_fix(read: Read, site: Site) -> Fix | None:
         reasons.append(f"`{site.text(read.tensor)}` must hold one number in each row")
     if any(may_be_complex(call.func, kind, site) for call in reads):
         reasons.append(f"`{site.text(read.tensor)}` must not hold complex numbers")
+    if site.may_override(read.tensor, *_READS):
+        reasons.append(
+            f"`{site.text(read.tensor)}` must be a plain tensor: classes here override `item` or `tolist`"
+        )
     if any(may_warn(call.func, read.tensor, kind, site) for call in reads):
         reasons.append(WARNS.format(site.text(read.tensor)))
     listed = f"{site.operand(read.tensor)}{flat}.tolist()"
