@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import cached_property
 
-from rlint.project.effect import PURE, Effect
+from rlint.project.effect import PURE, Effect, Level
 from rlint.project.kind import Kind, Tag
 from rlint.project.kinds import Kinds
 from rlint.project.names import Names
@@ -34,6 +35,25 @@ _OF_BUILTINS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("all any dict enumerate filter iter list map max min reversed set sorted sum tuple "
                      "zip").split(), _ITERATES),
 }  # fmt: skip
+_OF_CLASSES = frozenset(
+    {Tag.UNKNOWN, Tag.INSTANCE, Tag.DATASET, Tag.REPLAY_BUFFER, Tag.ENVIRONMENT, Tag.MODULE}
+)
+"""What values may be that are instances of a class of the project."""
+_DERIVED_FROM = {
+    "builtins.bytes": Tag.BYTES,
+    "builtins.dict": Tag.DICT,
+    "builtins.float": Tag.FLOAT,
+    "builtins.int": Tag.INT,
+    "builtins.list": Tag.LIST,
+    "builtins.set": Tag.SET,
+    "builtins.str": Tag.STR,
+    "builtins.tuple": Tag.TUPLE,
+    "collections.deque": Tag.DEQUE,
+    "numpy.ndarray": Tag.NDARRAY,
+    "torch.Tensor": Tag.TENSOR,
+}
+"""Classes whose subclasses pass for what they are derived from."""
+_USES_UP = Effect(Level.EFFECTS, "uses up an iterator")
 _METHODS = (
     {
         name
@@ -65,6 +85,8 @@ class Hidden:
             found: dict[str, Effect] = {}
             for name, function in self._candidates():
                 effect = self._effect_of(function)
+                if function.name == "__iter__" and self._gives_its_own(function):
+                    effect = effect.worst(_USES_UP)
                 if effect.acts:
                     found[name] = effect
             self._named = found
@@ -76,9 +98,27 @@ class Hidden:
             return PURE
         for operand, methods in self._run(node):
             for method in methods:
-                if method in self.named and (operand is None or _may_be_own(self.kinds.kind_of(operand))):
+                if method in self.named and (
+                    operand is None or self._may_be_own(self.kinds.kind_of(operand))
+                ):
                     return self.named[method]
         return PURE
+
+    def _may_be_own(self, kind: Kind) -> bool:
+        """May the value be an instance of a class of the project?"""
+        return kind.tag in _OF_CLASSES or (kind.tag in self._derived and not kind.fresh)
+
+    @cached_property
+    def _derived(self) -> frozenset[Tag]:
+        """What instances of the file's classes may pass for."""
+        bases = (base for owner in self.tree.of_type(ast.ClassDef) for base in owner.bases)
+        found = (_DERIVED_FROM.get(self.names.qualified(base) or "") for base in bases)
+        return frozenset(tag for tag in found if tag is not None)
+
+    def _gives_its_own(self, function: Function) -> bool:
+        """Does `__iter__` give the object itself, or what it holds, and no new iterator each time?"""
+        given = (returned.value for returned in self.tree.written.returns.get(function, ()))
+        return any(isinstance(value, (ast.Name, ast.Attribute)) for value in given)
 
     def _candidates(self) -> Iterator[tuple[str, Function]]:
         for owner in self.tree.of_type(ast.ClassDef):
@@ -87,6 +127,19 @@ class Hidden:
                     node.name in _METHODS or self._is_getter(node)
                 ):
                     yield node.name, node
+                elif isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Call):
+                    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                    for getter in self._getters_of(node.value):
+                        yield from ((name.id, getter) for name in targets if isinstance(name, ast.Name))
+
+    def _getters_of(self, made: ast.Call) -> Iterator[Function]:
+        """What runs where an attribute is read that a descriptor stands for: `text = Field()` in a class."""
+        made_of = self.names.qualified(made.func)
+        for cls in self.tree.of_type(ast.ClassDef) if made_of is not None else ():
+            if made_of == f"{self.names.module}.{self.tree.qualname(cls)}":
+                for node in cls.body:
+                    if isinstance(node, ast.FunctionDef) and node.name == "__get__":
+                        yield node
 
     def _is_getter(self, function: Function) -> bool:
         return any(self.names.qualified(decorator) in _GETTERS for decorator in function.decorator_list)
@@ -142,15 +195,3 @@ class Hidden:
                 name = _OPERATORS[type(op)]
                 yield left, (f"__{name}__",)
                 yield right, (f"__{_REFLECTED[name]}__",)
-
-
-def _may_be_own(kind: Kind) -> bool:
-    """May the value be an instance of a class of the project?"""
-    return kind.tag in (
-        Tag.UNKNOWN,
-        Tag.INSTANCE,
-        Tag.DATASET,
-        Tag.REPLAY_BUFFER,
-        Tag.ENVIRONMENT,
-        Tag.MODULE,
-    )
