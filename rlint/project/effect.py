@@ -109,4 +109,5 @@ class Effect:
 PURE = Effect(EffectKind(0))
 READS = Effect(EffectKind.READS)
 UNKNOWN = Effect(EffectKind.UNKNOWN, "is not known to rlint")
+USES_UP = Effect(EffectKind.CONSUMES, "uses up an iterator")
 _QUIET = (PURE, READS)

@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 
 from rlint.project import facts
 from rlint.project.callbacks import arguments_of, called_back
-from rlint.project.effect import PURE, READS, Effect, EffectKind
+from rlint.project.effect import PURE, READS, USES_UP, Effect, EffectKind
 from rlint.project.hidden import Hidden
 from rlint.project.kind import Tag
 from rlint.project.kind_algebra import is_immutable
@@ -21,7 +21,6 @@ from rlint.syntax.tree import FUNCTIONS, Function, Tree
 from rlint.syntax.walk import RUN_LATER, below, children, end_in_order, running, size_of
 
 _WRITES = Effect(EffectKind.MUTATES, "writes into an argument")
-_USES_UP = Effect(EffectKind.CONSUMES, "uses up an iterator")
 _SUSPENDS = Effect(EffectKind.OTHER, "suspends the function")
 _ON_OWN_VALUE = EffectKind.READS | EffectKind.MUTATES
 _ITERATIONS = frozenset({ast.For, ast.comprehension})
@@ -172,7 +171,7 @@ class Effects:
         return Effect(EffectKind.MUTATES, "rebinds a name outside the function")
 
     def _of_iteration(self, node: ast.For | ast.comprehension) -> Effect:
-        return _USES_UP if self._is_iterator(node.iter, files=True) else PURE
+        return USES_UP if self._is_iterator(node.iter, files=True) else PURE
 
     def _of_attribute(self, node: ast.Attribute) -> Effect:
         if isinstance(node.ctx, ast.Load):
@@ -228,14 +227,14 @@ class Effects:
                 return _WRITES, None
         for value in arguments_of(call):
             if self._is_iterator(value):
-                return _USES_UP, None
+                return USES_UP, None
         qualified = self.names.qualified(call.func)
         if qualified is not None:
             known = facts.callable_fact(qualified, argument_count(call))
             if facts.consumes_iterators(qualified) and any(
                 self._is_iterator(value, files=True) for value in call.args
             ):
-                return _USES_UP, None
+                return USES_UP, None
             if known is not None:
                 return self._with_callbacks(call, qualified, known.effect), None
             return self._unknown(call.func), qualified

@@ -8,7 +8,7 @@ import ast
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from rlint.project.effect import PURE, Effect, Level
+from rlint.project.effect import PURE, USES_UP, Effect
 from rlint.project.kind import Kind, Tag
 from rlint.project.kinds import Kinds
 from rlint.project.names import Names
@@ -53,7 +53,6 @@ _DERIVED_FROM = {
     "torch.Tensor": Tag.TENSOR,
 }
 """Classes whose subclasses pass for what they are derived from."""
-_USES_UP = Effect(Level.EFFECTS, "uses up an iterator")
 _METHODS = (
     {
         name
@@ -86,7 +85,7 @@ class Hidden:
             for name, function in self._candidates():
                 effect = self._effect_of(function)
                 if function.name == "__iter__" and self._gives_its_own(function):
-                    effect = effect.worst(_USES_UP)
+                    effect = effect.joined(USES_UP)
                 if effect.acts:
                     found[name] = effect
             self._named = found
