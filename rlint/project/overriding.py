@@ -55,8 +55,9 @@ class Overriding:
         if not kind or self._definitions.class_kind(cls).tag is kind.tag:
             return True
         bases = [each for each in self._definitions.ancestry(cls) if isinstance(each, str)]
-        wanted = {kind.of, _BASES.get(kind.tag, kind.of)}
-        return not wanted.isdisjoint(bases) or self._unknown_bases(cls)
+        if kind.tag in _BASES:  # classes with items and unknown bases are hardly ever tensors
+            return _BASES[kind.tag] in bases
+        return kind.of in bases or self._unknown_bases(cls)
 
     def _unknown_bases(self, cls: ClassSummary) -> bool:
         return any(isinstance(each, str) and not _is_known(each) for each in self._definitions.ancestry(cls))
