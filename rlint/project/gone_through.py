@@ -37,8 +37,12 @@ _READ_AGAIN = frozenset(
     for name in """AbstractSet ByteString Collection Mapping MutableMapping MutableSequence MutableSet
     Sequence Set Sized""".split()
 )
+_READ_DATA = frozenset({"ast.literal_eval", "json.load", "json.loads", "torch.load", "yaml.safe_load"})
 _LEAVES = (ast.Break, ast.Continue, ast.Raise, ast.Return)
 _DEPTH = 6
+
+
+Names = tuple[ast.expr, ...]
 
 
 @frozen
@@ -69,16 +73,20 @@ class GoneThrough:
                 path = self.knowledge.effects.path_of(taken.place) or ""
                 if not path:
                     continue
-            for source in self._sources(taken.what, _DEPTH):
-                if not self._is_read_again(source, taken.place, function):
-                    found[self._described(source, function, path, taken.argument)] = None
+            for source in self._possible(taken, function):
+                found[self._described(source, function, path, taken.argument)] = None
         return tuple(found)
 
     def may_be_iterators(self, taken: Taken) -> list[ast.expr]:
         """Which of what is gone through may be an iterator that somebody else holds, too?"""
-        function = self.knowledge.tree.function(taken.what)
-        sources = self._sources(taken.what, _DEPTH)
-        return [source for source in sources if not self._is_read_again(source, taken.place, function)]
+        return self._possible(taken, self.knowledge.tree.function(taken.what))
+
+    def _possible(self, taken: Taken, function: Function | None) -> list[ast.expr]:
+        return [
+            names[-1]
+            for names in self._sources(taken.what, (), _DEPTH)
+            if not any(self._is_read_again(name, taken.place, function) for name in names)
+        ]
 
     def taken(self, nodes: Iterable[ast.AST]) -> Iterator[Taken]:
         """All that some nodes go through, or hand to functions of the project."""
@@ -118,36 +126,44 @@ class GoneThrough:
                 if argument and not isinstance(value, ast.Starred):
                     yield Taken(value, call, argument)
 
-    def _sources(self, value: ast.expr, depth: int) -> list[ast.expr]:
-        """The variables, attributes and items that a value may be, as far as they may hold an iterator."""
+    def _sources(self, value: ast.expr, names: Names, depth: int) -> list[Names]:
+        """The variables, attributes and items that may hold an iterator which a value is, each with the
+        `names` that it goes by before. A call makes a new one each time, unless a variable keeps it.
+        """
         match value:
             case ast.BoolOp(values=values):
-                return [source for part in values for source in self._sources(part, depth - 1)]
+                return [source for part in values for source in self._sources(part, names, depth - 1)]
             case ast.IfExp(body=body, orelse=orelse):
-                return [*self._sources(body, depth - 1), *self._sources(orelse, depth - 1)]
+                return [source for part in (body, orelse) for source in self._sources(part, names, depth - 1)]
             case ast.NamedExpr(value=inner):
-                return self._sources(inner, depth - 1)
-            case ast.Call(func=ast.Attribute(attr=method)) if method in _HANDS_OUT:
-                return [value] if self._may_hold(value) else []
-            case ast.Name():
-                if depth <= 0 or not self._may_hold(value):
-                    return [value] if depth <= 0 else []
-                found: list[ast.expr] = []
-                for binding in self.knowledge.flow.reaching(value):
-                    found += self._bound_to(binding, value, depth)
-                return found
+                return self._sources(inner, names, depth - 1)
+            case ast.Call(func=called):
+                handed_out = isinstance(called, ast.Attribute) and called.attr in _HANDS_OUT
+                kept = (names or handed_out) and self._may_hold(value) and not self._is_data(called)
+                return [names or (value,)] if kept else []
+            case ast.Name() if self._may_hold(value):
+                if depth <= 0:
+                    return [(*names, value)]
+                every = self.knowledge.flow.reaching(value)
+                return [s for binding in every for s in self._bound_to(binding, (*names, value), depth)]
             case ast.Attribute() | ast.Subscript():
-                return [value] if self._may_hold(value) else []
+                return [(*names, value)] if self._may_hold(value) else []
+            case ast.GeneratorExp() if names:
+                return [names]
         return []
 
-    def _bound_to(self, binding: Binding, name: ast.Name, depth: int) -> list[ast.expr]:
+    def _is_data(self, called: ast.expr) -> bool:
+        """`json.loads`, which reads values of several kinds, but makes no iterator"""
+        return self.knowledge.names.qualified(called) in _READ_DATA
+
+    def _bound_to(self, binding: Binding, names: Names, depth: int) -> list[Names]:
         if binding.how in (How.ASSIGN, How.WALRUS) and binding.value is not None and not binding.path:
-            return self._sources(binding.value, depth - 1)
+            return self._sources(binding.value, names, depth - 1)
         if binding.how in (How.FUNCTION, How.CLASS, How.IMPORT):
             return []
         if binding.how is How.PARAMETER and self._promises_more(binding):
             return []
-        return [name]
+        return [names]
 
     def _promises_more(self, binding: Binding) -> bool:
         """`rewards: Sequence[float]`, `*rewards`"""
