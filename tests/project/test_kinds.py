@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from project_builder import build, expression, site_of
@@ -55,6 +57,44 @@ def test_the_kind_of_a_variable_is_that_of_what_flows_into_it(program: str, used
     """Constructors, operators, methods and annotations tell what a value is."""
     site = site_of(program)
     assert site.kind_of(expression(site, used, last=True)).tag is tag
+
+
+@pytest.mark.parametrize(
+    ("annotated", "tag", "optional"),
+    [
+        ("text: str = None", Tag.STR, True),
+        ("text: str = ''", Tag.STR, False),
+        ("*, text: str = None", Tag.STR, True),
+        ("text: list = ()", Tag.UNKNOWN, False),
+        ("text: float = 0", Tag.FLOAT, False),
+        ("text: int = 0.5", Tag.FLOAT, False),
+    ],
+)
+def test_a_default_that_contradicts_an_annotation_counts(annotated: str, tag: Tag, optional: bool) -> None:
+    """An annotation is a claim, a default is evidence."""
+    site = site_of(f"def f({annotated}):\n    print(text)")
+    kind = site.kind_of(expression(site, "text", last=True))
+    assert (kind.tag, kind.optional) == (tag, optional)
+
+
+@pytest.mark.parametrize(
+    ("body", "used_up"),
+    [
+        ("print(sum(rows))", "rows"),
+        ("print(sum(rows) / len(rows))", None),
+        ("first = rows[0]\n    print(sum(rows))", None),
+        ("if rows:\n        print(len(rows))\n    print(sum(rows))", "rows"),
+        ("kept = iter(rows)\n    print(sum(kept))", "kept"),
+        ("print(sum([1, 2]))", None),
+        ("print(sum(rows.values()))", None),
+    ],
+)
+def test_what_may_be_an_iterator_is_used_up(body: str, used_up: str | None) -> None:
+    """Unless something that fails for an iterator is surely done with it, too."""
+    site = site_of(f"def f(rows):\n    {body}")
+    call = max(site.tree.of_type(ast.Call), key=lambda call: (call.lineno, ast.unparse(call).count("sum")))
+    found = site.may_use_up(call)
+    assert (ast.unparse(found) if found is not None else None) == used_up
 
 
 @pytest.mark.parametrize(
