@@ -58,7 +58,7 @@ class Comparison:
     excuses: Excuses = field(default_factory=Excuses)
     found: list[Found] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
-    """What is no difference: attributes with a leading underscore that only the second snapshot has."""
+    """What is no difference: names with a leading underscore that only the second snapshot has."""
     _trail: Trail = field(default_factory=Trail)
     _pending: list[_Pair] = field(default_factory=list)
     _met: dict[tuple[Node, Node], int] = field(default_factory=dict)
@@ -77,6 +77,9 @@ class Comparison:
                 self._compare_all(_Pair(a.child, b.child, at, a.kind))
             else:
                 ours = before.roots.get(name) or after.roots[name]
+                if name not in before.roots and name.rpartition(".")[2].startswith("_"):
+                    self.notes[f"the fix adds `{name}`"] = None
+                    continue
                 texts = (_told(ours.child), _MISSING)
                 self._report(ours.kind or "value", at, texts if name in before.roots else texts[::-1])
         self._compare_memory()

@@ -76,6 +76,16 @@ class Arm:
         with _environment(self.subject, self.name, self._modules):
             yield
 
+    @property
+    def own_modules(self) -> dict[str, ModuleType]:
+        """The project's modules of this arm, without the workload file."""
+        file = self.subject.workload
+        return {
+            name: module
+            for name, module in self._modules.items()
+            if getattr(module, "__file__", None) != file
+        }
+
     def fresh(self) -> Arm:
         """Load the same text once more: modules, caches and workloads are new."""
         return load(self.subject, self.name)

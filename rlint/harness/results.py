@@ -65,7 +65,8 @@ class Difference:
 
     kind: str
     """"value", "type", "dtype", "shape", "strides", "device", "requires_grad", "gradient", "aliasing",
-    "attribute", "exception", "printed", "warned", "logged", "random stream", "setting", "order", "length"."""
+    "attribute", "exception", "printed", "warned", "logged", "random stream", "setting", "order", "length",
+    "module state", "file", "running" (a thread or a process that is left)."""
     path: str
     seed: int
     size: int
@@ -73,10 +74,13 @@ class Difference:
     after: str
     safety: str
     """"safe" where the safe fixes alone do it, else "unsafe"."""
+    when: str = ""
+    """In which call of several, or on what other inputs than the workload's; "" in a single call on those."""
 
     def __str__(self) -> str:
+        when = f", {self.when}" if self.when else ""
         return (
-            f"{self.kind} of `{self.path}` at seed {self.seed}, size {self.size}: "
+            f"{self.kind} of `{self.path}` at seed {self.seed}, size {self.size}{when}: "
             f"{self.before} before, {self.after} after"
         )
 
@@ -94,6 +98,10 @@ class Behaviour:
     """What is no difference but should be known: attributes that a fix adds, tolerances that were needed."""
     fewest: int | None = None
     """Seeds that were compared at the one of `sizes` that has the fewest; None in older recordings."""
+    larger: tuple[int, ...] = ()
+    """Larger sizes at which one case was compared: those that are measured."""
+    variants: tuple[str, ...] = ()
+    """What was compared besides single calls on the workload's inputs: sequences of calls, derived inputs."""
 
     @property
     def same(self) -> bool:

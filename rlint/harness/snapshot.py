@@ -17,6 +17,10 @@ MOST_NODES = 500_000
 """Objects that are looked at in one run."""
 
 
+class TooManyObjectsError(WorkloadError):
+    """There is more to compare than can be looked at."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A property of an object besides its contents: `kind` of difference, what it adds to the path, value."""
@@ -99,11 +103,15 @@ class Walker:
         """The node of an object that was met."""
         return self._nodes.get(id(value))
 
+    def data_bytes(self) -> int:
+        """Return how many bytes of arrays and tensors were copied."""
+        return sum(getattr(node.data, "nbytes", 0) for node in self._nodes.values())
+
     def count(self, number: int) -> None:
-        """Count objects; raises WorkloadError when there are too many."""
+        """Count objects. Raises TooManyObjectsError."""
         self._count += number
         if self._count > self._limit:
-            raise WorkloadError(
+            raise TooManyObjectsError(
                 f"what is to be compared holds more than {self._limit:,} objects; "
                 "override `outcome` to return only what must be equal"
             )

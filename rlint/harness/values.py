@@ -101,6 +101,11 @@ class NumpyData:
 
     array: np.ndarray[Any, Any]
 
+    @property
+    def nbytes(self) -> int:
+        """How much it holds."""
+        return self.array.nbytes
+
     def alike(self, other: NumpyData) -> bool:
         """Whether both have one shape and dtype."""
         return (self.array.shape, self.array.dtype) == (other.array.shape, other.array.dtype)
@@ -156,6 +161,11 @@ class TorchData:
     """A contiguous copy of a dense tensor on the host."""
 
     tensor: torch.Tensor
+
+    @property
+    def nbytes(self) -> int:
+        """How much it holds."""
+        return self.tensor.numel() * self.tensor.element_size()
 
     def alike(self, other: TorchData) -> bool:
         """Whether both have one shape and dtype."""

@@ -18,6 +18,20 @@ CLAIMS = ("time", "cpu", "mem", "alloc", "sync", "exp")
 """What can be claimed: wall time, processor time, peak memory, allocations, synchronisations, growth."""
 
 
+AGAIN, CHANGED = "again", "changed"
+NAN, INFINITY, NEGATIVE_ZERO, EMPTY, STRIDED = "nan", "infinity", "negative zero", "empty", "strided"
+VARIANTS: Mapping[str, str] = {
+    AGAIN: "several calls, on the same inputs and on others",
+    CHANGED: "several calls, with inputs and results written to in between",
+    NAN: "inputs with NaN",
+    INFINITY: "inputs with infinities",
+    NEGATIVE_ZERO: "inputs with -0.0",
+    EMPTY: "empty inputs",
+    STRIDED: "inputs that are not contiguous",
+}
+"""What is compared besides single calls on the workload's own inputs; `Workload.excludes` leaves some out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One set of inputs: everything that `Workload.prepare` may depend on.
@@ -98,6 +112,15 @@ class Workload:
     """By path of the compared value (`result.loss`, `inputs[0].weight`; `*` and `?` as in file names)."""
     allowed: ClassVar[Mapping[str, str]] = {}
     """Differences that the fix is meant to make: path patterns (`logged`, `inputs.*_before`), and why."""
+    excludes: ClassVar[Mapping[str, str]] = {}
+    """What the program is not meant for, and why: `{"nan": "rewards are finite"}`.
+
+    Besides single calls on what `prepare` makes, rlint compares several calls on the same and on other inputs
+    ("again"), also with inputs and results written to in between ("changed"), and inputs derived from what
+    `prepare` makes: with "nan", "infinity" or "negative zero" among their numbers, "empty", or not contiguous
+    in memory ("strided"). Numbers are derived only where no `tolerances` are declared. Where the program
+    raises on derived inputs before the fix, it has to raise the same type of exception after it.
+    """
     estimate: ClassVar[Estimate | None] = None
 
     def prepare(self, program: ModuleType, case: Case) -> Any:
@@ -166,6 +189,12 @@ def mistakes_of(workload: Workload) -> list[str]:
         f"the exception for `{path}` gives no reason"
         for path, why in workload.allowed.items()
         if not why.strip()
+    ]
+    unknown = [name for name in workload.excludes if name not in VARIANTS]
+    if unknown:
+        wrong.append(f"`excludes` knows no {', '.join(unknown)}; it takes {', '.join(VARIANTS)}")
+    wrong += [
+        f"excluding `{name}` gives no reason" for name, why in workload.excludes.items() if not why.strip()
     ]
     if type(workload).run is Workload.run:
         wrong.append("`run` is not defined")

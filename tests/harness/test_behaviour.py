@@ -23,7 +23,8 @@ def test_equal_programs_are_the_same(tmp_path: Path) -> None:
     """A fix that changes nothing but the way gets twenty seeds at each size, and no difference."""
     found = compare(tmp_path, ROWS, ROWS.replace("[row * 2 for row in rows]", "[row + row for row in rows]"))
     assert found.same
-    assert (found.seeds, found.sizes, found.cases) == (20, (1, 2, 3), 60)
+    assert (found.seeds, found.sizes, found.fewest) == (20, (1, 2, 3), 20)
+    assert found.cases > 60
     assert found.notes == ()
 
 

@@ -17,6 +17,7 @@ from rlint.harness import behaviour
 from rlint.harness.program import WorkloadError
 
 HEAD = "def inputs(case): return [(i + 1) / 9 for i in range(case.size)]\n"
+SINGLE_CALLS = WORKLOAD + "    excludes = {'again': 'the test', 'changed': 'the test'}\n"
 PLAIN = HEAD + "def run(rows): return sum(rows)\n"
 
 
@@ -78,7 +79,9 @@ class TestRefusals:
 
 class TestExcuses:
     ROUNDED = HEAD + "def run(rows): return {'loss': sum(rows) * 0.3, 'steps': len(rows)}\n"
-    OTHERWISE = HEAD + "def run(rows): return {'loss': sum(r * 0.3 for r in rows), 'steps': len(rows)}\n"
+    OTHERWISE = (
+        HEAD + "def run(rows): return {'loss': sum((r * 0.3 for r in rows), 0.0), 'steps': len(rows)}\n"
+    )
 
     def test_without_a_tolerance_the_last_bit_counts(self, tmp_path: Path) -> None:
         """Exact is the default."""
@@ -155,8 +158,8 @@ class TestSafety:
 
     def test_safe_fixes_are_held_to_exactness(self, tmp_path: Path) -> None:
         """Excuses are for what a reader has agreed to; a safe fix changes nothing at all."""
-        safe = HEAD + "def run(rows): return sum(rows) + 1e-12\n"
-        unsafe = HEAD + "def run(rows): return sum(rows) + 2e-12\n"
+        safe = HEAD + "def run(rows): return sum(rows) + 1e-12 if rows else 0\n"
+        unsafe = HEAD + "def run(rows): return sum(rows) + 2e-12 if rows else 0\n"
         found = compare(tmp_path, PLAIN, unsafe, safe=safe, workload=self.DECLARED).differences
         assert [(one.path, one.safety) for one in found] == [("result", "safe")]
 
@@ -184,14 +187,18 @@ class TestCases:
         told: list[tuple[int, int]] = []
         made = subject(tmp_path, PLAIN, PLAIN + "\n", workload=workload)
         found = behaviour.compare(made, "example", "cpu", seeds=2, progress=lambda *now: told.append(now))
-        assert (found.seeds, found.sizes, found.cases) == (20, (0, 1, 2, 7, 10), 100)
-        assert (told[0], told[-1]) == ((0, 100), (100, 100))
+        assert (found.seeds, found.sizes, found.fewest) == (20, (0, 1, 2, 7, 10), 20)
+        assert found.larger == (1000,)
+        assert found.variants == ("again", "changed", "nan", "infinity", "negative zero", "empty")
+        assert found.cases == 100 + 1 + 12
+        assert (told[0][0], told[-1]) == (0, (found.cases, found.cases))
         assert found.notes == ()
 
     def test_when_time_is_over_the_largest_sizes_lose_seeds_and_a_note_says_so(self, tmp_path: Path) -> None:
         """One case of each size remains, and all twenty seeds at one."""
         found = compare(tmp_path, PLAIN, PLAIN + "\n", budget=0)
-        assert found.cases == 1 + 20 + 1
+        assert found.cases == 1 + 20 + 1 + 12
+        assert (found.fewest, found.enough) == (1, False)
         assert found.notes == (
             "size 1: 1 of 20 seeds, as time was over",
             "size 3: 1 of 20 seeds, as time was over",
@@ -211,7 +218,7 @@ class TestCases:
         monkeypatch.setattr(behaviour, "_SLOW", math.inf)
         text = HEAD + "calls = []\ndef run(rows): calls.append(1); return len(calls)\n"
         after = HEAD + "def run(rows): return 1\n"
-        assert compare(tmp_path, text, after).same
+        assert compare(tmp_path, text, after, workload=SINGLE_CALLS).same
 
     def test_a_program_that_loads_slowly_is_used_again_and_judged_by_single_runs(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -221,9 +228,9 @@ class TestCases:
         slow = HEAD + "calls = []\n"
         before = slow + "def run(rows): return len(rows)\n"
         after = slow + "def run(rows): calls.append(1); return len(rows) + len(calls) // 3\n"
-        found = compare(tmp_path, before, after)
+        workload = SINGLE_CALLS + "    allowed = {'program.calls': 'the test'}\n"
+        found = compare(tmp_path, before, after, workload=workload)
         assert found.same
-        assert len(found.notes) == 1
         assert found.notes[0].endswith("but only after other runs in the same process")
         worse = slow + "def run(rows): return -1\n"
         assert [one.path for one in compare(tmp_path, before, worse).differences] == ["result"]

@@ -31,7 +31,8 @@ class DifferenceGroup:
         more = (
             f", and in {self.others:,} more {'case' if self.others == 1 else 'cases'}" if self.others else ""
         )
-        return f"at seed {self.first.seed}, size {self.first.size:,}{more}"
+        when = f", {self.first.when}" if self.first.when else ""
+        return f"at seed {self.first.seed}, size {self.first.size:,}{when}{more}"
 
     @property
     def cause(self) -> str:

@@ -1,0 +1,42 @@
+"""Ends what runs too long in this process: a loop that waits for a number that is never reached."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+_AGAIN = 0.5  # seconds; a program may catch the first one
+
+
+class OutOfTimeError(BaseException):
+    """The time is up. Derived from BaseException, as programs catch Exception."""
+
+
+@contextlib.contextmanager
+def deadline(seconds: float | None) -> Iterator[None]:
+    """Raise OutOfTimeError within once so many seconds are over, where the system has such a timer."""
+    if (
+        seconds is None
+        or not hasattr(signal, "setitimer")
+        or threading.current_thread() is not threading.main_thread()
+    ):
+        yield
+        return
+
+    within = True
+
+    def ring(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - as signals call it
+        if within:
+            raise OutOfTimeError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+    try:
+        yield
+    finally:
+        within = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
