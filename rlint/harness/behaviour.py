@@ -191,9 +191,6 @@ class _Experiment:
         reported = self._confirmed()
         self._notes |= self._excuses.notes
         self._notes |= dict.fromkeys(plan.omissions())
-        self._notes |= {
-            f"not compared, {VARIANTS[name]}: {why}": None for name, why in self._driver.excludes.items()
-        }
         return Behaviour(
             self._seeds,
             plan.sizes,
@@ -203,6 +200,7 @@ class _Experiment:
             fewest=plan.fewest,
             larger=plan.larger,
             variants=plan.variants,
+            excluded={VARIANTS[name]: why for name, why in self._driver.excludes.items()},
         )
 
     def _lane(self, name: str, *, fresh: bool | None = None) -> _Lane:
@@ -392,7 +390,7 @@ class _Experiment:
 
 
 def _refusals(before: Raised, after: Raised | None) -> list[Found]:
-    """Compare a program that raises on derived inputs with the fixed one, which has to raise the same type."""
+    """Compare a program that raises on derived inputs with the fixed one, which must raise the same type."""
     if before.stage != RUN or (after is not None and after.type == before.type):
         return []
     return [Found("exception", RUN, before.text, after.text if after else "no exception", RUN)]

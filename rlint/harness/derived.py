@@ -129,7 +129,7 @@ def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _data_of(value: Any, place: str, *, nested: bool = False) -> Iterator[tuple[str, Any]]:
-    """Yield what holds data among arguments, which tuples and dicts pack; also what is in lists if `nested`."""
+    """Yield what holds data among arguments, which tuples and dicts pack; also in lists if `nested`."""
     if isinstance(value, tuple):
         for index, item in enumerate(value):
             yield from _data_of(item, f"{place}[{index}]", nested=nested)
@@ -200,7 +200,7 @@ class _Layout:
 
 
 def reverse(value: Any, place: str) -> Iterator[str]:
-    """Reverse the order of elements in place, of arrays, tensors, lists and weights, and yield their places."""
+    """Reverse the order of elements in place in arrays, tensors, lists and weights; yield their places."""
     torch = loaded_torch()
     if isinstance(value, tuple):
         for index, item in enumerate(value):

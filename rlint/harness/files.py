@@ -134,7 +134,7 @@ _active: list[FileWatch] = []
 
 @functools.cache
 def _install_hook() -> None:
-    """Hear of each file that is opened. A hook stays for good; this one does nothing while none is watched."""
+    """Hear of each file that is opened. The hook stays, and does nothing while nothing is watched."""
     sys.addaudithook(_hear)
 
 

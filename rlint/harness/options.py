@@ -29,7 +29,7 @@ class Pace:
     """Whether experiments are timed on all processors at once: sooner done, less clearly seen."""
 
 
-THOROUGH = Pace(processes=3, more=4, further=90, timing=150, least=0.4, most=3, behaviour=60, together=False)
+THOROUGH = Pace(processes=3, more=4, further=90, timing=150, least=0.4, most=3, behaviour=120, together=False)
 QUICK = Pace(processes=1, more=1, further=10, timing=10, least=0.2, most=0.5, behaviour=15, together=True)
 
 

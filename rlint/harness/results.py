@@ -101,7 +101,9 @@ class Behaviour:
     larger: tuple[int, ...] = ()
     """Larger sizes at which one case was compared: those that are measured."""
     variants: tuple[str, ...] = ()
-    """What was compared besides single calls on the workload's inputs: sequences of calls, derived inputs."""
+    """What was compared besides single calls on the workload's inputs: sequences, derived inputs."""
+    excluded: dict[str, str] = field(default_factory=dict)
+    """What the workload leaves out of that, in words, and why."""
 
     @property
     def same(self) -> bool:

@@ -302,7 +302,7 @@ class TestExclusions:
         workload = WORKLOAD + "    excludes = {'nan': 'rewards are finite'}\n"
         found = compare(tmp_path, self.BEFORE, self.AFTER, workload=workload)
         assert found.same
-        assert found.notes == ("not compared, inputs with NaN: rewards are finite",)
+        assert found.excluded == {"inputs with NaN": "rewards are finite"}
         assert "nan" not in found.variants
         assert "infinity" in found.variants
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlint.harness.results import Behaviour, Outcome, Ratio, Session, Verdict
+from rlint.harness.results import Behaviour, Difference, Outcome, Ratio, Session, Verdict
 from rlint.harness.results_json import from_json
 from rlint.output.verify import FORMATS, render
 from rlint.output.verify.figures import amount, change, ratio_text
@@ -237,6 +237,25 @@ def test_a_busy_machine_is_told(format_: str) -> None:
     else:
         assert "Other programs used 74 % of this machine when the run began" in busy
         assert "Other programs used" not in render(dataclasses.replace(EVERYTHING, busy=12.0), format_)
+
+
+@every_format
+def test_what_is_left_out_is_told_with_its_reason(format_: str) -> None:
+    """A workload whose program is not meant for NaN says so to whoever reads "same"."""
+    behaviour = Behaviour(20, (1,), 20, excluded={"inputs with NaN": "rewards are finite"})
+    text = render(session(dataclasses.replace(FASTER, behaviour=behaviour)), format_)
+    assert "inputs with NaN" in text
+    assert "rewards are finite" in text
+
+
+@every_format
+def test_a_difference_says_in_which_call_it_shows(format_: str) -> None:
+    """A cache that goes stale is found in a later call, which a reader has to know."""
+    when = "in call 3 on the same inputs"
+    wrong = Difference("value", "result", 2, 7, "1", "2", "safe", when)
+    behaviour = Behaviour(20, (1,), 20, (wrong,))
+    text = render(session(dataclasses.replace(DIFFERENT, behaviour=behaviour)), format_)
+    assert when in text
 
 
 @every_format

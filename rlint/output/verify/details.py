@@ -44,8 +44,13 @@ def details(outcome: Outcome, link: str) -> Markup:
 def _behaviour(behaviour: Behaviour) -> Markup:
     sizes = ", ".join(f"{size:,}" for size in behaviour.sizes)
     compared = f"{behaviour.cases:,} runs compared: {behaviour.seeds} seeds, sizes {sizes}"
+    if behaviour.larger:
+        compared += f"; once at {', '.join(f'{size:,}' for size in behaviour.larger)}"
+    if behaviour.variants:
+        compared += f"; also {', '.join(behaviour.variants)}"
     groups = summary.grouped(behaviour.differences)
-    notes = tag("ul", *(tag("li", prose(note)) for note in behaviour.notes)) if behaviour.notes else None
+    told = [*behaviour.notes, *(f"not compared, {what}: {why}" for what, why in behaviour.excluded.items())]
+    notes = tag("ul", *(tag("li", prose(note)) for note in told)) if told else None
     found = [
         tag(
             "li",

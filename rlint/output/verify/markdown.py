@@ -31,6 +31,7 @@ def render(session: Session, *, color: bool, width: int | None) -> str:  # noqa:
     if summary.not_run(session):
         parts.append(_not_run(session))
     notes = [f"- {text(f'{summary.label(one)}: {one.reason}')}" for one in summary.annotated(session)]
+    notes += [f"- {text(one)}" for one in summary.excluded(session)]
     if notes:
         parts.append(_unfolds("Notes", notes))
     parts.append(_machine(session.machine, session.date))

@@ -101,6 +101,16 @@ def annotated(session: Session) -> list[Outcome]:
     return [one for one in session.outcomes if one.reason and one.verdict in fine and not one.failed]
 
 
+def excluded(session: Session) -> list[str]:
+    """Return what workloads leave out of the comparison of behaviour, each with its reason."""
+    return [
+        f"{label(outcome)}: not compared, {what}: {why}"
+        for outcome in session.outcomes
+        if outcome.behaviour
+        for what, why in outcome.behaviour.excluded.items()
+    ]
+
+
 def label(outcome: Outcome) -> str:
     """Return "RL101 grow-states on cpu"."""
     return f"{name(outcome)} on {outcome.device}" if outcome.workload else outcome.subject

@@ -84,6 +84,7 @@ def render(session: Session, *, color: bool, width: int | None) -> str:
     blocks = [_table([rows.row_of(outcome) for outcome in session.outcomes], paint, width)]
     blocks += [_explained(outcome, paint, width) for outcome in summary.to_explain(session)]
     blocks += [_not_run(reason, ones, width) for reason, ones in summary.not_run(session).items()]
+    blocks.append([line for text in summary.excluded(session) for line in _wrapped(text, width)])
     last = [*summary.remarks(session), summary.summary_line(session)]
     blocks.append([line for text in last for line in _wrapped(text, width)])
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
