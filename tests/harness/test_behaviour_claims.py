@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from compared_programs import WORKLOAD, compare, only, subject
+from fixture_folders import ROOT
 from rlint.harness import behaviour
 from rlint.harness.program import WorkloadError
+from rlint.harness.results import LEAST_SEEDS
 
 HEAD = "def inputs(case): return [(i + 1) / 9 for i in range(case.size)]\n"
 SINGLE_CALLS = WORKLOAD + "    excludes = {'again': 'the test', 'changed': 'the test'}\n"
@@ -327,3 +329,10 @@ def test_a_program_without_torch_and_numpy_needs_neither(tmp_path: Path) -> None
     )
     assert done.stderr == ""
     assert done.stdout.startswith("['type of `result` at seed 0, size 1: 0.1111")
+
+
+def test_the_readme_promises_the_seeds_that_are_compared() -> None:
+    """The number stands in one place of the code, which README.md repeats."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"over at least {LEAST_SEEDS} seeds at each size" in " ".join(text.split())
+    assert f"before {LEAST_SEEDS} seeds were compared at each size" in " ".join(text.split())
