@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlint.project.calls import GUESSED
+
 if TYPE_CHECKING:
     from rlint.project.index import Index
 
@@ -30,7 +32,7 @@ def places_of(chain: tuple[str, ...], index: Index, paths: Mapping[str, Path]) -
         name, _, line = place.rpartition(":")
         if header and line.isdigit() and name in paths:
             found.append(Place(paths[name], int(line), header))
-        elif (function := _function(link, index, paths)) is not None:
+        elif (function := _function(link.partition(GUESSED)[0], index, paths)) is not None:
             found.append(function)
     return tuple(found)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rlint.frozen import frozen
 from rlint.project.index import Index
-from rlint.project.kind import Kind, Tag
+from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.summary import CallSite, ClassSummary, FunctionSummary
 
 _TOO_COMMON = frozenset(
@@ -15,19 +15,32 @@ _TOO_COMMON = frozenset(
     size process execute apply render send recv wait stop shape mean sum predict fit transform encode decode
     split info debug warning error register state_dict load_state_dict parameters backward zero_grad item
     numpy cpu cuda clone detach astype to_dict to_json to_list to_numpy tolist as_dict from_dict from_json
-    describe head tail""".split()
+    describe head tail evaluate query select""".split()
 )
+_BY_TAG = frozenset({Tag.ENVIRONMENT, Tag.MODULE, Tag.OPTIMIZER, Tag.DATASET, Tag.LOADER, Tag.REPLAY_BUFFER})
+"""Kinds of which many classes of a project may be, so that the kind alone does not say which."""
+GUESSED = " (guessed from "
+"""What follows the name of a method that a chain names by a guess."""
 _MANY = 12
 """A method name that more classes than this define says nothing about the receiver."""
 
 
 @frozen
 class Edge:
-    """`caller` may run `target` at `site`."""
+    """`caller` may run `target` at `site`. It is `guessed` where only names say so, no type."""
 
     caller: FunctionSummary
     site: CallSite
     target: FunctionSummary
+    guessed: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The target as people read it, with what it was guessed from."""
+        if not self.guessed:
+            return self.target.shown
+        receiver = f"{self.site.receiver}." if self.site.receiver else ""
+        return f"{self.target.shown}{GUESSED}{receiver}{self.site.method})"
 
 
 _Passed = tuple[FunctionSummary, str, Kind]
@@ -42,9 +55,9 @@ class _Named(NamedTuple):
 
 
 class CallGraph:
-    """Who calls whom. Where the receiver of a method call is not known, a method name that few
-    classes define, or a receiver named like the class (`replay_buffer.sample`), tells well enough
-    for heat; nothing that must be right is built on that.
+    """Who calls whom. The type of the receiver decides which methods a call may run. Where nothing tells
+    the type, a method name that few classes define, or a receiver named like the class
+    (`replay_buffer.sample`), tells well enough for heat; nothing that must be right is built on that.
     """
 
     def __init__(self, index: Index) -> None:
@@ -67,11 +80,11 @@ class CallGraph:
                 made: list[Edge] = []
                 unresolved: list[CallSite] = []
                 for site in function.calls:
-                    targets = self._targets(site, module.module)
+                    targets, guessed = self._targets(site, module.module)
                     if not targets:
                         unresolved.append(site)
                     for target in targets:
-                        edge = Edge(function, site, target)
+                        edge = Edge(function, site, target, guessed)
                         made.append(edge)
                         self._callers.setdefault(target.path, []).append(edge)
                 if made:
@@ -135,18 +148,69 @@ class CallGraph:
                 found.append((target, name, kind))
         return found
 
-    def _targets(self, site: CallSite, module: str) -> list[FunctionSummary]:
+    def _targets(self, site: CallSite, module: str) -> tuple[list[FunctionSummary], bool]:
+        """The functions that a call may run, and whether that is only guessed."""
         if site.path:
             found = self.index.callables(site.path, module)
             if found:
-                return found
+                return found, False
         if not site.method or site.receiver in ("super", "np", "torch"):
-            return []
+            return [], False
+        owner = site.path.rpartition(".")[0]
+        kind = self._receiver(owner, module) if owner else UNKNOWN
+        cls = self.index.class_of(kind)
+        if cls is not None:
+            found = self.index.implementations(cls, site.method) or self._beside(cls, site.method)
+            if found or kind.tag is not Tag.ENVIRONMENT:
+                return found, False
         key = (site.method, site.receiver, module)
         known = self._named.get(key)
         if known is None:
             known = self._named[key] = self._find_named(*key)
-        return known
+        if kind:
+            return [method for method in known if self._may_be(kind, method)], True
+        library = _library_class(owner)
+        if library and self.index.symbol(library, module) is None:
+            return [method for method in known if library in self._bases(method)], True
+        return known, True
+
+    def _receiver(self, owner: str, module: str) -> Kind:
+        """The kind of the receiver: as a class declares it, else as it follows from what is stored there."""
+        holder, _, attribute = owner.rpartition(".")
+        cls = self.index.class_of(self.index.resolve(holder, module)) if attribute.isidentifier() else None
+        for base in self.index.ancestry(cls) if cls is not None else ():
+            declared = base.declared.get(attribute) if isinstance(base, ClassSummary) else None
+            if declared is not None and isinstance(base, ClassSummary):
+                kind = declared or self.index.resolve(declared.of, base.module)
+                if self.index.class_of(kind) is not None:
+                    return kind
+        return self.index.resolve(owner, module)
+
+    def _beside(self, cls: ClassSummary, method: str) -> list[FunctionSummary]:
+        """The methods that a mixin finds in the classes that it is mixed into, and in their other bases."""
+        found: dict[str, FunctionSummary] = {}
+        for mixed in self.index.subclasses(cls):
+            own = self.index.method(mixed, method)
+            if own is not None:
+                found[own.path] = own
+        return list(found.values())
+
+    def _may_be(self, kind: Kind, method: FunctionSummary) -> bool:
+        """May a value of a kind that is no class of the project be of the class that defines a method?"""
+        cls = self.index.modules[method.module].classes.get(method.qualname.rpartition(".")[0])
+        if cls is None:
+            return False
+        tag = self.index.class_kind(cls).tag
+        if kind.tag in _BY_TAG and tag is kind.tag:
+            return True
+        if kind.tag is Tag.REPLAY_BUFFER:
+            return tag is Tag.INSTANCE
+        return bool(kind.of) and kind.of in self._bases(method)
+
+    def _bases(self, method: FunctionSummary) -> tuple[ClassSummary | str, ...]:
+        """The class that defines a method, and its bases."""
+        cls = self.index.modules[method.module].classes.get(method.qualname.rpartition(".")[0])
+        return self.index.ancestry(cls) if cls is not None else ()
 
     def _find_named(self, method: str, receiver: str, module: str) -> list[FunctionSummary]:
         """The methods that a call of this name may mean, by what its receiver is called."""
@@ -157,6 +221,11 @@ class CallGraph:
             near = [cls for cls in alike if cls.module == module] or [
                 cls for cls in alike if self._knows(module, cls.module)
             ]
+            same = {cls.path for cls, name in defining if name == token and cls in near}
+            if same:  # `actor` is an `Actor`, not an `ActorCriticPolicy`
+                near = [
+                    cls for cls in near if same & {getattr(b, "path", b) for b in self.index.ancestry(cls)}
+                ]
             if near and len(near) <= _MANY:
                 return self._methods(near, method)
             if len(alike) == 1:
@@ -213,6 +282,13 @@ class Programs:
             if found is not None:
                 return found.module
         return None
+
+
+def _library_class(owner: str) -> str:
+    """Return the dotted name of the class of a receiver that is made in one call: `a.B` for `a.B()`."""
+    made = owner.removesuffix("()")
+    named_like_a_class = made.rpartition(".")[2][:1].isupper()
+    return made if made != owner and named_like_a_class and not set(made) & set("()[]@") else ""
 
 
 def _plain(name: str) -> str:

@@ -330,7 +330,7 @@ class HeatMap:
         for edge in self.graph.calls(function.path):
             heat = self.inside(function, _enclosing(function, edge.site.loop), edge.site.cap)
             if heat.level is wanted and edge.target.path != function.path:
-                chain = (*heat.chain, edge.target.shown)
+                chain = (*heat.chain, edge.shown)
                 if len(chain) <= _CHAIN_LENGTH + 2:
                     found.append((edge.target, HeatAt(wanted, _shortened(chain))))
         return found

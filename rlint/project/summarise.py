@@ -301,10 +301,13 @@ def _add_attributes(summary: ModuleSummary, knowledge: Knowledge) -> None:
     tree = knowledge.tree
     for node in tree.of_type(ast.ClassDef):
         attributes: dict[str, Kind] = {}
+        declared: dict[str, Kind] = {}
         scope = tree.scopes[node]
         for name, bindings in scope.bindings.items():
             for binding in bindings:
                 annotation = getattr(binding.statement, "annotation", None)
+                if annotation is not None:
+                    declared[name] = annotation_kind(annotation, knowledge.names)
                 if binding.how in (How.ASSIGN, How.ANNOTATE):
                     kind = knowledge.kinds.binding_kind(binding) if binding.how is How.ASSIGN else UNKNOWN
                     if annotation is not None and kind.tag in (Tag.UNKNOWN, Tag.NONE):
@@ -312,7 +315,8 @@ def _add_attributes(summary: ModuleSummary, knowledge: Knowledge) -> None:
                     elif kind.tag is Tag.STR and annotation is not None:
                         kind = Kind(Tag.STR)  # the default of a field: nobody knows what it will name
                     _join_attribute(attributes, name, kind)
-        summary.classes[tree.qualname(node)].attributes = attributes
+        described = summary.classes[tree.qualname(node)]
+        described.attributes, described.declared = attributes, declared
     for attribute in tree.written.attribute_stores:
         if isinstance(attribute.ctx, ast.Store) and isinstance(attribute.value, ast.Name):
             owner = knowledge.names.class_of_self(attribute.value)

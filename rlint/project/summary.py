@@ -139,7 +139,8 @@ class ClassSummary:
     """A class: its bases as dotted names, its methods' names, the kinds of its attributes.
 
     `restored` says that a method other than its constructor sets attributes by names that only the running
-    program knows.
+    program knows. `declared` are the kinds that annotations in its body give to attributes, whatever is
+    stored there.
     """
 
     module: str
@@ -148,6 +149,7 @@ class ClassSummary:
     methods: tuple[str, ...] = ()
     attributes: dict[str, Kind] = field(default_factory=dict)
     restored: bool = False
+    declared: dict[str, Kind] = field(default_factory=dict)
     path: str = field(init=False, compare=False, repr=False)
     """The qualified name across the project."""
 

@@ -1,0 +1,137 @@
+"""What a heat chain names is what runs: the type of a receiver decides it; a guess says that it is one."""
+
+from __future__ import annotations
+
+import pytest
+
+from project_builder import build, expression, site_of
+
+CLASSES = """
+import torch
+from torch import nn
+
+class Actor(nn.Module):
+    def reset_noise(self):
+        return draw_actor(self)
+
+class NoisyActor(Actor):
+    def reset_noise(self):
+        return draw_noisy(self)
+
+class ActorCriticPolicy(nn.Module):
+    def reset_noise(self):
+        return draw_policy(self)
+
+def reset_noise():
+    return draw_function()
+
+def make_actor() -> NoisyActor:
+    return NoisyActor()
+
+class Policy:
+    actor: Actor
+    def __init__(self):
+        self.actor = self.make_actor()
+"""
+TRAIN = """
+class {name}:
+    {declared}
+    def __init__(self, policy, actor{annotated}):
+        self.optimizer = torch.optim.Adam([])
+        self.actor = {value}
+
+    def train(self):
+        for _ in range(10):
+            {call}
+            loss = self.actor(torch.zeros(1)).mean()
+            loss.backward()
+            self.optimizer.step()
+"""
+ALL = {"draw_actor(self)", "draw_noisy(self)", "draw_policy(self)", "draw_function()"}
+
+
+def reached(call: str = "self.actor.reset_noise()", value: str = "actor", **parts: str) -> dict[str, str]:
+    """The helpers that the loop of a training reaches, with the last link of each chain."""
+    filled = {"name": "Trainer", "declared": "pass", "annotated": "", **parts}
+    site = site_of(CLASSES + TRAIN.format(call=call, value=value, **filled))
+    chains = {text: site.heat_of(expression(site, text)).chain for text in sorted(ALL)}
+    return {text: chain[-1] for text, chain in chains.items() if chain}
+
+
+@pytest.mark.parametrize(
+    ("shape", "names"),
+    [
+        ({"value": "NoisyActor()"}, {"draw_noisy(self)": "NoisyActor.reset_noise"}),
+        ({"value": "make_actor()"}, {"draw_noisy(self)": "NoisyActor.reset_noise"}),
+        (
+            {"value": "policy.actor", "declared": "actor: NoisyActor"},
+            {"draw_noisy(self)": "NoisyActor.reset_noise"},
+        ),
+        (
+            {"annotated": ": Actor"},
+            {"draw_actor(self)": "Actor.reset_noise", "draw_noisy(self)": "NoisyActor.reset_noise"},
+        ),
+        (
+            {"value": "policy.actor", "declared": "actor: Actor"},
+            {"draw_actor(self)": "Actor.reset_noise", "draw_noisy(self)": "NoisyActor.reset_noise"},
+        ),
+        ({"call": "reset_noise()"}, {"draw_function()": "reset_noise"}),
+    ],
+)  # fmt: skip
+def test_the_type_of_the_receiver_names_the_method(shape: dict[str, str], names: dict[str, str]) -> None:
+    """Known from the constructor, a factory or an annotation, with the classes that override it; no other."""
+    assert reached(**shape) == names
+
+
+def test_a_guess_says_what_it_was_guessed_from() -> None:
+    """Nothing tells the type: the class of that name is meant, and those that derive from it."""
+    assert reached() == {
+        "draw_actor(self)": "Actor.reset_noise (guessed from actor.reset_noise)",
+        "draw_noisy(self)": "NoisyActor.reset_noise (guessed from actor.reset_noise)",
+    }
+
+
+def test_super_runs_the_method_of_the_base() -> None:
+    """And not the others of that name."""
+    site = site_of(
+        CLASSES
+        + "class Own(Actor):\n    def reset_noise(self):\n        super().reset_noise()\n"
+        + "import gymnasium as gym\nenv = gym.make('a')\nactor = Own()\n"
+        + "while True:\n    env.step(0)\n    actor.reset_noise()\n"
+    )
+    assert site.heat_of(expression(site, "draw_actor(self)")).chain[-2:] == (
+        "Own.reset_noise",
+        "Actor.reset_noise",
+    )
+    assert not site.heat_of(expression(site, "draw_policy(self)")).chain
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["torch.zeros(3)", "threading.Event()", "{}", "[1]", "re.compile('a')", "given"],
+)
+def test_values_of_libraries_run_no_methods_of_the_project(given: str) -> None:
+    """However few classes of the project define a method of that name."""
+    sites = build(
+        {
+            "mine.py": "class Chooser:\n    def gather_rows(self):\n        return draw(self)\n",
+            "use.py": "import re, threading, tensordict, torch, gymnasium as gym\nimport mine\n"
+            "env = gym.make('a')\ndef run(given: tensordict.TensorDict):\n"
+            f"    value = {given}\n    while True:\n        env.step(0)\n        value.gather_rows()\n",
+        }
+    )
+    site = sites["mine.py"]
+    assert not site.heat_of(expression(site, "draw(self)")).chain
+
+
+def test_a_mixin_finds_the_method_in_what_it_is_mixed_into() -> None:
+    """`self.compute` of a mixin is the model's."""
+    site = site_of(
+        "import gymnasium as gym\nclass Mixin:\n    def act(self, x):\n        return self.compute(x)\n"
+        "class Model:\n    def compute(self, x):\n        return draw(x)\n"
+        "class Other:\n    def compute(self, x):\n        return leave(x)\n"
+        "class Own(Mixin, Model):\n    pass\n"
+        "env = gym.make('a')\nown = Own()\nwhile True:\n    env.step(own.act(1))\n"
+    )
+    assert site.heat_of(expression(site, "draw(x)")).chain[-1] == "Model.compute"
+    assert not site.heat_of(expression(site, "leave(x)")).chain
