@@ -57,14 +57,13 @@ def test_a_constant_needs_what_it_is_made_of(program: str) -> None:
 
 
 def test_lines_of_a_string_are_not_indented() -> None:
-    """A constant whose text would change by indentation is not written into an indented block."""
+    """A constant that is written into an indented block keeps the text that it has."""
     program = "if True:\n    import re\n    def f():\n        use()\n"
     site = site_of(program)
     user = find(site, "use()")
-    assert site.module_constant("X", "'''a\nb'''", user=user) is None
-    edits = site.module_constant("X", "(\n    1,\n)", user=user)
+    edits = site.module_constant("X", "(\n    '''a\n  b''',\n)", user=user)
     assert edits is not None
-    assert "    X = (\n        1,\n    )\n" in applied(program, edits)
+    assert "    X = (\n        '''a\n  b''',\n    )\n" in applied(program, edits)
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,12 @@ from rlint.regex import regex
 from rlint.syntax import rewrite
 from rlint.syntax.arguments import argument_spans
 from rlint.syntax.own_comments import own_comment
+from rlint.syntax.reindent import reindented
 from rlint.syntax.tree import FUNCTIONS, Tree
 
 _LONG_STRING = regex(r"[a-zA-Z]{0,2}(\"\"\"|''')(?:(?!\1).)*\1", re.DOTALL)
 """One string in triple quotes that are nowhere else in it."""
-_LINE_END = regex(r"[\r\n]")
+_LINE_END = regex(r"\r\n|\r|\n")
 _COMPOUND = (
     ast.For,
     ast.AsyncFor,
@@ -216,7 +217,9 @@ class Edits:
         )
 
     def insert_before(self, statement: ast.stmt, *lines: str) -> Edit | None:
-        """Put lines of code (without indentation) before a statement, indented like it."""
+        """Put lines of code (without indentation) before a statement, indented like it. What follows a line
+        end within one of them is left as it is (see `moved`).
+        """
         if not self.stands_alone(statement):
             return None
         start = self.tree.positions.line_start(self._first_line(statement))
@@ -279,7 +282,16 @@ class Edits:
 
     def _block(self, lines: tuple[str, ...], indentation: str) -> str:
         newline = self.tree.positions.newline
-        return "".join(f"{indentation}{line}{newline}" if line else newline for line in lines)
+        written = (_LINE_END.sub(newline, line) for line in lines)
+        return "".join(f"{indentation}{line}{newline}" if line else newline for line in written)
+
+    def moved(self, code: str, statement: ast.stmt, beside: ast.stmt | None) -> str | None:
+        """Return the code of a statement, or of an expression in it, with its lines indented as they have to
+        be beside another statement, or at module level. None where that changes what it means.
+        """
+        return reindented(
+            code, self.indentation(statement), self.indentation(beside) if beside is not None else ""
+        )
 
     # -- expressions ---------------------------------------------------------------------------
 

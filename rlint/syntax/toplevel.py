@@ -14,6 +14,7 @@ from functools import cached_property
 from rlint.findings import Edit
 from rlint.regex import regex
 from rlint.syntax.edits import Edits
+from rlint.syntax.reindent import reindented
 from rlint.syntax.tree import DEFINITIONS, Tree
 
 _WORD = regex(r"[A-Za-z_]\w*")
@@ -174,8 +175,9 @@ class TopLevel(Edits):
         self, anchor: ast.stmt, name: str, value: str, comment: Sequence[str]
     ) -> tuple[Edit, ...] | None:
         text = "\n".join((*comment, f"{name} = {value}"))
-        edit = self.insert_after(anchor, *text.split("\n"))
-        if edit is None or not _same_program(text, edit.text):
+        code = reindented(text, "", self.indentation(anchor))
+        edit = self.insert_after(anchor, code) if code is not None else None
+        if edit is None:
             return None
         constant = Edit(edit.start, edit.end, edit.text, shared=True)
         if _is_constant(anchor):
@@ -202,14 +204,6 @@ def _head(block: list[ast.stmt]) -> list[ast.stmt]:
         if isinstance(statement, DEFINITIONS):
             return block[:index]
     return block
-
-
-def _same_program(text: str, indented: str) -> bool:
-    """Has indenting the lines of a statement left the strings in it as they were?"""
-    if not indented[:1].isspace():
-        return True
-    block = ast.parse(f"if True:\n{indented}").body[0]
-    return isinstance(block, ast.If) and ast.dump(block.body[0]) == ast.dump(ast.parse(text).body[0])
 
 
 def _is_constant(statement: ast.stmt) -> bool:

@@ -116,10 +116,10 @@ def build_fix(found: Allocation, site: Site) -> Fix | None:
     line_end = site.tree.positions.line_end(statement.end_lineno or statement.lineno)
     if site.has_comment(start, line_end) or not site.can_be_moved(found.call):
         return None
-    indentation = site.indentation(statement)
-    first, *others = site.text(statement).splitlines()
-    lines = [first, *(line.removeprefix(indentation).rstrip() for line in others)]
-    before, deleted = site.insert_before(loop, *lines), site.delete(statement)
+    code = site.moved(site.text(statement), statement, loop)
+    if code is None:
+        return None
+    before, deleted = site.insert_before(loop, code), site.delete(statement)
     if before is None or deleted is None:
         return None
     what = "tensor" if site.kind_of(found.call).tag is Tag.TENSOR else "array"

@@ -30,7 +30,7 @@ def compiled(
         first, behind = (offset - start for offset in site.span(element))
         call = f"{alias}.compile({written}, {flags})" if flags else f"{alias}.compile({written})"
         text = text[:first] + call + text[behind:]
-    plain = outdented(text, site.indentation(site.tree.statement(display)))
+    plain = site.moved(text.replace("\r\n", "\n"), site.tree.statement(display), None)
     if plain is None:
         return None
     long = "\n" not in plain and len(plain) > _WIDE
@@ -68,11 +68,3 @@ def _is_constant_but_for(places: Collection[ast.expr], display: Display) -> bool
             return False
         stack.extend(children(node))
     return True
-
-
-def outdented(text: str, indentation: str) -> str | None:
-    """The text of an expression without the indentation of its statement; None where that changes it."""
-    text = text.replace("\r\n", "\n")
-    moved = text.replace(f"\n{indentation}", "\n")
-    same = ast.dump(ast.parse(f"({text}\n)")) == ast.dump(ast.parse(f"({moved}\n)"))
-    return moved if same else None

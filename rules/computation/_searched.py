@@ -12,7 +12,6 @@ from rlint.project.site import Site
 from rlint.rule import Edit
 from rlint.rules.computation._regex import comment_behind
 from rlint.rules.computation._regex_constants import exported
-from rlint.rules.computation._regex_displays import outdented
 
 _SETS = frozenset({"builtins.set", "builtins.frozenset"})
 _FEWEST = 3
@@ -157,7 +156,7 @@ def _defined(
     name: str, value: ast.expr, site: Site, *, behind: str = "", above: Sequence[str] = ()
 ) -> tuple[Edit, ...] | None:
     """Define the constant at module level, with the comments that were `behind` and `above` it."""
-    text = outdented(site.text(value), site.indentation(site.tree.statement(value)))
+    text = site.moved(site.text(value), site.tree.statement(value), None)
     if text is None:
         return None
     return site.module_constant(name, text + behind, user=value, comment=above)

@@ -26,7 +26,8 @@ def moved_before(
             return None
     key = f"before {site.span(loop)[0]} {site.text(call)}"
     name = site.free_local([wanted, f"{wanted}_once", f"shared_{wanted}"], call, key)
-    before = site.insert_before(loop, *_lines(f"{name} = {site.text(call)}", site.tree.statement(call), site))
+    code = site.moved(f"{name} = {site.operand(call)}", site.tree.statement(call), loop)
+    before = site.insert_before(loop, code) if code is not None else None
     return (replace(before, shared=True), site.replace(call, name)) if before is not None else None
 
 
@@ -41,7 +42,8 @@ def _whole(
     inside = {id(node) for node in below(loop)}
     if any(id(read) not in inside for read in site.reads(name, scope.lookup(name) or scope)):
         return None  # what it is behind a loop that never ran
-    before = site.insert_before(loop, *_lines(site.text(statement), statement, site))
+    code = site.moved(site.text(statement), statement, loop)
+    before = site.insert_before(loop, code) if code is not None else None
     deleted = site.delete(statement)
     return (before, deleted) if before is not None and deleted is not None else None
 
@@ -53,10 +55,3 @@ def _up(node: ast.AST, loop: ast.AST, site: Site) -> list[ast.AST]:
             break
         found.append(parent)
     return found
-
-
-def _lines(text: str, statement: ast.stmt, site: Site) -> list[str]:
-    """The lines of a statement without the indentation that they had where they stood."""
-    indentation = site.indentation(statement)
-    first, *others = text.splitlines()
-    return [first, *(line.removeprefix(indentation).rstrip() for line in others)]

@@ -54,8 +54,8 @@ Always unsafe: of a hundred lines or points, ninety-nine are gone. Where each va
 list and write their mean. The interval is counted by the variable of the loop (`range`, `enumerate`) or by
 what the same loop or function counts up by one, unless that begins again before it comes to a hundred, as in
 `for _ in range(updates_per_step)`. There is advice alone where nothing of the kind is there,
-where an argument of the call changes something, where conditions in the loop put more into the dict that is
-written (the return of an episode that is over), and where a text of several lines would be indented.
+where an argument of the call changes something, and where conditions in the loop put more into the dict
+that is written (the return of an episode that is over).
 
 ## References
 - https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization

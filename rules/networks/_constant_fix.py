@@ -8,10 +8,10 @@ from dataclasses import replace
 from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.regex import regex
-from rlint.rule import Fix, Safety
+from rlint.rule import Edit, Fix, Safety
 from rlint.rules.networks._constant import Constant
 from rlint.rules.networks._constant_home import Home
-from rlint.rules.networks._constant_text import lines_of, means_the_same, text_of
+from rlint.rules.networks._constant_text import means_the_same, text_of
 from rlint.syntax.tree import Function
 from rlint.syntax.walk import below
 
@@ -99,7 +99,7 @@ def _before_loop(found: Constant, home: Home, site: Site) -> Fix | None:
     statement = site.parent(found.node)
     match statement:
         case ast.Assign(targets=[ast.Name(id=name) as target]):
-            before = site.insert_before(loop, *lines_of(f"{name} = {text}", statement, site))
+            before = _inserted_before(loop, f"{name} = {text}", statement, site)
             deleted = site.delete(statement)
             if (
                 before
@@ -111,11 +111,16 @@ def _before_loop(found: Constant, home: Home, site: Site) -> Fix | None:
     wanted = name_for(found, site)
     key = f"once {site.span(loop)[0]} {site.text(found.node)}"
     name = site.free_local([wanted, f"{wanted}_once", f"constant_{wanted}"], found.node, key)
-    before = site.insert_before(loop, *lines_of(f"{name} = {text}", site.tree.statement(found.node), site))
+    before = _inserted_before(loop, f"{name} = {text}", site.tree.statement(found.node), site)
     if before is None:
         return None
     edits = (replace(before, shared=True), site.replace(found.node, name))
     return Fix(f"Build it before the loop, as `{name}`", Safety.UNSAFE, edits, reason)
+
+
+def _inserted_before(loop: ast.stmt, code: str, statement: ast.stmt, site: Site) -> Edit | None:
+    moved = site.moved(code, statement, loop)
+    return site.insert_before(loop, moved) if moved is not None else None
 
 
 def _comment_behind(statement: ast.stmt, site: Site) -> bool:
@@ -134,9 +139,11 @@ def _in_module(found: Constant, site: Site) -> Fix | None:
     if text is None or not means_the_same(site.tree.scopes[site.tree.module].node, found, site):
         return None
     name = site.free_name(name_for(found, site).upper(), f"once {_SPACE.sub('', text)}")
-    lines = "\n".join(lines_of(text, site.tree.statement(found.node), site))
+    value = site.moved(text, site.tree.statement(found.node), None)
+    if value is None:
+        return None
     defined = site.module_constant(
-        name, lines, user=found.node, needs=[need for need in needs if isinstance(need, ast.stmt)]
+        name, value, user=found.node, needs=[need for need in needs if isinstance(need, ast.stmt)]
     )
     if defined is None:
         return None
@@ -190,8 +197,10 @@ def _in_constructor(found: Constant, home: Home, site: Site) -> Fix | None:
     if home.where == "network":
         value = f'{own}.register_buffer("{name}", {text}, persistent=False)'
     behind, statement = anchor
-    lines = lines_of(value, site.tree.statement(found.node), site)
-    inserted = (site.insert_after if behind else site.insert_before)(statement, *lines)
+    code = site.moved(value, site.tree.statement(found.node), statement)
+    if code is None:
+        return None
+    inserted = (site.insert_after if behind else site.insert_before)(statement, code)
     if inserted is None:
         return None
     edits = (replace(inserted, shared=True), site.replace(found.node, f"{own}.{name}"))

@@ -51,13 +51,6 @@ def _without(call: ast.Call, dropped: list[ast.Attribute], site: Site) -> list[E
     return site.without_arguments(call, dropped)
 
 
-def lines_of(text: str, statement: ast.stmt, site: Site) -> list[str]:
-    """The lines of a statement without the indentation that they had where they stood."""
-    indentation = site.indentation(statement)
-    first, *others = text.splitlines()
-    return [first, *(line.removeprefix(indentation).rstrip() for line in others)]
-
-
 def means_the_same(place: ast.AST, found: Constant, site: Site) -> bool:
     """Do the names of the module mean the same in a function, or at module level?"""
     scope = site.tree.scopes[place]

@@ -242,33 +242,25 @@ def _passed(waste: Waste) -> Iterator[ast.stmt]:
 def sink(waste: Waste, site: Site) -> tuple[Edit, ...] | None:
     """The edits that let the statements wait; None where a comment or the layout is in the way."""
     edits: list[Edit] = []
-    lines: list[str] = []
+    beside = waste.before if waste.before is not None else waste.branch
+    moved: list[str] = []
     for unit in waste.moved:
-        text, indentation = site.text(unit).splitlines(), site.indentation(unit)
         _, end = site.span(unit)
         behind = site.tree.positions.line_end(unit.end_lineno or unit.lineno)
-        gone = site.delete(unit)
-        if gone is None or site.has_comment(end, behind) or _has_long_text(unit):
-            return None
-        if any(line.strip() and not line.startswith(indentation) for line in text[1:]):
+        gone, code = site.delete(unit), site.moved(site.text(unit), unit, beside)
+        if gone is None or code is None or site.has_comment(end, behind):
             return None
         edits.append(gone)
-        lines += [text[0], *(line.removeprefix(indentation) for line in text[1:])]
+        moved.append(code)
     if waste.before is not None:
-        put = site.insert_before(waste.before, *lines)
+        put = site.insert_before(waste.before, *moved)
     else:
         last = waste.branch.body[0]
         outer, inner = site.indentation(waste.branch), site.indentation(last)
         if not site.stands_alone(last) or not inner.startswith(outer) or inner == outer:
             return None
+        below_else = [site.moved(code, waste.branch, last) for code in moved]
         step = inner.removeprefix(outer)
-        put = site.insert_after(waste.branch, "else:", *(step + line for line in lines))
+        lines = [f"{step}{code}" for code in below_else if code is not None]
+        put = site.insert_after(waste.branch, "else:", *lines) if len(lines) == len(moved) else None
     return (*edits, put) if put is not None else None
-
-
-def _has_long_text(unit: ast.stmt) -> bool:
-    """Is there text of several lines, which must not be indented?"""
-    return any(
-        isinstance(node, (ast.Constant, ast.JoinedStr)) and node.lineno != node.end_lineno
-        for node in below(unit)
-    )

@@ -1,0 +1,38 @@
+"""Code under another indentation."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlint.syntax.reindent import reindented
+
+OLD = "    "
+
+
+@pytest.mark.parametrize(
+    ("code", "new", "expected"),
+    [
+        ("x = f(a,\n          b)", "", "x = f(a,\n      b)"),
+        ('x = f("""a\n    b\n""",\n        y)', "", 'x = f("""a\n    b\n""",\n    y)'),
+        (
+            'with a:\n        x = """\n        t\n    u"""\n        y',
+            "        ",
+            'with a:\n            x = """\n        t\n    u"""\n            y',
+        ),
+        ("if a:\n        x\n    else:\n        'y'", "", "if a:\n    x\nelse:\n    'y'"),
+        ('x = a \\\n      + "b \\\n    c"', "", 'x = a \\\n  + "b \\\n    c"'),
+        ("a\n    .b('''\n    x\n''')\n    .c", "", "a\n.b('''\n    x\n''')\n.c"),
+        ("{\r\n        'a': 1,\r\n    }", "\t", "{\r\n\t    'a': 1,\r\n\t}"),
+        ("f'''{a}\n    {x}\n    '''", "", "f'''{a}\n    {x}\n    '''"),
+        ("x = 1\n\n    y = 'a'", "", "x = 1\n\ny = 'a'"),
+        ("f(a,\n b)", "", "f(a,\n b)"),
+    ],
+)
+def test_code_moves_and_strings_stay(code: str, new: str, expected: str) -> None:
+    """All lines but those within strings, and those that are not indented as far."""
+    assert reindented(code, OLD, new) == expected
+
+
+def test_code_that_would_be_another_program_is_not_moved() -> None:
+    """Where lines would not fit together any more."""
+    assert reindented("if a:\n     b\n    c", "     ", "") is None
