@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rlint.files import NOTEBOOK, Source, read_source
 from rlint.findings import Finding, Safety
+from rlint.origins import Origins, taken_along
 from rlint.plan import Plan
 from rlint.runs import FixId, FixReport, Hidden, How, Report, Result, Target, Wanted
 
@@ -98,14 +99,27 @@ class Fixer:
         )
         applied = sorted(texts.applied, key=lambda pair: pair[1].path)
         left = texts.named(lambda name: results[name].findings)
+        gone, new = taken_along(self._first(texts.now), [name for name, _ in applied], left.values())
         return FixReport(
             report,
             tuple(finding for _, finding in applied),
             texts.changed(),
             tuple(name for name, _ in applied),
             tuple(left.get(finding) for finding in report.findings),
+            tuple(gone),
+            frozenset(new),
             frozenset(texts.refused),
         )
+
+    def _first(self, changed: Iterable[str]) -> dict[FixId, Finding]:
+        """What was found at first in the files that fixes have changed, as far as fixing is about it."""
+        first: dict[FixId, Finding] = {}
+        for name in sorted(changed):
+            source, found = self._run.source(name), self._results[name].findings
+            if source is not None:
+                wanted = self._wanted(name, source.text, found) if self._wanted else found
+                first.update(Origins(source.text).names(wanted))
+        return first
 
 
 def _has_fixes(result: Result, *, unsafe: bool) -> bool:

@@ -15,7 +15,7 @@ from rlint.runs import FixId
 from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from rlint.findings import Edit, Finding
 
@@ -46,6 +46,32 @@ class Origins:
             seen[offset, finding.code] += 1
             named[FixId(finding.path, place.line, place.column, finding.code, ordinal)] = finding
         return named
+
+
+def taken_along(
+    first: Mapping[FixId, Finding], fixed: Collection[FixId], left: Collection[FixId]
+) -> tuple[list[Finding], set[FixId]]:
+    """Return which of the first findings are gone though they were not fixed themselves, and which of those
+    that were fixed or are left were not there at first.
+
+    A finding that a fix has moved within its statement is neither: of one rule in one file, as many are the
+    same as there can be.
+    """
+    gone = [name for name in first if name not in fixed and name not in left]
+    new = [name for name in sorted({*fixed, *left}) if name not in first]
+    moved = Counter((name.path, name.code) for name in gone) & Counter((name.path, name.code) for name in new)
+    kept_gone, kept_new = Counter(moved), Counter(moved)
+    found = []
+    for name in gone:
+        kept_gone[name.path, name.code] -= 1
+        if kept_gone[name.path, name.code] < 0:
+            found.append(first[name])
+    brought = set()
+    for name in new:
+        kept_new[name.path, name.code] -= 1
+        if kept_new[name.path, name.code] < 0:
+            brought.add(name)
+    return found, brought
 
 
 class _Pass:

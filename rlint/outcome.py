@@ -52,6 +52,11 @@ class Left:
     why: Why
     detail: str | None = None
 
+    @property
+    def is_hidden(self) -> bool:
+        """Whether somebody decided not to see it: it is none of the findings that are counted."""
+        return self.why in (Why.SUPPRESSED, Why.BASELINE)
+
 
 @frozen
 class File:
@@ -64,12 +69,19 @@ class File:
 
 @frozen
 class Outcome:
-    """What was fixed, with the places as they were before; what was left; and what became of the files."""
+    """What was fixed, with the places as they were before; what was left; and what became of the files.
+
+    `gone` are findings that went with the fixes of others. Of what was fixed and of what was left, some were
+    not there at first: `new_fixed` and `new_left` say how many.
+    """
 
     fixed: tuple[tuple[FixId, Finding], ...]
     left: tuple[Left, ...]
     files: tuple[File, ...]
     tried: Tried | None = None
+    gone: tuple[Finding, ...] = ()
+    new_fixed: int = 0
+    new_left: int = 0
 
 
 def outcome_of(
@@ -113,7 +125,15 @@ def outcome_of(
     files = [
         File(each.source.name, len(each.applied), refused.get(each.source.name)) for each in fixed.changed
     ]
-    return Outcome(tuple(done), tuple(left), tuple(files), tried)
+    return Outcome(
+        tuple(done),
+        tuple(left),
+        tuple(files),
+        tried,
+        tuple(finding for finding in fixed.gone if finding.path not in refused),
+        sum(name in fixed.new for name, _ in done),
+        sum(names.get(finding) in fixed.new for finding in report.findings if finding.path not in refused),
+    )
 
 
 def _of_trial(tried: Tried | None) -> dict[FixId | None, tuple[Why, str]]:

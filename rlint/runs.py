@@ -151,5 +151,9 @@ class FixReport:
     """Of `applied`, in its order."""
     left: tuple[FixId | None, ...] = ()
     """Of the findings of `report`, in its order; None in files without fixes."""
+    gone: tuple[Finding, ...] = ()
+    """What was found at first and was neither fixed nor is left: the fixes of others took it along."""
+    new: frozenset[FixId] = frozenset()
+    """What was not found at first, of what was fixed and what is left: fixes brought it to light."""
     refused: frozenset[FixId] = frozenset()
     """The fixes that were left out because they would have broken a file."""

@@ -63,6 +63,15 @@ def test_concise_gives_a_line_each() -> None:
         ((), ReportOptions(summary=False), 3, []),
         ((), ReportOptions(fixed=2), 3, ["Found 2 findings (2 fixed, 0 remaining)."]),
         ((PLAIN,), ReportOptions(fixed=2), 3, ["Found 3 findings (2 fixed, 1 remaining)."]),
+        (
+            (PLAIN,),
+            ReportOptions(fixed=3, gone=1, new_fixed=2, new_left=1),
+            3,
+            [
+                "Found 2 findings (1 fixed, 1 gone with them, 0 remaining).",
+                "The fixes led to 3 new findings (2 fixed, 1 remaining).",
+            ],
+        ),
         ((PLAIN,), ReportOptions(), 1, ["Found 1 finding."]),
         ((UNSAFE,), ReportOptions(), 1, ["Found 1 finding.", "1 fixable with `rlint fix --unsafe-fixes`."]),
         (

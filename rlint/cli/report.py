@@ -44,6 +44,9 @@ def show(
         unsafe_fixes=settings.unsafe_fixes,
         color=request.colored and not err,
         fixed=fixed,
+        gone=len(outcome.gone) if outcome is not None else 0,
+        new_fixed=outcome.new_fixed if outcome is not None else 0,
+        new_left=outcome.new_left if outcome is not None else 0,
         summary=False,
         width=terminal_width(err=err),
         heating=heating,
@@ -92,19 +95,27 @@ def _pages(codes: Collection[str]) -> dict[str, RulePage]:
     return pages_of(codes)
 
 
-def show_diff(work: Work, fixed: FixReport, console: Console) -> int:
-    """Print what fixing would change, and tell the exit status."""
+def show_diff(work: Work, fixed: FixReport, outcome: Outcome, console: Console) -> int:
+    """Print what fixing would change, and tell the exit status. `outcome` is what it would come to."""
     from rlint.output import diff
 
     console.problems(fixed.report.problems)
     console.report(diff(fixed.changed, color=work.request.colored))
     if fixed.applied:
-        console.note(f"Would fix {count(len(fixed.applied), 'finding')}.")
+        console.note(_would_fix(outcome))
     elif not fixed.report.problems:
         console.note("Nothing to fix.")
     if work.request.exit_zero and fixed.report.checked:
         return CLEAN
     return FINDINGS if fixed.changed else _status(work.request, replace(fixed.report, findings=()), 0)
+
+
+def _would_fix(outcome: Outcome) -> str:
+    shown = [left for left in outcome.left if not left.is_hidden]
+    fixed = len(outcome.fixed) - outcome.new_fixed
+    found = fixed + len(outcome.gone) + len(shown) - outcome.new_left
+    gone = f"; {len(outcome.gone)} would go with them" if outcome.gone else ""
+    return f"Would fix {fixed} of {count(found, 'finding')}{gone}."
 
 
 def _status(request: Request, report: Report, fixed: int) -> int:

@@ -85,7 +85,7 @@ def _run_files(
     done = _chosen(work, scope, console, profiled)
     fixed = done.fixed
     if work.request.diff:
-        return show_diff(work, fixed, console)
+        return show_diff(work, fixed, done.outcome(scope.limited(fixed.report)), console)
     done = write_fixes(done)
     list_fixes(work, [finding for finding in fixed.applied if finding.path not in done.refused], console)
     # Where a file could not be written, what it holds now is not what the report describes.
@@ -143,7 +143,7 @@ def _run_stdin(work: Work, console: Console) -> int:
     done = _chosen(work, scope, console, profiled)
     fixed = done.fixed
     if work.request.diff:
-        return show_diff(work, fixed, console)
+        return show_diff(work, fixed, done.outcome(scope.limited(fixed.report)), console)
     sys.stdout.flush()
     sys.stdout.buffer.write(_fixed_bytes(given, fixed.changed))
     sys.stdout.buffer.flush()

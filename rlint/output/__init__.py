@@ -63,6 +63,12 @@ class ReportOptions:
     """Columns of the terminal; longer lines of code are cut. None: as long as they are."""
     fixed: int = 0
     """How many findings were fixed before this report was made."""
+    gone: int = 0
+    """How many went with the fixes of others."""
+    new_fixed: int = 0
+    """How many of the fixed were not there at first: other fixes brought them to light."""
+    new_left: int = 0
+    """How many of the findings of the report were not there at first."""
     summary: bool = True
     """End with how much was found, in the formats for people."""
     measured: Mapping[str, str] = field(default_factory=dict)

@@ -22,8 +22,7 @@ def summary(report: Report, options: ReportOptions, *, fixable: bool = True) -> 
     remaining = len(report.findings)
     lines: list[str] = []
     if options.fixed:
-        found = _count(remaining + options.fixed, "finding")
-        lines.append(f"Found {found} ({options.fixed} fixed, {remaining} remaining).")
+        lines += _after_fixing(remaining, options)
     elif remaining:
         lines.append(f"Found {_count(remaining, 'finding')}.")
     elif not report.problems:
@@ -33,6 +32,18 @@ def summary(report: Report, options: ReportOptions, *, fixable: bool = True) -> 
     if fixable:
         lines += _fixable(report, options)
     return "".join(line + "\n" for line in lines)
+
+
+def _after_fixing(remaining: int, options: ReportOptions) -> list[str]:
+    """What became of the findings that there were at first, as many as checking finds; and of new ones."""
+    fixed, left = options.fixed - options.new_fixed, remaining - options.new_left
+    gone = f", {options.gone} gone with them" if options.gone else ""
+    found = _count(fixed + options.gone + left, "finding")
+    lines = [f"Found {found} ({fixed} fixed{gone}, {left} remaining)."]
+    if new := options.new_fixed + options.new_left:
+        brought = _count(new, "new finding")
+        lines.append(f"The fixes led to {brought} ({options.new_fixed} fixed, {options.new_left} remaining).")
+    return lines
 
 
 def _nothing_found(report: Report) -> str:

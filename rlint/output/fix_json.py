@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def render(outcome: Outcome, report: Report, options: ReportOptions, not_selected: Sequence[str]) -> str:
-    """Return an object: `fixed`, `left`, `files`, `errors`, `not_selected`, and `verification` or null.
+    """Return an object: `fixed`, `left`, `gone`, `files`, `errors`, `not_selected` and `verification`.
 
     The places of what was fixed are those before fixing, those of what was left are as the files are now.
     `not_selected` are the codes of rules that are off unless selected.
@@ -38,6 +38,7 @@ def render(outcome: Outcome, report: Report, options: ReportOptions, not_selecte
             }
             for entry, left in zip(entries, outcome.left, strict=True)
         ],
+        "gone": finding_entries(outcome.gone, report, options),
         "files": [
             {
                 "filename": absolute_name(file.name),

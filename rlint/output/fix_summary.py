@@ -21,10 +21,11 @@ def render(outcome: Outcome) -> str:
     lines = [*_files(outcome)]
     if outcome.tried is not None:
         lines += _trial(outcome.tried)
-    reasons = Counter(each.why for each in outcome.left)
-    if reasons:
-        parts = [f"{reasons[why]} {SAID[why]}" for why in Why if reasons[why]]
-        lines.append(f"Left {_count(len(outcome.left), 'finding')}: {', '.join(parts)}.")
+    for is_hidden, verb in ((False, "Left"), (True, "Skipped")):
+        reasons = Counter(each.why for each in outcome.left if each.is_hidden is is_hidden)
+        if reasons:
+            parts = [f"{reasons[why]} {SAID[why]}" for why in Why if reasons[why]]
+            lines.append(f"{verb} {_count(reasons.total(), 'finding')}: {', '.join(parts)}.")
     return "".join(line + "\n" for line in lines)
 
 

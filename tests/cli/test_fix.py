@@ -45,7 +45,7 @@ def test_diff_shows_and_writes_nothing(run: Run, folder: Path, command: str) -> 
     shown = run(command, "--diff")
     assert "-x = 1  # rlint: ignore[RL101]\n+x = 1\n" in shown.stdout
     assert shown.exit_code == 1
-    assert "Would fix 1 finding." in shown.stderr
+    assert "Would fix 1 of 2 findings." in shown.stderr
     assert "ignore" in (folder / "fixable.py").read_text()
     nothing = run(command, "--diff", "unfixable.py")
     assert (nothing.exit_code, nothing.stdout) == (0, "")

@@ -1,0 +1,41 @@
+"""What became of the findings that there were before any fix."""
+
+from __future__ import annotations
+
+from reports import at
+from rlint.findings import Finding
+from rlint.origins import taken_along
+from rlint.runs import FixId
+
+
+def name(line: int, code: str = "RL101") -> FixId:
+    """A finding's place at first."""
+    return FixId("a.py", line, 1, code)
+
+
+def finding(line: int) -> Finding:
+    """A finding at a place."""
+    return Finding("RL101", "n", "m", "a.py", at(line), at(line), line, line)
+
+
+FIRST = {name(line): finding(line) for line in (1, 2, 3)}
+
+
+def test_a_finding_that_another_fix_mends_is_gone() -> None:
+    """It is neither fixed itself nor left."""
+    assert taken_along(FIRST, [name(1)], [name(3)]) == ([FIRST[name(2)]], set())
+
+
+def test_a_finding_that_fixes_bring_to_light_is_new() -> None:
+    """Be it fixed later or left."""
+    fixed, left = [name(1), name(2), name(4)], [name(3), name(5, "RL102")]
+    assert taken_along(FIRST, fixed, left) == ([], {name(4), name(5, "RL102")})
+
+
+def test_a_finding_that_a_fix_has_moved_is_the_same() -> None:
+    """Of one rule in one file, as many as there can be."""
+    assert taken_along(FIRST, [name(1)], [name(2), name(4)]) == ([], set())
+    assert taken_along(FIRST, [name(1)], [name(2), name(4, "RL102")]) == (
+        [FIRST[name(3)]],
+        {name(4, "RL102")},
+    )
