@@ -21,6 +21,7 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -36,6 +37,7 @@ from rlint.runs import Target  # noqa: E402
 from rlint.syntax.positions import Positions  # noqa: E402
 
 Change = tuple[int, int, str]
+Meaning = object
 OUTCOMES = ("identical", "no fix", "not found", "different", "unparsable")
 """What became of the fix of a finding. Only the last two are wrong."""
 WRONG = frozenset({"different", "unparsable"})
@@ -65,17 +67,20 @@ class Seen:
 def compare(text: str, layouts: Sequence[str] | None = None, most: int | None = None) -> Seen:
     """Fix a program in all of its variants (the first `most` of each layout)."""
     seen = Seen()
-    known: dict[str, list[tuple[Finding, str]]] = {}
+    known: dict[str, list[tuple[Finding, Meaning]]] = {}
     for variant in variants(text, layouts or list(LAYOUTS), most):
         if variant.original not in known:
             known[variant.original] = list(fixed(variant.original))
         seen.variants += 1
         others: dict[tuple[str, int], Finding] = {}
-        for finding in findings_in(variant.text):
+        codes = frozenset(finding.code for finding, _ in known[variant.original])
+        for finding in findings_in(variant.text, codes):
             others[_sign(finding, others)] = finding
         signs: dict[tuple[str, int], Finding] = {}
         wanted = dict(known[variant.original])
         for finding in findings_in(variant.original):
+            if finding.code not in codes:
+                continue
             sign = _sign(finding, signs)
             signs[sign] = finding
             if finding not in wanted:
@@ -95,53 +100,41 @@ def _sign(finding: Finding, others: dict[tuple[str, int], Finding]) -> tuple[str
     return finding.code, sum(code == finding.code for code, _ in others)
 
 
-def _outcome(finding: Finding | None, text: str, wanted: str) -> tuple[str, str]:
+def _outcome(finding: Finding | None, text: str, wanted: Meaning) -> tuple[str, str]:
     if finding is None:
         return "not found", ""
     if finding.fix is None:
         return "no fix", ""
     result = one_pass(text, [finding], unsafe=True).text
-    meaning = _meaning(result)
+    meaning = _meaning(result, text)
     if meaning is None:
         return "unparsable", result
-    is_same = _with_plain_names(meaning, text) == wanted
-    return ("identical" if is_same else "different"), result
+    return ("identical" if meaning == wanted else "different"), result
 
 
-def fixed(text: str) -> Iterator[tuple[Finding, str]]:
+def fixed(text: str) -> Iterator[tuple[Finding, Meaning]]:
     """The findings of a program that have a fix, each with what the program means with that alone."""
     for finding in findings_in(text):
         if finding.fix is not None and not finding.fix.elsewhere:
-            meaning = _meaning(one_pass(text, [finding], unsafe=True).text)
+            meaning = _meaning(one_pass(text, [finding], unsafe=True).text, text)
             assert meaning is not None, f"the fix of {finding} leaves no program"
-            yield finding, _with_plain_names(meaning, text)
+            yield finding, meaning
 
 
-def _with_plain_names(meaning: str, text: str) -> str:
-    """What a fixed program means, with new names that do not depend on those which other fixes take."""
-    words, new = set(re.findall(r"\w+", text)), dict[str, str]()
-
-    def plain(match: re.Match[str]) -> str:
-        name = match[1]
-        return match[0] if name in words else f"='{new.setdefault(name, f'new {len(new)}')}'"
-
-    return re.sub(r"='(\w+)'", plain, meaning)
+_known_findings: dict[tuple[str, frozenset[str]], list[Finding]] = {}
 
 
-_known_findings: dict[str, list[Finding]] = {}
-
-
-def findings_in(text: str) -> list[Finding]:
+def findings_in(text: str, codes: frozenset[str] = CODES) -> list[Finding]:
     """The findings in a program of one file, in order."""
-    if text not in _known_findings:
+    if (text, codes) not in _known_findings:
         if len(_known_findings) > 4:
             _known_findings.clear()
         path = Path(tempfile.gettempdir(), "rlint-layouts-nowhere", "program.py")
         source = source_from_text(text.encode(), "program.py", path)
         assert isinstance(source, Source), source
-        report = engine.check([Target(source, path, source.name, CODES)], jobs=1)
-        _known_findings[text] = sorted(report.findings, key=lambda finding: finding.sort_key)
-    return _known_findings[text]
+        report = engine.check([Target(source, path, source.name, codes)], jobs=1)
+        _known_findings[text, codes] = sorted(report.findings, key=lambda finding: finding.sort_key)
+    return _known_findings[text, codes]
 
 
 def variants(text: str, layouts: Sequence[str], most: int | None = None) -> Iterator[Variant]:
@@ -168,8 +161,7 @@ def variants(text: str, layouts: Sequence[str], most: int | None = None) -> Iter
     }
     ordered = sorted(touched, key=positions.span)
     for layout in layouts:
-        made = list(LAYOUTS[layout](text, tree, positions, ordered))
-        for variant in made if most is None else made[:most]:
+        for variant in islice(LAYOUTS[layout](text, tree, positions, ordered), most):
             if variant.text != variant.original and _meaning(variant.text) == _meaning(variant.original):
                 yield variant
 
@@ -178,31 +170,48 @@ def _holds(span: tuple[int, int], start: int, end: int) -> bool:
     return span[0] <= start and end <= span[1]
 
 
-def _meaning(text: str) -> str | None:
+def _meaning(text: str, before: str = "") -> Meaning | None:
+    """What a program says, however it is written; None where it does not parse. Names that are not in the
+    program `before` are told by their order: fixes of others may have taken the first that would do.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.dump(_Plain().visit(ast.parse(text)))
+            module = ast.parse(text)
     except (SyntaxError, ValueError):
         return None
+    return _shape(module, set(re.findall(r"\w+", before)) if before else None, {})
 
 
-class _Plain(ast.NodeTransformer):
-    """Writes `[a for a in x.tolist()]`, which RL210 leaves where a comment stands in it, as `x.tolist()`."""
+def _shape(node: object, words: set[str] | None, new: dict[str, str]) -> Meaning:
+    if isinstance(node, list):
+        return tuple([_shape(each, words, new) for each in node])
+    if isinstance(node, ast.Constant):
+        return ast.Constant, type(node.value), repr(node.value)
+    if isinstance(node, ast.AST):
+        node = _plain(node) if isinstance(node, ast.ListComp) else node
+        return (type(node), *[_shape(getattr(node, name, None), words, new) for name in node._fields])
+    if isinstance(node, str) and words is not None and node not in words:
+        return new.setdefault(node, f"new {len(new)}")
+    return node
 
-    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
-        self.generic_visit(node)
-        match node:
-            case ast.ListComp(
-                elt=ast.Name(id=name),
-                generators=[
-                    ast.comprehension(
-                        target=ast.Name(id=target), iter=ast.Call(func=ast.Attribute(attr="tolist")), ifs=[]
-                    ) as only
-                ],
-            ) if name == target and not only.is_async:
-                return only.iter
-        return node
+
+def _plain(node: ast.ListComp) -> ast.expr:
+    """`x.tolist()` for `[a for a in x.tolist()]`, which RL210 leaves where a comment stands in it."""
+    match node:
+        case ast.ListComp(
+            elt=ast.Name(id=name),
+            generators=[
+                ast.comprehension(
+                    target=ast.Name(id=target),
+                    iter=ast.Call(func=ast.Attribute(attr="tolist")) as all_of_it,
+                    ifs=[],
+                    is_async=0,
+                )
+            ],
+        ) if name == target:
+            return all_of_it
+    return node
 
 
 # -- the layouts -----------------------------------------------------------------------------------
@@ -216,17 +225,15 @@ def _of_parts(layout: str, write: Callable[[str, int, int], Change | None]) -> L
     def made(
         text: str, _tree: ast.Module, positions: Positions, statements: Sequence[ast.stmt]
     ) -> Iterator[Variant]:
+        columns = [
+            [change for part in _parts(statement) if (change := write(text, *positions.span(part)))]
+            for statement in statements
+        ]
         meaning = _meaning(text)
-        columns: list[list[Change]] = []
-        for statement in statements:
-            column = []
-            for part in _parts(statement):
-                change = write(text, *positions.span(part))
-                if change is not None and _meaning(_changed(text, [change])) == meaning:
-                    column.append(change)
-            columns.append(column)
         for row in range(max(map(len, columns), default=0)):
             changes = [column[row] for column in columns if row < len(column)]
+            if _meaning(_changed(text, changes)) != meaning:
+                changes = [each for each in changes if _meaning(_changed(text, [each])) == meaning]
             yield Variant(layout, text, _changed(text, changes))
 
     return made
@@ -454,10 +461,10 @@ def main() -> int:
         for seen in pool.imap_unordered(_compared, given, chunksize=4):
             number += seen.variants
             wrong += seen.wrong
+            for text in seen.wrong[: max(0, options.show - len(wrong) + len(seen.wrong))]:
+                print(f"{text}\n{'=' * 100}", flush=True)
             for (code, outcome), times in seen.counts.items():
                 counts[code][outcome] += times
-    for text in wrong[: options.show]:
-        print(f"{text}\n{'=' * 100}")
     print(f"{len(given)} programs, {number} variants\n{'':6}" + "".join(f"{name:>12}" for name in OUTCOMES))
     for code in [*sorted(counts), "all"]:
         own = counts[code] if code != "all" else sum(counts.values(), Counter[str]())
