@@ -117,13 +117,11 @@ def _changed(piece: Piece, tree: Tree) -> _Changed:
 
 
 def _scope_around(piece: Piece, tree: Tree) -> Scope:
-    """The scope in which the statement of a piece stands."""
-    for node in tree.parents:
-        if isinstance(node, ast.stmt):
-            start = tree.positions.span(node)[0]
-            if piece.start <= start < piece.end and not tree.text[piece.start : start].strip(" \t"):
-                return tree.scope(node)
-    return tree.scopes[tree.module]
+    """Return the scope in which the statement of a piece stands, or its item."""
+    if piece.item is not None:
+        return tree.scope(piece.item)
+    node = tree.statement_in(piece.start, piece.end)
+    return tree.scope(node) if node is not None else tree.scopes[tree.module]
 
 
 def _known(pieces: Sequence[Piece], tree: Tree) -> set[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rlint.findings import Edit
@@ -26,29 +27,39 @@ _ATOMS = (
 """Expressions that mean the same at every place, in parentheses or not."""
 
 
+_InBlock = ast.stmt | ast.ExceptHandler | ast.match_case
+_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
+_HOLDING_ITEMS = (ast.Call, ast.List, ast.Set, ast.Tuple, ast.Dict)
 _HEADER = "if 1:\n"
+_LONG = 1_000
+"""Characters of a statement from which on an item of it is looked at by itself: each of the many fixes in a
+long display would otherwise parse all of it.
+"""
 
 
 @frozen
 class Piece:
-    """The lines of one statement, and the edits within them."""
+    """The lines of one statement, and the edits within them; or one item of a long statement."""
 
     start: int
     end: int
     edits: tuple[Edit, ...]
+    item: ast.expr | None = None
+    """The item, where it is one: it is rendered in parentheses."""
 
     def rendered(self, text: str) -> str:
-        """The lines with the edits applied."""
-        parts: list[str] = []
+        """Return the lines with the edits applied."""
+        parts: list[str] = ["("] if self.item is not None else []
         done = self.start
         for edit in self.edits:
             parts += (text[done : edit.start], edit.text)
             done = edit.end
-        return "".join([*parts, text[done : self.end]])
+        parts.append(text[done : self.end])
+        return "".join([*parts, "\n)\n"] if self.item is not None else parts)
 
     def new_spans(self) -> list[tuple[int, int]]:
-        """Where the texts of the edits stand in the changed lines."""
-        found, grown = [], -self.start
+        """Return where the texts of the edits stand in the changed lines."""
+        found, grown = [], (self.item is not None) - self.start
         for edit in self.edits:
             start = edit.start + grown
             found.append((start, start + len(edit.text)))
@@ -80,36 +91,72 @@ def _pieces(edits: Sequence[Edit], tree: Tree) -> list[Piece]:
             start, end = _around(min(start, before), max(end, behind), tree)
             held = [*others, *held]
         spans.append((start, end, held))
-    return [Piece(start, end, tuple(held)) for start, end, held in spans]
+    return [_narrowed(Piece(start, end, tuple(held)), tree) for start, end, held in spans]
 
 
-def _around(start: int, end: int, tree: Tree) -> tuple[int, int]:
-    """The lines of the smallest statement that holds a span, as offsets; those of the file if none does."""
+def _narrowed(piece: Piece, tree: Tree) -> Piece:
+    """The item of a long statement that holds all edits of a piece; the piece itself if there is none."""
+    first, last = piece.edits[0].start, max(edit.end for edit in piece.edits)
+    if piece.end - piece.start < _LONG:
+        return piece
+    node: ast.AST | None = tree.expression_before(first)
+    while node is not None and not isinstance(node, ast.stmt):
+        parent = tree.parents.get(node)
+        if (
+            isinstance(node, ast.expr)
+            and isinstance(parent, _HOLDING_ITEMS)
+            and not isinstance(node, ast.Starred)
+        ):
+            start, end = tree.positions.span(node)
+            if start <= first and last <= end and _is_item(node, parent):
+                return Piece(start, end, piece.edits, node)
+        node = parent
+    return piece
+
+
+def _is_item(node: ast.expr, parent: ast.AST) -> bool:
+    """Whether an expression stands between commas, so that it means the same in parentheses of its own."""
+    if isinstance(parent, ast.Call):
+        return node is not parent.func and not isinstance(node, ast.GeneratorExp)
+    return True
+
+
+def _around(start: int, end: int, tree: Tree, without: tuple[int, int] | None = None) -> tuple[int, int]:
+    """Return the lines of the smallest statement that holds a span, as offsets; those of the file if none
+    does. `without` are lines that are not smaller than wanted.
+    """
     found = (0, len(tree.text))
-    block: Sequence[ast.stmt] = tree.module.body
-    while True:
-        for statement in block:
-            lines = _lines(statement, tree)
-            if lines[0] <= start and end <= lines[1]:
-                found, block = lines, list(_statements_in(statement))
-                break
-        else:
+    blocks: list[Sequence[_InBlock]] = [tree.module.body]
+    while blocks:
+        holding = (_holding(block, start, end, tree) for block in blocks)
+        statement = next((each for each in holding if each is not None), None)
+        if statement is None:
             return found
+        lines = _lines(statement, tree)
+        if lines == without:
+            return found
+        if isinstance(statement, ast.stmt):
+            found = lines
+        blocks = [part for name in _BLOCKS if (part := getattr(statement, name, None))]
+    return found
 
 
-def _lines(statement: ast.stmt, tree: Tree) -> tuple[int, int]:
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    first = min([statement.lineno, *(node.lineno for node in decorators)])
-    positions = tree.positions
-    return positions.line_start(first), positions.line_start((statement.end_lineno or first) + 1)
+def _holding(block: Sequence[_InBlock], start: int, end: int, tree: Tree) -> _InBlock | None:
+    """Return the first part of a block that holds a span."""
+    place = bisect_left(block, end, key=lambda part: _lines(part, tree)[1])
+    return block[place] if place < len(block) and _lines(block[place], tree)[0] <= start else None
 
 
-def _statements_in(statement: ast.stmt) -> Iterator[ast.stmt]:
-    for node in ast.iter_child_nodes(statement):
-        if isinstance(node, ast.stmt):
-            yield node
-        elif isinstance(node, (ast.ExceptHandler, ast.match_case)):
-            yield from node.body
+def _lines(part: _InBlock, tree: Tree) -> tuple[int, int]:
+    first, last = _first_and_last(part)
+    return tree.positions.line_start(first), tree.positions.line_start(last + 1)
+
+
+def _first_and_last(part: _InBlock) -> tuple[int, int]:
+    if isinstance(part, ast.match_case):
+        return part.pattern.lineno, _first_and_last(part.body[-1])[1]
+    decorators: list[ast.expr] = getattr(part, "decorator_list", [])
+    return min([part.lineno, *(node.lineno for node in decorators)]), part.end_lineno or part.lineno
 
 
 def _mended(piece: Piece, tree: Tree) -> Piece | None:
@@ -117,29 +164,16 @@ def _mended(piece: Piece, tree: Tree) -> Piece | None:
     text = tree.text
     start, end = piece.start, piece.end
     while True:
-        wider = Piece(start, end, piece.edits)
-        before = _dumped(text[start:end])
+        is_own = (start, end) == (piece.start, piece.end)
+        wider = piece if is_own else Piece(start, end, piece.edits)
+        before = _dumped(replace(wider, edits=()).rendered(text))
         if before is not None:
             mended = _with_parentheses(wider, before, text)
             if mended is not None:
                 return replace(wider, edits=tuple(mended))
         if (start, end) == (0, len(text)):
             return None
-        start, end = _wider(start, end, tree)
-
-
-def _wider(start: int, end: int, tree: Tree) -> tuple[int, int]:
-    """The lines of the statement around some lines."""
-    found = (0, len(tree.text))
-    block: Sequence[ast.stmt] = tree.module.body
-    while True:
-        for statement in block:
-            lines = _lines(statement, tree)
-            if lines[0] <= start and end <= lines[1] and lines != (start, end):
-                found, block = lines, list(_statements_in(statement))
-                break
-        else:
-            return found
+        start, end = _around(start, end, tree, without=(start, end))
 
 
 def _with_parentheses(piece: Piece, before: str, text: str) -> Sequence[Edit] | None:
@@ -148,12 +182,12 @@ def _with_parentheses(piece: Piece, before: str, text: str) -> Sequence[Edit] | 
         wrapped = _wrapped(edit, piece, before, text)
         if wrapped is None:
             continue
-        plain = _dumped(Piece(piece.start, piece.end, tuple(edits)).rendered(text))
+        plain = _dumped(replace(piece, edits=tuple(edits)).rendered(text))
         others = [*edits[:number], wrapped, *edits[number + 1 :]]
-        if _dumped(Piece(piece.start, piece.end, tuple(others)).rendered(text)) != plain:
+        if _dumped(replace(piece, edits=tuple(others)).rendered(text)) != plain:
             edits = others
-    lines = Piece(piece.start, piece.end, tuple(edits)).rendered(text)
-    is_alike = _indentation(lines) == _indentation(text[piece.start : piece.end])
+    lines = replace(piece, edits=tuple(edits)).rendered(text)
+    is_alike = _indentation(lines) == _indentation(replace(piece, edits=()).rendered(text))
     return edits if is_alike and _dumped(lines) is not None else None
 
 
@@ -176,11 +210,7 @@ def _wrapped(edit: Edit, piece: Piece, before: str, text: str) -> Edit | None:
         return None  # several arguments or items
     if isinstance(new, ast.GeneratorExp) and plain is None:
         return None
-    old = Piece(
-        piece.start,
-        piece.end,
-        (replace(edit, text=f"({text[edit.start : edit.end]})"),),
-    )
+    old = replace(piece, edits=(replace(edit, text=f"({text[edit.start : edit.end]})"),))
     if _dumped(old.rendered(text)) != before:
         return None  # what is replaced was no expression
     return replace(edit, text=f"({edit.text})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from typing import TypeVar
@@ -69,6 +70,33 @@ class Tree:
     def wholes(self) -> Wholes:
         """The whole that each part of an expression runs with."""
         return Wholes(self.parents)
+
+    def expression_before(self, offset: int) -> ast.AST | None:
+        """Return the last expression, the innermost of several, that starts at an offset or before it."""
+        starts, nodes = self._expressions
+        place = bisect_right(starts, offset)
+        return nodes[place - 1] if place else None
+
+    def statement_in(self, start: int, end: int) -> ast.AST | None:
+        """Return the first statement that starts between two offsets."""
+        starts, nodes = self._statements
+        place = bisect_left(starts, start)
+        return nodes[place] if place < len(starts) and starts[place] < end else None
+
+    @cached_property
+    def _expressions(self) -> tuple[list[int], list[ast.AST]]:
+        return self._by_start(ast.expr)
+
+    @cached_property
+    def _statements(self) -> tuple[list[int], list[ast.AST]]:
+        return self._by_start(ast.stmt)
+
+    def _by_start(self, kind: type[ast.AST]) -> tuple[list[int], list[ast.AST]]:
+        """All nodes of a kind by where they start, the outer before the inner."""
+        found = [node for type_, nodes in self.nodes.items() if issubclass(type_, kind) for node in nodes]
+        spans = [self.positions.span(node) for node in found]
+        order = sorted(range(len(found)), key=lambda number: (spans[number][0], -spans[number][1]))
+        return [spans[number][0] for number in order], [found[number] for number in order]
 
     @cached_property
     def variables(self) -> Variables:
