@@ -86,7 +86,7 @@ class Settled:
         if not any(attribute in cls.attributes for cls in family):
             return False
         family += self._index.subclasses(owner)
-        if any(attribute in cls.methods for cls in family) or self._index.is_restored(owner):
+        if any(attribute in cls.methods for cls in family):
             return False
         made = self._index.method(owner, "__init__")
         if made is not None and self._heat.of_function(made.path).level is Heat.HOT:

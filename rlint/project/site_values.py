@@ -172,10 +172,15 @@ class SiteValues(SiteBase):
         that the project does? Not so for objects that hot code makes.
         """
         if self._parts.is_self(attribute.value):
-            return self._settled.is_settled(self._class_around(attribute), attribute.attr)
-        if isinstance(attribute.value, ast.Attribute) and self.is_setting(attribute.value):
-            return self._settled.is_settled(self.class_of_value(attribute.value), attribute.attr)
-        return False
+            owner = self._class_around(attribute)
+        elif isinstance(attribute.value, ast.Attribute) and self.is_setting(attribute.value):
+            owner = self.class_of_value(attribute.value)
+        else:
+            return False
+        if not self._settled.is_settled(owner, attribute.attr):
+            return False
+        self.knowledge.kinds.doubted |= owner is not None and self.index.is_restored(owner)
+        return True
 
     @cached_property
     def calls_by_name(self) -> dict[str, list[ast.Call]]:
