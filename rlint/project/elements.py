@@ -90,6 +90,8 @@ class Elements(KindsBase):
         elif name in _OF_DATA and first is not None:
             kind = self.kind_of(first)
             in_numpy = result.tag is Tag.NDARRAY
+            if isinstance(first, (ast.List, ast.Tuple)) and not first.elts:
+                return self._chosen(node, result, "float64" if in_numpy else DEFAULT, 1)
             dtype = _data_dtype(kind, scalars=in_numpy) or of_literal(
                 first, "float64" if in_numpy else DEFAULT
             )

@@ -11,7 +11,7 @@ from rlint.project.kind import Kind, Tag
 from rlint.project.loops import AnyLoop
 from rlint.project.site import Site
 from rlint.rule import Edit, Fix, Safety
-from rlint.rules.buffers import _numpy_name, _start, _unseen
+from rlint.rules.buffers import _numpy_name, _start, _surely_fits, _unseen
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import LOOPS
 from rlint.syntax.walk import below
@@ -72,6 +72,8 @@ def build(growth: Growth, carried: Carried, site: Site) -> Fix | None:
         return Fix(TITLE, Safety.UNSAFE, made, TURNS_AUTOGRAD)
     if not all(_start.is_own(binding, target.id, loop, scope, site) for binding in carried.starts):
         return Fix(TITLE, Safety.UNSAFE, made, _start.REASON.format(name=target.id))
+    if not _surely_fits.surely_fit(growth, list(carried.starts), site):
+        return Fix(TITLE, Safety.UNSAFE, made, _surely_fits.REASON.format(name=target.id))
     return Fix(TITLE, Safety.SAFE, made)
 
 

@@ -54,11 +54,16 @@ def collect(env, policy, steps):
 
 ## Fix safety
 Safe for a local variable that is bound before the loop, grows at one place in it and is read only
-behind it, where no handler, `finally` or generator can look at it in between. The rows are copied
-into the list, unless they were just made, since an environment may write its next observation into
-the same array. The result has the same values, shape, dtype and gradient; parts that do not fit
-together are noticed behind the loop. Where the parts have three or more dtypes, a single join
-promotes them together.
+behind it, where no handler, `finally` or generator can look at it in between, and where no part can
+fail to fit: all are known to be numbers of one type, and the join flattens (`np.append`) or has one
+dimension (`np.append(rewards, np.float32(reward))`, `np.concatenate((rewards, [float(reward)]))`,
+`torch.cat([values, torch.tensor([float(value)])])`). The rows are copied into the list, unless they
+were just made, since an environment may write its next observation into the same array. The result
+has the same values, shape, dtype and gradient.
+
+Unsafe where a part may have another shape or type: an error that ended the loop at once comes after
+it then, when the environment has been stepped on; and three types may have another common type
+together than one after the other.
 
 Unsafe where a row is a text or may be `None`, or the program deals with `np.matrix` or masked arrays, of
 which the list would make plain arrays; and where the loop turns autograd on or off.
