@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from rlint.frozen import frozen
 from rlint.project.guards import last_name
 from rlint.project.kind import Tag
 from rlint.project.numbers import number_of
 from rlint.project.site import Site
-from rlint.project.summary import ModuleSummary
 from rlint.regex import regex
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.buffers._choice import can_be_edited
@@ -23,9 +21,6 @@ _LONG = regex(
     r"capacity|limit|max_?(size|len|length|mem|memory|buffer)|maxlen|(buffer|memory|mem|replay|queue|pool)_(size|len)"
 )
 _WINDOW = regex(r"window|step|stack|frame|horizon|lookback|seq|context|patience|past")
-_OF_OBJECTS = frozenset(
-    "cloudpickle copyreg dataclasses.asdict dataclasses.astuple dill joblib jsonpickle pickle".split()
-)
 _PLAIN = frozenset({"append", "clear", "extend"})
 _ENDS = (ast.Constant(value=0), ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)))
 _FIRST, _LAST = (ast.dump(end) for end in _ENDS)
@@ -130,39 +125,12 @@ def as_deque(front: Front, site: Site) -> Fix | None:
 def _doubt(front: Front, site: Site, *, plain: bool) -> str | None:
     held = site.text(front.held)
     if isinstance(front.held, ast.Attribute):
-        name = front.held.attr
-        if not name.startswith("_") or site.is_read_elsewhere(name) or _is_looked_up(name, site):
-            return f"Whoever else reads `{held}` gets a deque, which is no list and takes no slices"
-        if name.startswith("__") and any(_is_outer_name(read, name) for read in _all_read(site)):
-            return f"Whoever reads `{held}` by the name that it has outside of the class gets a deque"
-        if any(map(_takes_objects_apart, site.index.modules.values())):
-            return f"Whoever goes through all attributes, or stores the object, finds a deque in `{held}`"
+        return (
+            f"What looks at the object or loads an old one finds a deque in `{held}`, which takes no slices"
+        )
     if not plain:
         return f"`{held}` must not change while it is looped over, and its middle is found slowly"
     return None
-
-
-def _all_read(site: Site) -> Iterator[str]:
-    """The names of all attributes that the project reads."""
-    for module in site.index.modules.values():
-        yield from module.attributes_read
-
-
-def _is_outer_name(name: str, private: str) -> bool:
-    """Is a name, by its end, the one that `__private` has outside of its class: `_Class__private`?"""
-    return name.startswith("_") and name.endswith(f"_{private.lstrip('_')}") and name != private
-
-
-def _is_looked_up(attribute: str, site: Site) -> bool:
-    """Does a text of the file name an attribute, as in `getattr(buffer, "_rewards")`?"""
-    texts = (constant.value for constant in site.tree.of_type(ast.Constant))
-    return any(attribute in text.split(".") for text in texts if isinstance(text, str))
-
-
-def _takes_objects_apart(module: ModuleSummary) -> bool:
-    """Does a file look at all attributes of objects, or write objects to files that it reads again?"""
-    imported = {name for target in module.imports.values() for name in (target, target.partition(".")[0])}
-    return module.looks_up_names or "__dict__" in module.attributes_read or bool(imported & _OF_OBJECTS)
 
 
 def _made_at(front: Front, site: Site) -> ast.expr | None:

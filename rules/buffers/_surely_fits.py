@@ -1,4 +1,4 @@
-"""Whether all concatenations of a growing array surely succeed, and one of all parts gives the same as many."""
+"""Whether all concatenations of a growing array surely succeed, and one of all parts gives the same."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from rlint.project.site import Site
 from rlint.syntax.scopes import Binding
 
 REASON = "a part whose shape or type does not fit `{name}` raises an error only after the loop"
+_OF_ONE_DIMENSION = frozenset(
+    {"numpy.append", "numpy.concatenate", "numpy.hstack", "torch.cat", "torch.hstack"}
+)
 _NUMBERS = frozenset({Tag.FLOAT, Tag.INT, Tag.BOOL})
 _SHORT_FLOATS = frozenset({"float16", "bfloat16"})
 _OF_NUMBERS = "numbers"
@@ -18,8 +21,8 @@ _OF_NUMBERS = "numbers"
 
 
 def surely_fit(growth: Growth, starts: list[Binding], site: Site) -> bool:
-    """Whether no part can be refused for its shape, type or device, and the type of the result does not depend
-    on the order in which parts are joined.
+    """Whether no part can be refused for its shape, type or device, and the type of the result does not
+    depend on the order in which parts are joined.
 
     In one dimension (`np.append` flattens) every shape fits. The parts must be of one type, since the common
     type of three is not that of the first two with the third.
@@ -42,9 +45,6 @@ def surely_fit(growth: Growth, starts: list[Binding], site: Site) -> bool:
         short = _OF_NUMBERS in types and any(kind.dtype in _SHORT_FLOATS for kind in kinds)
         return devices == {Device.HOST} and not short
     return True
-
-
-_OF_ONE_DIMENSION = frozenset({"numpy.append", "numpy.concatenate", "numpy.hstack", "torch.cat", "torch.hstack"})
 
 
 def _is_first(axis: ast.expr | None) -> bool:

@@ -52,12 +52,10 @@ The fix makes the list a deque, and calls `popleft` and `appendleft`. It is offe
 begins empty at one place and the file does nothing with it that a deque does not know: no slices, no
 items from the middle, no handing on.
 
-Safe for a variable of one function, and for an attribute whose name begins with an underscore and which
-no other file reads, where items are only added, removed and counted. Unsafe for other attributes, since
-whoever reads them gets a deque, and where the program looks at all attributes of objects (`vars`,
-`__dict__`, names made up at run time) or stores objects (`pickle`); where it is looped over, since a
-deque must not be changed meanwhile; and for `random.sample`, which finds items in the middle of a deque
-slowly.
+Safe for a variable of one function, where items are only added, removed and counted. Unsafe for
+attributes, also private ones: a subclass, `vars`, a notebook and a pickle show a deque then, and an
+object that was pickled before brings its list along. Unsafe where it is looped over, since a deque must
+not be changed meanwhile; and for `random.sample`, which finds items in the middle of a deque slowly.
 
 A replay buffer that is sampled from is best kept in arrays of a fixed size, written in a circle.
 

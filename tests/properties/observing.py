@@ -44,8 +44,6 @@ _PATCHABLE: tuple[Any, ...] = (
 
 def _is_promised(found: Found) -> bool:
     """Is a difference one that the page of a rule tells of, the fix being safe all the same?"""
-    if re.search(r"\._\w+$", found.path):  # RL112: a private list may become a deque
-        return (found.kind, found.before, found.after) == ("type", "list", "collections.deque")
     if found.kind != "warned":
         return False
     # RL103 does away with what torch complains of; RL101 has numpy copy a reward, which torch warns of where
