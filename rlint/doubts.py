@@ -14,7 +14,7 @@ from rlint.project.site import Site
 _DISPATCHED = frozenset("__torch_function__ __torch_dispatch__ __array_function__ __array_ufunc__".split())
 """Methods that are told of each function of a library that is called with an object of their class."""
 RESTORED = (
-    "the class sets its attributes by name (`setattr`, `__dict__`), so that they may be of another type then"
+    "an attribute is also set by other code, or by its name (`setattr`, `__dict__`), and may be another thing"
 )
 
 

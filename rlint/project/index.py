@@ -36,6 +36,7 @@ class Index(Definitions):
         self._settled: dict[tuple[str, str], Kind] = {}
         self._settled_callables: dict[tuple[str, str], list[FunctionSummary]] = {}
         self._unsettled = False  # has what is being followed asked for an argument, or come in a circle?
+        self._set_from_outside: dict[tuple[str, str], bool] = {}
         self._doubted = False  # has it led through an attribute whose kind is doubtful?
 
     def attribute(self, cls: ClassSummary, name: str) -> Kind:
@@ -49,7 +50,7 @@ class Index(Definitions):
                         kind = self.resolve(kind.of, owner.module) or kind
                     found = kind if found is None else found.joined(kind)
             if found is not None:
-                if self.is_restored(cls):
+                if self.is_restored(cls) or self._is_set_from_outside(cls, name):
                     self._doubted = True
                     return found._replace(doubtful=True)
                 return found
@@ -61,6 +62,36 @@ class Index(Definitions):
         """
         family = (*self.ancestry(cls), *self.subclasses(cls))
         return any(isinstance(each, ClassSummary) and each.restored for each in family)
+
+    def _is_set_from_outside(self, cls: ClassSummary, name: str) -> bool:
+        """Whether code which does not belong to a class, or one above or below it, may set an attribute of its
+        objects to what the class knows nothing of.
+        """
+        key = (cls.path, name)
+        known = self._set_from_outside.get(key)
+        if known is None:
+            self._set_from_outside[key] = False  # what asks for itself adds nothing
+            family = {
+                each.path
+                for each in (*self.ancestry(cls), *self.subclasses(cls))
+                if isinstance(each, ClassSummary)
+            }
+            known = self._set_from_outside[key] = any(
+                self._may_set(path, function, cls, family) for path, function in self.setters(name)
+            )
+        return known
+
+    def _may_set(self, path: str, function: FunctionSummary, cls: ClassSummary, family: set[str]) -> bool:
+        if path.startswith("="):
+            return False  # a tensor, a module of a library
+        if function.path.rpartition(".")[0] in family:
+            return False  # a method, whose stores the class knows
+        kind = self.resolve(path, function.module) if path else UNKNOWN
+        owner = self.class_of(kind)
+        if owner is not None:
+            # what the same file stores in an object of a known class is joined with what the class says
+            return owner.path in family and function.module != cls.module
+        return not kind
 
     def resolve(self, path: str, module: str) -> Kind:
         """The kind at the end of an access path (`buffers.Replay().storage`), or UNKNOWN."""

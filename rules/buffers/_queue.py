@@ -126,7 +126,7 @@ def _doubt(front: Front, site: Site, *, plain: bool) -> str | None:
     held = site.text(front.held)
     if isinstance(front.held, ast.Attribute):
         return (
-            f"What looks at the object or loads an old one finds a deque in `{held}`, which takes no slices"
+            f"What looks at the object, or loads an old one, finds a deque in `{held}`, not a list"
         )
     if not plain:
         return f"`{held}` must not change while it is looped over, and its middle is found slowly"
