@@ -91,7 +91,18 @@ class Index(Definitions):
         if owner is not None:
             # what the same file stores in an object of a known class is joined with what the class says
             return owner.path in family and function.module != cls.module
-        return not kind
+        return not kind and self._knows(function.module, cls)
+
+    def _knows(self, module: str, cls: ClassSummary) -> bool:
+        """Whether a file has to do with a class: it defines it, or imports it or its file."""
+        if module == cls.module:
+            return True
+        found = self.modules.get(module)
+        return found is not None and (
+            cls.module in found.star_imports
+            or any(target in (cls.module, cls.path) for target in found.imports.values())
+            or any(self.symbol(target, module) is cls for target in found.imports.values())
+        )
 
     def resolve(self, path: str, module: str) -> Kind:
         """The kind at the end of an access path (`buffers.Replay().storage`), or UNKNOWN."""

@@ -125,9 +125,7 @@ def as_deque(front: Front, site: Site) -> Fix | None:
 def _doubt(front: Front, site: Site, *, plain: bool) -> str | None:
     held = site.text(front.held)
     if isinstance(front.held, ast.Attribute):
-        return (
-            f"What looks at the object, or loads an old one, finds a deque in `{held}`, not a list"
-        )
+        return f"What looks at the object, or loads an old one, finds a deque in `{held}`, not a list"
     if not plain:
         return f"`{held}` must not change while it is looped over, and its middle is found slowly"
     return None

@@ -36,16 +36,16 @@ def learn(agent, memory: list[tuple[np.ndarray, int]], epochs: int) -> None:
 
 ## Fix safety
 The fix puts `np.array(...)` around the list and hands the array to `torch.as_tensor`, which need not copy
-it. It is safe where the items surely are arrays of one data type and one dimension, and the tensor's data
-type is theirs, float32 or float64. Elsewhere it is unsafe: a list of Python numbers gives float64 where torch
+it. It is safe where the items surely are arrays of one data type, one dimension and one known length above
+zero (`np.array([x, y])`, rows of an array that `np.zeros((capacity, 4))` made), and the tensor's data type is
+theirs, float32 or float64. Elsewhere it is unsafe: a list of Python numbers gives float64 where torch
 would make float32, tensors that need a gradient cannot become an array, `torch.FloatTensor` takes no notice
 of a default device, and of a list of images without a pixel torch makes a tensor of fewer dimensions. So it
 is in a program that makes tensors larger in place (`resize_`), which one that shares an array's memory
-cannot be made. Of rows without numbers, the tensor has other strides, which `stride` alone tells, and `view`
-as a type of another size.
+cannot be made. Of rows without numbers, the tensor has other strides; and a list whose first array is empty
+while others are not is an error then, where torch made an empty tensor of it.
 
-With the list goes the warning that torch gives about it. A list whose first array is empty while others are
-not is an error then, where torch made an empty tensor of it.
+With the list goes the warning that torch gives about it.
 
 Left alone are lists of numbers and of tensors, what may be either, and lists of one short array, where there
 is nothing to gain.
@@ -67,6 +67,7 @@ from rlint.project.legacy_tensors import CLASSES, beside, class_doubt, class_dty
 from rlint.project.observations import are_observations, is_observation
 from rlint.project.site import Site
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.rules.buffers import _row_length
 
 FUNCTIONS = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray"})
 EXACT = frozenset("bool uint8 int8 int16 int32 int64 float16 float32 float64".split())
@@ -217,6 +218,8 @@ def doubt(call: ast.Call, data: ast.expr, maker: str, item: Kind, site: Site) ->
         return f"The items of {shown} must be arrays: numbers may get another data type, tensors may fail"
     if item.dtype not in EXACT or not item.rank or not is_written_out(data, site):
         return f"The arrays in {shown} must have one data type and a dimension at least"
+    if not _row_length.are_alike(data, site):
+        return f"The arrays in {shown} must be of one length, and not empty"
     wanted = wanted_type(call, maker, site)
     if wanted is None:
         if isinstance(data, (ast.List, ast.Tuple)):

@@ -53,7 +53,7 @@ class Replay:
 ## Fix safety
 Safe where the first argument surely is a whole number: `randint` draws the same numbers from the same
 stream, as the same type, and leaves the generator in the same state. Where there is nothing to draw
-from, both raise a `ValueError`; its text differs.
+from, both raise a `ValueError`.
 
 Unsafe where only the name says that it is a number (`n_actions`, `buffer_size`). Unsafe for a single
 draw from `range(n)`, which gave a numpy scalar and gives a Python number then, and for a single draw

@@ -9,6 +9,7 @@ from rlint.project.kind import Tag
 from rlint.project.site import Site
 from rlint.project.weights import may_be_network
 from rlint.regex import regex
+from rlint.rules.debugging import _errors
 from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
 
@@ -172,6 +173,10 @@ def is_of_copies(expression: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
 
 def _doubt(value: ast.expr, site: Site) -> str:
     """Why evaluating a copy might do more than to copy."""
+
+    def are_weights(expression: ast.expr) -> bool:
+        return is_weights(expression, site)
+
     for node in below(value):
         match node:
             case ast.Call(func=callee):
@@ -186,6 +191,9 @@ def _doubt(value: ast.expr, site: Site) -> str:
                 return f"reading `{name}` runs code that does more than that"
             case ast.NamedExpr() | ast.Await() | ast.Yield() | ast.YieldFrom():
                 return "the expression does more than to copy"
+    failing = next((node for node in below(value) if _errors.may_raise(node, are_weights, site)), None)
+    if failing is not None:
+        return f"`{' '.join(site.text(failing).split())}` may raise an error, which is not raised any more"
     return ""
 
 

@@ -49,12 +49,16 @@ def train(batches):
 
 ## Fix safety
 Safe where nothing reads the variable (no nested function, `locals()` or import from elsewhere either) and
-the copy is made by reading attributes and calling methods of tensors and networks alone. Unsafe where
-evaluating the copy might run other code, as `copy.deepcopy` does, and `parameters()` or `state_dict()` in a
-program with classes that override or hook them, where an attribute is removed, which
-code outside of the project may read, and where the comparison and the message about it go, too. A
-message that tells other things as well loses only its part about the comparison; where that cannot be
-told apart, or where the message is a warning, there is advice only.
+the copy is made by reading attributes and calling methods that tensors and networks surely have, and that
+cannot fail (`layer.weight.data.clone()` of a known layer, `[p.clone() for p in net.parameters()]`).
+
+Unsafe where it may raise an error, which a handler may wait for: on an attribute of what may be None,
+by `next(net.parameters())`, by a shape that does not fit. Unsafe where evaluating the copy might run other
+code, as `copy.deepcopy` does, and `parameters()` or `state_dict()` in a program with classes that override
+or hook them, where an attribute is removed, which code outside of the project may read, and where the
+comparison and the message about it go, too. A message that tells other things as well loses only its part
+about the comparison; where that cannot be told apart, or where the message is a warning, there is advice
+only.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.clone.html
