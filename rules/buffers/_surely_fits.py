@@ -8,16 +8,17 @@ from rlint.project.dtypes import BITS, library_dtype
 from rlint.project.growth import Growth
 from rlint.project.kind import Device, Kind, Tag
 from rlint.project.site import Site
-from rlint.syntax.scopes import Binding
+from rlint.syntax.scopes import Binding, How
 
 REASON = "a part whose shape or type does not fit `{name}` raises an error only after the loop"
 _OF_ONE_DIMENSION = frozenset(
     {"numpy.append", "numpy.concatenate", "numpy.hstack", "torch.cat", "torch.hstack"}
 )
-_NUMBERS = frozenset({Tag.FLOAT, Tag.INT, Tag.BOOL})
-_SHORT_FLOATS = frozenset({"float16", "bfloat16"})
-_OF_NUMBERS = "numbers"
-"""Stands for the type of Python's numbers: bool, int64 or float64, as they come."""
+_FLOATS = frozenset({Tag.FLOAT, Tag.BOOL})
+_LIBRARIES = ("builtins.", "math.", "numpy.", "random.", "time.")
+_OF_FLOATS = "floats"
+"""Stands for the type of Python's floats and booleans. Of whole numbers, the type follows from their size."""
+_DEPTH = 4
 
 
 def surely_fit(growth: Growth, starts: list[Binding], site: Site) -> bool:
@@ -38,12 +39,8 @@ def surely_fit(growth: Growth, starts: list[Binding], site: Site) -> bool:
     types = {_type_of(part, tag, site, flat=flat) for part in growth.new}
     if len(types) != 1 or None in types:
         return False
-    if _OF_NUMBERS in types and any(kind.dtype.startswith("uint") for kind in kinds):
-        return False  # with them, large numbers have another common type one by one than all at once
     if tag is Tag.TENSOR:
-        devices = {kind.device for kind in (*kinds, *map(site.kind_of, growth.new))}
-        short = _OF_NUMBERS in types and any(kind.dtype in _SHORT_FLOATS for kind in kinds)
-        return devices == {Device.HOST} and not short
+        return {kind.device for kind in (*kinds, *map(site.kind_of, growth.new))} == {Device.HOST}
     return True
 
 
@@ -68,10 +65,10 @@ def _type_of(part: ast.expr, tag: Tag, site: Site, *, flat: bool) -> str | None:
     if tag is Tag.TENSOR:
         match part:
             case ast.Call(func=func, args=[data], keywords=[]) if site.qualified(func) == "torch.tensor":
-                return _OF_NUMBERS if _are_numbers(data, site) else None
+                return _OF_FLOATS if _are_floats(data, site) else None
         return None
-    if _are_numbers(part, site) or (flat and kind.tag in _NUMBERS and not kind.optional):
-        return _OF_NUMBERS
+    if _are_floats(part, site) or (flat and _is_float(part, site, _DEPTH)):
+        return _OF_FLOATS
     match part:
         case ast.Call(func=func, args=[_], keywords=[]) if flat:
             # `np.float32(reward)` makes numbers of that type, in as many dimensions as it is given
@@ -80,9 +77,33 @@ def _type_of(part: ast.expr, tag: Tag, site: Site, *, flat: bool) -> str | None:
     return None
 
 
-def _are_numbers(data: ast.expr, site: Site) -> bool:
-    """Whether this is a list of numbers that is written out."""
+def _are_floats(data: ast.expr, site: Site) -> bool:
+    """Whether this is a list of floats and booleans that is written out."""
     if not isinstance(data, (ast.List, ast.Tuple)) or not data.elts:
         return False
-    kinds = map(site.kind_of, data.elts)
-    return all(kind.tag in _NUMBERS and not kind.optional for kind in kinds)
+    return all(_is_float(each, site, _DEPTH) for each in data.elts)
+
+
+def _is_float(value: ast.expr, site: Site, depth: int) -> bool:
+    """Whether a value is a float or a boolean by what computes it; an annotation keeps nobody from passing a
+    whole number.
+    """
+    if depth <= 0:
+        return False
+    match value:
+        case ast.Constant(value=float() | bool()):
+            return True
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+            return site.kind_of(operand).tag is Tag.FLOAT and _is_float(operand, site, depth - 1)
+        case ast.UnaryOp(op=ast.Not()):
+            return True
+        case ast.Call(func=func):
+            kind = site.kind_of(value)
+            known = (site.qualified(func) or "").startswith(_LIBRARIES)
+            return known and kind.tag in _FLOATS and not kind.optional
+        case ast.Name():
+            bindings = site.definitions(value)
+            plain = bool(bindings) and all(each.how is How.ASSIGN and not each.path for each in bindings)
+            values = [each.value for each in bindings]
+            return plain and all(each is not None and _is_float(each, site, depth - 1) for each in values)
+    return False
