@@ -36,6 +36,7 @@ class Index(Definitions):
         self._settled: dict[tuple[str, str], Kind] = {}
         self._settled_callables: dict[tuple[str, str], list[FunctionSummary]] = {}
         self._unsettled = False  # has what is being followed asked for an argument, or come in a circle?
+        self._restored: dict[str, bool] = {}
         self._set_from_outside: dict[tuple[str, str], bool] = {}
         self._doubted = False  # has it led through an attribute whose kind is doubtful?
 
@@ -58,14 +59,22 @@ class Index(Definitions):
 
     def is_restored(self, cls: ClassSummary) -> bool:
         """Whether a class, or one above or below it, sets attributes of an object by names that only the
-        running program knows, after its constructor has set them.
+        running program knows, after its constructor has set them; or whether a file that knows the class
+        does so with objects of unknown classes.
         """
-        family = (*self.ancestry(cls), *self.subclasses(cls))
-        return any(isinstance(each, ClassSummary) and each.restored for each in family)
+        known = self._restored.get(cls.path)
+        if known is None:
+            family = [e for e in (*self.ancestry(cls), *self.subclasses(cls)) if isinstance(e, ClassSummary)]
+            known = self._restored[cls.path] = any(each.restored for each in family) or any(
+                module.restores and not module.is_test and self._knows(name, each)
+                for name, module in self.modules.items()
+                for each in family
+            )
+        return known
 
     def _is_set_from_outside(self, cls: ClassSummary, name: str) -> bool:
-        """Whether code which does not belong to a class, or one above or below it, may set an attribute of its
-        objects to what the class knows nothing of.
+        """Whether code which does not belong to a class, or one above or below it, may set an attribute of
+        its objects to what the class knows nothing of.
         """
         key = (cls.path, name)
         known = self._set_from_outside.get(key)

@@ -141,6 +141,8 @@ def _set(
     """
     own = self_class(owner)
     described = [summary.classes[knowledge.tree.qualname(own)]] if own else _held(owner, summary, knowledge)
+    if not described and not isinstance(name, ast.Constant) and not knowledge.kinds.kind_of(owner):
+        summary.restores = True
     function = getattr(knowledge.tree.function(at), "name", "")
     for known in described:
         if isinstance(name, ast.Constant):

@@ -188,5 +188,6 @@ class ModuleSummary:
     signals: tuple[Signal, ...] = ()  # what is done with events
     measured: tuple[tuple[str, Heat, str], ...] = ()  # functions that a profile saw, how often, and why so
     mentions: tuple[Mention, ...] = ()  # of functions that are named as accessors (see mentions.py)
+    restores: bool = False  # sets attributes of unknown objects by names that only the running program knows
     looks_up_names: bool = False  # by names that only the running program knows
     digest: str = ""  # what the text is told by, where there are mentions
