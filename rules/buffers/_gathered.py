@@ -10,6 +10,7 @@ from rlint.project.site import Site
 from rlint.rule import Fix, Safety
 from rlint.rules.buffers._choice import can_be_edited
 from rlint.rules.buffers._drawn import are_some, drawn_by
+from rlint.rules.buffers._row_length import is_laid_out_otherwise
 from rlint.syntax.walk import below
 
 _JOINS = ("numpy.array", "numpy.asarray", "numpy.stack", "torch.stack")
@@ -80,6 +81,8 @@ def doubt(picked: Picked, call: ast.Call, site: Site) -> str | None:
 def is_plain_array(held: ast.expr, site: Site) -> bool:
     """Is this surely an array that numpy made anew, row by row?"""
     values: list[ast.expr | None]
+    if is_laid_out_otherwise("strides", site):
+        return False
     if isinstance(held, ast.Name):
         values = [binding.value if not binding.path else None for binding in site.definitions(held)]
     elif isinstance(held, ast.Attribute):

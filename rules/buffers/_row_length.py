@@ -17,6 +17,8 @@ _DEPTH = 6
 
 def are_alike(data: ast.expr, site: Site) -> bool:
     """Whether all rows of a list have the same length above zero; nested lists are looked through."""
+    if site.is_attribute_read("resize") or is_laid_out_otherwise("shape", site):
+        return False  # an array may have got other rows than it was made with
     match data:
         case ast.ListComp(elt=ast.ListComp() | ast.List() | ast.Tuple() as inner):
             return are_alike(inner, site)
@@ -32,6 +34,11 @@ def are_alike(data: ast.expr, site: Site) -> bool:
         case ast.List(elts=rows) | ast.Tuple(elts=rows):
             return _one_length(rows, site)
     return False
+
+
+def is_laid_out_otherwise(attribute: str, site: Site) -> bool:
+    """Whether the file sets the `shape` or the `strides` of an array."""
+    return any(not isinstance(use.ctx, ast.Load) for use in site.attribute_uses(attribute))
 
 
 def _one_length(rows: list[ast.expr], site: Site) -> bool:
