@@ -16,14 +16,12 @@ _DEPTH = 6
 
 
 def are_alike(data: ast.expr, site: Site) -> bool:
-    """Whether all rows of a list have the same length above zero; nested lists are looked through."""
+    """Whether a list that is written out holds rows of the same length above zero, perhaps in lists; what a
+    comprehension makes may have no rows.
+    """
     if site.is_attribute_read("resize") or is_laid_out_otherwise("shape", site):
         return False  # an array may have got other rows than it was made with
     match data:
-        case ast.ListComp(elt=ast.ListComp() | ast.List() | ast.Tuple() as inner):
-            return are_alike(inner, site)
-        case ast.ListComp(elt=element):
-            return bool(_length(element, site, _DEPTH))
         case (
             ast.List(elts=[ast.List() | ast.Tuple(), *_] as rows)
             | ast.Tuple(elts=[ast.List() | ast.Tuple(), *_] as rows)

@@ -36,14 +36,16 @@ def learn(agent, memory: list[tuple[np.ndarray, int]], epochs: int) -> None:
 
 ## Fix safety
 The fix puts `np.array(...)` around the list and hands the array to `torch.as_tensor`, which need not copy
-it. It is safe where the items surely are arrays of one data type, one dimension and one known length above
-zero (`np.array([x, y])`, rows of an array that `np.zeros((capacity, 4))` made), and the tensor's data type is
-theirs, float32 or float64. Elsewhere it is unsafe: a list of Python numbers gives float64 where torch
-would make float32, tensors that need a gradient cannot become an array, `torch.FloatTensor` takes no notice
-of a default device, and of a list of images without a pixel torch makes a tensor of fewer dimensions. So it
-is in a program that makes tensors larger in place (`resize_`), which one that shares an array's memory
-cannot be made. Of rows without numbers, the tensor has other strides; and a list whose first array is empty
-while others are not is an error then, where torch made an empty tensor of it.
+it. It is safe where the items are written out and surely are arrays of one data type, one dimension and one
+known length above zero (`[states[0], states[i]]` of an array that `np.zeros((capacity, 4))` made), and the
+tensor's data type is theirs, float32 or float64.
+
+Elsewhere it is unsafe: a list of Python numbers gives float64 where torch would make float32, tensors that need
+a gradient cannot become an array, `torch.FloatTensor` takes no notice of a default device, and of a list of
+images without a pixel torch makes a tensor of fewer dimensions. Of no rows, or of rows without numbers, the
+tensor has other strides; and a list whose first array is empty while others are not is an error then, where
+torch made an empty tensor of it. So it is unsafe in a program that makes tensors larger in place (`resize_`),
+which one that shares an array's memory cannot be made.
 
 With the list goes the warning that torch gives about it.
 
@@ -219,7 +221,7 @@ def doubt(call: ast.Call, data: ast.expr, maker: str, item: Kind, site: Site) ->
     if item.dtype not in EXACT or not item.rank or not is_written_out(data, site):
         return f"The arrays in {shown} must have one data type and a dimension at least"
     if not _row_length.are_alike(data, site):
-        return f"The arrays in {shown} must be of one length, and not empty"
+        return f"There must be arrays in {shown}, of one length, and not empty"
     wanted = wanted_type(call, maker, site)
     if wanted is None:
         if isinstance(data, (ast.List, ast.Tuple)):
