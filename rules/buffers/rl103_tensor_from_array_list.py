@@ -40,9 +40,9 @@ it. It is safe where the items are written out and surely are arrays of one data
 known length above zero (`[states[0], states[i]]` of an array that `np.zeros((capacity, 4))` made), and the
 tensor's data type is theirs, float32 or float64.
 
-Elsewhere it is unsafe: a list of Python numbers gives float64 where torch would make float32, tensors that need
-a gradient cannot become an array, `torch.FloatTensor` takes no notice of a default device, and of a list of
-images without a pixel torch makes a tensor of fewer dimensions. Of no rows, or of rows without numbers, the
+Elsewhere it is unsafe: a list of Python numbers gives float64 where torch would make float32, tensors that
+need a gradient cannot become an array, `torch.FloatTensor` takes no notice of a default device, and of a list
+of images without a pixel torch makes a tensor of fewer dimensions. Of no rows, or rows without numbers, the
 tensor has other strides; and a list whose first array is empty while others are not is an error then, where
 torch made an empty tensor of it. So it is unsafe in a program that makes tensors larger in place (`resize_`),
 which one that shares an array's memory cannot be made.
