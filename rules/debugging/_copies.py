@@ -193,6 +193,7 @@ def _doubt(value: ast.expr, site: Site) -> str:
                 return "the expression does more than to copy"
     failing = next((node for node in below(value) if _errors.may_raise(node, are_weights, site)), None)
     if failing is not None:
+        failing = failing.iter if isinstance(failing, ast.comprehension) else failing
         return f"`{' '.join(site.text(failing).split())}` may raise an error, which is not raised any more"
     return ""
 
