@@ -44,12 +44,8 @@ _PATCHABLE: tuple[Any, ...] = (
 
 def _is_promised(found: Found) -> bool:
     """Is a difference one that the page of a rule tells of, the fix being safe all the same?"""
-    if found.kind != "warned":
-        return False
-    # RL103 does away with what torch complains of; RL101 has numpy copy a reward, which torch warns of where
-    # it is a tensor.
-    texts = found.before + found.after
-    return "Creating a tensor from a list of numpy" in texts or "__array__ implementation" in texts
+    # RL103 does away with what torch complains of.
+    return found.kind == "warned" and "Creating a tensor from a list of numpy" in found.before + found.after
 
 
 class _Program(Workload):
