@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "trust")]
@@ -38,8 +39,10 @@ from rlint.syntax.positions import Positions  # noqa: E402
 
 Change = tuple[int, int, str]
 Meaning = object
-OUTCOMES = ("identical", "no fix", "not found", "different", "unparsable")
-"""What became of the fix of a finding. Only the last two are wrong."""
+OUTCOMES = ("identical", "no fix", "another fix", "not found", "different", "unparsable")
+"""What became of the fix of a finding. Only the last two are wrong: another fix has another title, safety or
+reason. Rules have several where one would lose a comment, say.
+"""
 WRONG = frozenset({"different", "unparsable"})
 TEXT = ("'note\\n    of two lines'", '"""note\n    of two lines"""')
 _STARTS = frozenset("[({'\"~-.")
@@ -85,7 +88,7 @@ def compare(text: str, layouts: Sequence[str] | None = None, most: int | None = 
             signs[sign] = finding
             if finding not in wanted:
                 continue
-            outcome, result = _outcome(others.get(sign), variant.text, wanted[finding])
+            outcome, result = _outcome(finding, others.get(sign), variant.text, wanted[finding])
             seen.counts[finding.code, outcome] += 1
             if outcome in WRONG:
                 seen.wrong.append(
@@ -100,7 +103,7 @@ def _sign(finding: Finding, others: dict[tuple[str, int], Finding]) -> tuple[str
     return finding.code, sum(code == finding.code for code, _ in others)
 
 
-def _outcome(finding: Finding | None, text: str, wanted: Meaning) -> tuple[str, str]:
+def _outcome(before: Finding, finding: Finding | None, text: str, wanted: Meaning) -> tuple[str, str]:
     if finding is None:
         return "not found", ""
     if finding.fix is None:
@@ -109,7 +112,12 @@ def _outcome(finding: Finding | None, text: str, wanted: Meaning) -> tuple[str, 
     meaning = _meaning(result, text)
     if meaning is None:
         return "unparsable", result
-    return ("identical" if meaning == wanted else "different"), result
+    if meaning == wanted:
+        return "identical", result
+    assert before.fix is not None
+    said = [(each.title, each.safety, each.reason) for each in (before.fix, finding.fix)]
+    is_another = said[0] != said[1]
+    return ("another fix" if is_another else "different"), result
 
 
 def fixed(text: str) -> Iterator[tuple[Finding, Meaning]]:
@@ -180,7 +188,44 @@ def _meaning(text: str, before: str = "") -> Meaning | None:
             module = ast.parse(text)
     except (SyntaxError, ValueError):
         return None
-    return _shape(module, set(re.findall(r"\w+", before)) if before else None, {})
+    words = set(re.findall(r"\w+", before)) if before else None
+    return _shape(_Evaluated(words).visit(module) if words is not None else module, words, {})
+
+
+class _Evaluated(ast.NodeTransformer):
+    """Binds names in a statement of their own: `a = f()` before `g(a)`, and not `g(a := f())`; and puts a new
+    constant itself in the place of a variable that is nothing but another name for it.
+    """
+
+    def __init__(self, words: set[str]) -> None:
+        self._words = words
+        self._bound: list[ast.stmt] = []
+        self._same: dict[str, str] = {}
+
+    def visit(self, node: ast.AST) -> Any:
+        """Visit a node; of a statement, give those before it, too."""
+        if not isinstance(node, ast.stmt):
+            return super().visit(node)
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=constant)) if (
+                constant.isupper() and constant not in self._words
+            ):
+                self._same[name] = constant
+                return None
+        around, self._bound = self._bound, []
+        super().visit(node)
+        found, self._bound = [*self._bound, node], around
+        return found
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Read the constant."""
+        return ast.Name(self._same.get(node.id, node.id), node.ctx)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
+        """Take a name out of an expression."""
+        self.generic_visit(node)
+        self._bound.append(ast.Assign([ast.Name(node.target.id, ast.Store())], node.value))
+        return ast.Name(node.target.id, ast.Load())
 
 
 def _shape(node: object, words: set[str] | None, new: dict[str, str]) -> Meaning:
@@ -189,28 +234,35 @@ def _shape(node: object, words: set[str] | None, new: dict[str, str]) -> Meaning
     if isinstance(node, ast.Constant):
         return ast.Constant, type(node.value), repr(node.value)
     if isinstance(node, ast.AST):
-        node = _plain(node) if isinstance(node, ast.ListComp) else node
+        node = _plain(node)
         return (type(node), *[_shape(getattr(node, name, None), words, new) for name in node._fields])
     if isinstance(node, str) and words is not None and node not in words:
         return new.setdefault(node, f"new {len(new)}")
     return node
 
 
-def _plain(node: ast.ListComp) -> ast.expr:
-    """`x.tolist()` for `[a for a in x.tolist()]`, which RL210 leaves where a comment stands in it."""
+def _plain(node: ast.AST) -> ast.AST:
+    """`x.tolist()` for `[float(a) for a in x.tolist()]`, which RL210 leaves where a comment stands in it; and
+    `PATTERN.search(text)` for `re.search(PATTERN, text)`.
+    """
     match node:
-        case ast.ListComp(
-            elt=ast.Name(id=name),
-            generators=[
-                ast.comprehension(
-                    target=ast.Name(id=target),
-                    iter=ast.Call(func=ast.Attribute(attr="tolist")) as all_of_it,
-                    ifs=[],
-                    is_async=0,
-                )
-            ],
-        ) if name == target:
-            return all_of_it
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="re"), attr=method),
+            args=[ast.Name(id=constant) as pattern, *rest],
+        ) if constant.isupper():
+            return ast.Call(ast.Attribute(pattern, method, ast.Load()), rest, node.keywords)
+        case ast.Call(func=ast.Name(id="list"), args=[ast.ListComp() | ast.GeneratorExp() as inner]):
+            plain = _plain(inner)
+            return node if plain is inner else plain
+        case (
+            ast.ListComp(elt=item, generators=[ast.comprehension() as only])
+            | ast.GeneratorExp(elt=item, generators=[ast.comprehension() as only])
+        ) if not only.ifs and not only.is_async:
+            if isinstance(item, ast.Call) and len(item.args) == 1 and not item.keywords:
+                item = item.args[0]
+            match item, only.target, only.iter:
+                case ast.Name(id=name), ast.Name(id=target), ast.Call(func=ast.Attribute(attr="tolist")):
+                    return only.iter if name == target else node
     return node
 
 
@@ -465,10 +517,10 @@ def main() -> int:
                 print(f"{text}\n{'=' * 100}", flush=True)
             for (code, outcome), times in seen.counts.items():
                 counts[code][outcome] += times
-    print(f"{len(given)} programs, {number} variants\n{'':6}" + "".join(f"{name:>12}" for name in OUTCOMES))
+    print(f"{len(given)} programs, {number} variants\n{'':6}" + "".join(f"{name:>13}" for name in OUTCOMES))
     for code in [*sorted(counts), "all"]:
         own = counts[code] if code != "all" else sum(counts.values(), Counter[str]())
-        print(f"{code:6}" + "".join(f"{own[name]:12}" for name in OUTCOMES))
+        print(f"{code:6}" + "".join(f"{own[name]:13}" for name in OUTCOMES))
     return 1 if wrong else 0
 
 

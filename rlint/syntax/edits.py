@@ -21,6 +21,8 @@ from rlint.syntax.tree import FUNCTIONS, Tree
 _LONG_STRING = regex(r"[a-zA-Z]{0,2}(\"\"\"|''')(?:(?!\1).)*\1", re.DOTALL)
 """One string in triple quotes that are nowhere else in it."""
 _LINE_END = regex(r"\r\n|\r|\n")
+_BEFORE_DOT = regex(r"(?:(?:\s|\\|#[^\r\n]*)*\))+")
+"""The closing parentheses around an expression, with what may stand between them."""
 _COMPOUND = (
     ast.For,
     ast.AsyncFor,
@@ -298,6 +300,12 @@ class Edits:
     def replace(self, node: ast.AST, text: str) -> Edit:
         """Replace an expression (or any node) by text."""
         return Edit(*self.span(node), text)
+
+    def receiver_end(self, method: ast.Attribute) -> int:
+        """Return where the expression before the dot of a method ends, the parentheses around it included."""
+        start, end = self.span(method.value)[1], self.span(method)[1]
+        closing = _BEFORE_DOT.match(self.tree.text, start, end)
+        return closing.end() if closing is not None else start
 
     def with_keyword(self, call: ast.Call, name: str, value: str) -> Edit | None:
         """Give a call one more keyword argument; None where it has it already or cannot be rewritten."""

@@ -43,7 +43,7 @@ def front_of(node: ast.AST, site: Site) -> Front | None:
             func=ast.Attribute(value=(ast.Name() | ast.Attribute()) as held, attr="pop") as func, args=[first]
         ):
             if not node.keywords and is_zero(first):
-                edit = Edit(site.span(func.value)[1], site.span(node)[1], ".popleft()")
+                edit = Edit(site.receiver_end(func), site.span(node)[1], ".popleft()")
                 return Front(node, held, "pop(0)", edit)
         case ast.Call(
             func=ast.Attribute(value=(ast.Name() | ast.Attribute()) as held, attr="insert") as func,
@@ -54,7 +54,7 @@ def front_of(node: ast.AST, site: Site) -> Front | None:
                     f".appendleft({site.operand(item) if isinstance(item, ast.Tuple) else site.text(item)})"
                 )
                 return Front(
-                    node, held, "insert(0, …)", Edit(site.span(func.value)[1], site.span(node)[1], added)
+                    node, held, "insert(0, …)", Edit(site.receiver_end(func), site.span(node)[1], added)
                 )
         case ast.Delete(targets=[ast.Subscript(value=(ast.Name() | ast.Attribute()) as held, slice=first)]):
             if is_zero(first):

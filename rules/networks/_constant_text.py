@@ -47,7 +47,7 @@ def _without(call: ast.Call, dropped: list[ast.Attribute], site: Site) -> list[E
     if site.qualified(call.func) is None and isinstance(call.func, ast.Attribute):
         if len(_given(call)) > 1:
             return None
-        return [Edit(site.span(call.func.value)[1], site.span(call)[1], "")]
+        return [Edit(site.receiver_end(call.func), site.span(call)[1], "")]
     return site.without_arguments(call, dropped)
 
 

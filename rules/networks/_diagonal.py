@@ -137,10 +137,11 @@ def _fix(call: ast.Call, given: dict[str | None, ast.expr], parameter: str, site
     matrix = given[parameter]
     made = _made_of(matrix, site)
     edits: list[Edit] = []
+    title = "Make independent normal distributions"
     if made is None and isinstance(matrix, ast.Name):
         made, edits = _taken_from(matrix, call, site)
     if made is None and isinstance(matrix, (ast.Name, ast.Attribute)):
-        made = f"{site.text(matrix)}.diagonal(dim1=-2, dim2=-1)"
+        made, title = f"{site.text(matrix)}.diagonal(dim1=-2, dim2=-1)", f"{title} of the diagonal"
     if made is None:
         return None
     scale = f"{made}.sqrt()" if parameter == "covariance_matrix" else made
@@ -152,7 +153,7 @@ def _fix(call: ast.Call, given: dict[str | None, ast.expr], parameter: str, site
         "Samples and log-probabilities round differently, `log_prob` fails on an empty batch, and nobody may "
         "ask for `covariance_matrix` or `loc`"
     )
-    return Fix("Make independent normal distributions", Safety.UNSAFE, tuple(edits), reason)
+    return Fix(title, Safety.UNSAFE, tuple(edits), reason)
 
 
 def _taken_from(name: ast.Name, call: ast.Call, site: Site) -> tuple[str | None, list[Edit]]:

@@ -151,8 +151,7 @@ def dropped(call: ast.Call, site: Site) -> Edit | None:
     """Take a method call from the end of an expression."""
     assert isinstance(call.func, ast.Attribute)
     start, end = site.span(call.func.value)[1], site.span(call)[1]
-    closing = site.tree.text[start : site.span(call.func)[1]].rfind(")")  # of parentheses around the tensor
-    return None if site.has_comment(start, end) else Edit(start + closing + 1, end, "")
+    return None if site.has_comment(start, end) else Edit(site.receiver_end(call.func), end, "")
 
 
 def moved(move: Move, assignment: ast.stmt | None, site: Site) -> Edit | None:

@@ -206,8 +206,8 @@ def looped(read: Read, reads: list[ast.Call], listed: str, site: Site) -> list[E
     edits = [site.replace(read.tensor, listed)]
     for call in reads:
         if isinstance(call.func, ast.Attribute):
-            start, end = site.span(call.func.value)[1], site.span(call)[1]
-            if site.has_comment(start, end) or ")" in site.tree.text[start : site.span(call.func)[1]]:
+            start, end = site.receiver_end(call.func), site.span(call)[1]
+            if site.has_comment(site.span(call.func.value)[1], end):
                 return []
             edits.append(Edit(start, end, ""))
     return edits
@@ -225,8 +225,8 @@ def indexed(read: Read, reads: list[ast.Call], listed: str, site: Site) -> list[
         assert isinstance(part, ast.Subscript)
         edits.append(site.replace(part.value, name))
         if isinstance(call.func, ast.Attribute):
-            start, end = site.span(part)[1], site.span(call)[1]
-            if site.has_comment(start, end) or ")" in site.tree.text[start : site.span(call.func)[1]]:
+            start, end = site.receiver_end(call.func), site.span(call)[1]
+            if site.has_comment(site.span(part)[1], end):
                 return []
             edits.append(Edit(start, end, ""))
     return edits if made is not None else []

@@ -49,7 +49,7 @@ def _of_torch(
     wanted = _OF_TYPE.get(qualified, "" if whole else "torch.get_default_dtype()")
     wanted = wanted.replace("torch", library, 1)
     if "dtype" in given:
-        wanted = site.text(given["dtype"])
+        wanted = "".join(site.text(given["dtype"]).split())
     device = f", device={site.text(given['device'])}" if "device" in given else ""
     if formula.element is None or isinstance(formula.element, ast.Name):
         return f"{library}.arange({_arguments(formula, site)}{f', dtype={wanted}' if wanted else ''}{device})"

@@ -177,7 +177,7 @@ def fix_order(move: Move, widening: Widening, kind: Kind, site: Site) -> Fix | N
     scale = widening.scale
     opening = site.span(call)[0]
     cast_start = site.span(cast)[0]
-    tail = site.tree.text[site.span(scale.right)[1] : call_end].lstrip(" )")
+    tail = site.tree.text[site.span(scale.right)[1] : call_end].lstrip(" \t\r\n)")
     text = f"{site.tree.text[cast_start:dot]}{tail}{behind} / {site.text(scale.right)}"
     parent = site.parent(call)
     if not isinstance(parent, FREE) and not (isinstance(parent, ast.Call) and call in parent.args):
