@@ -6,6 +6,7 @@ import ast
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from contextlib import suppress as passed_over  # `suppress` is another thing here
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rlint.enums import Enum
 from rlint.project.guards import last_name
+from rlint.project.trampoline import Step, run
 from rlint.regex import regex
 from rlint.syntax.scopes import How
 from rlint.syntax.tree import FUNCTIONS, Function, Tree
@@ -207,13 +208,16 @@ class Callers:
         """Is autograd off whenever the function is called? Only the callers that run most often count;
         what nobody is known to call runs with autograd on.
         """
+        return run(self._of(function))
+
+    def _of(self, function: FunctionSummary) -> Step[Autograd]:
         known = self._known.get(function.path)
         if known is None:
             self._known[function.path] = Autograd.UNKNOWN
-            known = self._known[function.path] = self._of(function)
+            known = self._known[function.path] = yield self._by_callers(function)
         return known
 
-    def _of(self, function: FunctionSummary) -> Autograd:
+    def _by_callers(self, function: FunctionSummary) -> Step[Autograd]:
         found: dict[int, set[Autograd]] = {}
         for level, edge in self._heat.callers(function)[:_MOST_CALLERS]:
             if edge.caller.path == function.path:
@@ -221,7 +225,7 @@ class Callers:
             said = edge.site.autograd
             if said is None and self._turned_in(edge.caller):
                 said = Autograd.UNKNOWN
-            found.setdefault(level, set()).add(said if said is not None else self.of(edge.caller))
+            found.setdefault(level, set()).add(said if said is not None else (yield self._of(edge.caller)))
         if not found:
             unsure = function.name in _CALLED_UNSEEN or self._guesses.is_turned_in_program(function.module)
             guessed = self._guesses.said_by_name(function.name)

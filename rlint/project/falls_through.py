@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from rlint.syntax.blocks import branches
 from rlint.syntax.tree import FUNCTIONS, LOOPS, TRIES
 from rlint.syntax.walk import children
 
@@ -17,8 +18,8 @@ def _never_goes_on(statement: ast.stmt) -> bool:
     match statement:
         case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
             return True
-        case ast.If(body=body, orelse=orelse):
-            return not (may_fall_through(body) or may_fall_through(orelse))
+        case ast.If():
+            return not any(map(may_fall_through, branches(statement)))
         case ast.With(body=body) | ast.AsyncWith(body=body):
             return not may_fall_through(body)
         case ast.While(test=ast.Constant(value=value)) if value:

@@ -11,6 +11,7 @@ from rlint.project.effect import PURE, Effect, EffectKind
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.kind_algebra import indexed, is_immutable, refines
 from rlint.project.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
+from rlint.project.trampoline import Step, run
 from rlint.regex import regex
 
 _STEP = regex(r"\(\)|\[[:?]?\]|@\w+|\.\w+")
@@ -325,6 +326,13 @@ class Index(Definitions):
 
     def effect_at(self, path: str, module: str) -> Effect | None:
         """The effect of calling what stands at an access path; None where the project has no such thing."""
+        return run(self._effect_at(path, module))
+
+    def effect_of(self, function: FunctionSummary) -> Effect:
+        """The effect of calling a function of the project, with everything that it calls."""
+        return run(self._effect_of(function))
+
+    def _effect_at(self, path: str, module: str) -> Step[Effect | None]:
         targets = self.callables(path, module)
         if not targets:
             owner, _, method = path.rpartition(".")
@@ -333,18 +341,17 @@ class Index(Definitions):
             return known.effect if known is not None else None
         effect = PURE
         for target in targets:
-            effect = effect.joined(self.effect_of(target))
+            effect = effect.joined((yield self._effect_of(target)))
         return effect.through(path.rpartition(".")[2])
 
-    def effect_of(self, function: FunctionSummary) -> Effect:
-        """The effect of calling a function of the project, with everything that it calls."""
+    def _effect_of(self, function: FunctionSummary) -> Step[Effect]:
         known = self._effects.get(function.path)
         if known is not None:
             return known
         self._effects[function.path] = PURE  # what a recursive call adds is what the rest of the body does
         effect = _REPLACED if function.path in self._replaced else function.effect
         for path, fallback in function.effect_paths:
-            called = self.effect_at(path, function.module)
+            called: Effect | None = yield self._effect_at(path, function.module)
             effect = effect.joined(fallback if called is None else called)
         self._effects[function.path] = effect
         return effect

@@ -18,6 +18,7 @@ from rlint.project.kinds_of_calls import CallKinds
 from rlint.project.kinds_of_displays import DisplayKinds
 from rlint.project.names import Names
 from rlint.project.put_in import with_items_added
+from rlint.project.trampoline import Step, run
 from rlint.regex import regex
 from rlint.syntax.forms import defaults_of, is_classmethod
 from rlint.syntax.scopes import Binding, How, Scope
@@ -84,13 +85,23 @@ class Kinds(CallKinds, DisplayKinds):
     def binding_kind(self, binding: Binding) -> Kind:
         """The kind of the value that one binding gives to its name."""
         known = self._bindings.get(binding)
+        if known is None:
+            return run(self._binding_kind(binding))
+        self.doubted |= known.doubtful
+        return known
+
+    def _binding_kind(self, binding: Binding) -> Step[Kind]:
+        known = self._bindings.get(binding)
         if known is not None:
             self.doubted |= known.doubtful
             return known
         self._bindings[binding] = UNKNOWN
         around, self.doubted = self.doubted, False
-        look = self._BOUND.get(binding.how)
-        kind = look(self, binding).aged() if look is not None else UNKNOWN
+        if binding.how is How.AUGMENT:  # one may follow the other thousands of times
+            kind = (yield self._augmented(binding)).aged()
+        else:
+            look = self._BOUND.get(binding.how)
+            kind = look(self, binding).aged() if look is not None else UNKNOWN
         if kind.of and kind.tag is Tag.UNKNOWN:
             kind = self.resolved(kind)
         self._bindings[binding] = kind
@@ -163,14 +174,14 @@ class Kinds(CallKinds, DisplayKinds):
                 kind = annotation_kind(annotation, self.names) or kind
         return along(kind, binding.path)
 
-    def _augmented(self, binding: Binding) -> Kind:
+    def _augmented(self, binding: Binding) -> Step[Kind]:
         if binding.value is None or not isinstance(binding.statement, ast.AugAssign):
             return UNKNOWN
         scope = self.tree.scope(binding.statement)
         prior = UNKNOWN
         for index, earlier in enumerate(self.flow.before(binding.name, binding.statement, scope)):
             if earlier is not binding:
-                kind = self.binding_kind(earlier)
+                kind = yield self._binding_kind(earlier)
                 prior = kind if index == 0 or not prior else prior.joined(kind)
         if prior.tag in (Tag.TENSOR, Tag.NDARRAY, Tag.LIST, Tag.SET, Tag.DEQUE, Tag.DICT):
             return prior
@@ -279,7 +290,6 @@ class Kinds(CallKinds, DisplayKinds):
     _BOUND: ClassVar[dict[How, Callable[..., Kind]]] = {
         How.ASSIGN: _assigned,
         How.WALRUS: _assigned,
-        How.AUGMENT: _augmented,
         How.FOR: _looped,
         How.COMPREHENSION: _looped,
         How.WITH: _entered,

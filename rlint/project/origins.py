@@ -120,15 +120,24 @@ class Origins:
                 yield from self._put_into(name, binding)
 
     def _augmented(self, binding: Binding) -> Iterator[ast.expr]:
+        """What a value was before it was changed in place, perhaps thousands of times: the oldest first."""
+        walks: list[tuple[Iterator[Binding], ast.expr | None]] = [(self._before(binding), None)]
+        while walks:
+            earlier = next(walks[-1][0], None)
+            if earlier is None:
+                _, value = walks.pop()
+                if value is not None:
+                    yield value
+            elif earlier not in self._seen:
+                self._seen.add(earlier)
+                if earlier.how is How.AUGMENT:
+                    walks.append((self._before(earlier), earlier.value))
+                elif earlier.value is not None:
+                    yield earlier.value
+
+    def _before(self, binding: Binding) -> Iterator[Binding]:
         scope = self.tree.scope(binding.statement)
-        for earlier in self.knowledge.flow.before(binding.name, binding.statement, scope):
-            if earlier in self._seen:
-                continue
-            self._seen.add(earlier)
-            if earlier.how is How.AUGMENT:
-                yield from self._augmented(earlier)
-            if earlier.value is not None:
-                yield earlier.value
+        return iter(self.knowledge.flow.before(binding.name, binding.statement, scope))
 
     def _put_into(self, name: ast.Name, binding: Binding) -> Iterator[ast.expr]:
         """What a list that a variable holds is filled with."""

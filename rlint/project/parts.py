@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rlint.frozen import frozen
 from rlint.project import facts
+from rlint.project.flow import MOST_VALUES
 from rlint.project.kind import Tag
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.tree import FUNCTIONS, TRIES
@@ -163,8 +164,9 @@ class Parts:
                 yield Part("attribute", node.attr, arguments=(("", self.of(node.value)),))
             return
         bindings = self.knowledge.flow.reaching(node)
-        if not bindings:
+        if not bindings or len(bindings) > MOST_VALUES:
             yield UNKNOWN
+            bindings = []
         for binding in bindings:
             if self._begin(binding):
                 found = tuple(self._of_binding(binding, node, alone=len(bindings) == 1))

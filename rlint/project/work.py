@@ -11,6 +11,7 @@ from rlint.project.index import Index
 from rlint.project.kind import Tag
 from rlint.project.knowledge import Knowledge
 from rlint.project.summary import FunctionSummary
+from rlint.project.trampoline import Step, run
 from rlint.syntax.forms import argument_count
 from rlint.syntax.tree import COMPREHENSIONS, LOOPS, Function
 from rlint.syntax.walk import running
@@ -64,7 +65,7 @@ class Work:
 
     def does_work(self, function: FunctionSummary) -> bool:
         """Does a quiet function do more than look things up and compute with them?"""
-        return self._any(function, self._works, lambda known: known.works, _is_work_of)
+        return run(self._any(function, self._works, lambda known: known.works, _is_work_of))
 
     def _calls(self, function: FunctionSummary) -> tuple[tuple[str, Effect], ...]:
         """What a function calls each time that it is called."""
@@ -72,7 +73,7 @@ class Work:
 
     def watches_others(self, function: FunctionSummary) -> bool:
         """May a quiet function answer differently though nothing in this thread happened?"""
-        return self._any(function, self._watches, lambda known: known.watches_others, _is_outside)
+        return run(self._any(function, self._watches, lambda known: known.watches_others, _is_outside))
 
     def _any(
         self,
@@ -80,7 +81,7 @@ class Work:
         known: dict[str, bool],
         own: Callable[[FunctionSummary], bool],
         of_library: Callable[[Tag, str], bool],
-    ) -> bool:
+    ) -> Step[bool]:
         found = known.get(function.path)
         if found is not None:
             return found
@@ -90,7 +91,8 @@ class Work:
             if found:
                 break
             targets = self.index.callables(path, function.module)
-            found = any(self._any(target, known, own, of_library) for target in targets)
+            for target in targets:
+                found = found or (yield self._any(target, known, own, of_library))
             if not targets:
                 owner, _, method = path.rpartition(".")
                 found = of_library(

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rlint.findings import Edit
 from rlint.syntax.edits import Edits
 from rlint.syntax.reindent import reindented
+
+
+def branches(statement: ast.If) -> Iterator[list[ast.stmt]]:
+    """The blocks of an `if` with all its `elif`, and that of `else`, which is empty where there is none."""
+    while True:
+        yield statement.body
+        match statement.orelse:
+            case [ast.If() as statement]:
+                continue
+            case rest:
+                yield rest
+                return
 
 
 def put_under(header: str, run: Sequence[ast.stmt], edits: Edits) -> Edit | None:
