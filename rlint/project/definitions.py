@@ -11,6 +11,10 @@ from rlint.project.overriding import Overriding
 from rlint.project.summary import ClassSummary, FunctionSummary, ModuleSummary
 from rlint.syntax.imports import is_named
 
+MOST_ANCESTORS = 100
+"""So many bases of a class are looked at, with theirs. Looking at all of them for each class takes a time
+that grows with the square of their number.
+"""
 DEPTH = 24
 """The longest chain of imports, values or calls that is followed."""
 _LOOKUPS = 400  # modules that are searched for one name
@@ -147,7 +151,9 @@ class Definitions:
         return None
 
     def ancestry(self, cls: ClassSummary) -> tuple[ClassSummary | str, ...]:
-        """The class and its bases, depth first; bases outside the project as dotted names."""
+        """The class and its bases, depth first; bases outside the project, and those of too many, as dotted
+        names.
+        """
         known = self._ancestry.get(cls.path)
         if known is None:
             known = self._ancestry[cls.path] = tuple(self._ancestors(cls))
@@ -157,7 +163,7 @@ class Definitions:
         found: list[ClassSummary | str] = []
         stack: list[ClassSummary | str] = [cls]
         seen: set[str] = set()
-        while stack:
+        while stack and len(found) <= MOST_ANCESTORS:
             current = stack.pop()
             name = current if isinstance(current, str) else current.path
             if name in seen:
@@ -168,7 +174,8 @@ class Definitions:
                 for base in reversed(current.bases):
                     symbol = self.symbol(base, current.module)
                     stack.append(symbol if isinstance(symbol, ClassSummary) else facts.canonical(base))
-        return found
+        # where there are too many, the next ones are as if they were outside of the project
+        return found + [each if isinstance(each, str) else each.path for each in reversed(stack)]
 
     def subclasses(self, cls: ClassSummary) -> list[ClassSummary]:
         """All classes of the project that derive from `cls`, however far."""

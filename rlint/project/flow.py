@@ -120,7 +120,7 @@ class Flow:
             elif isinstance(parent, ast.ExceptHandler):
                 found.update(dict.fromkeys(b for b in variable.inside(parent) if b.node is parent))
             if isinstance(parent, (ast.If, ast.With, ast.AsyncWith, ast.Match, ast.match_case)):
-                found.update(dict.fromkeys(b for b in variable.inside(parent) if b.how in _IN_HEADERS))
+                found.update(dict.fromkeys(variable.in_headers(parent)))
             if len(found) > MOST_VALUES:
                 return variable.bindings
             current = parent
@@ -238,6 +238,18 @@ class _Variable:
         for places in found.values():
             places.sort()
         return found
+
+    def in_headers(self, node: ast.AST) -> list[Binding]:
+        """Those of them that patterns and conditions make."""
+        return (
+            [binding for binding in self.inside(node) if binding.how in _IN_HEADERS]
+            if self._has_headers
+            else []
+        )
+
+    @cached_property
+    def _has_headers(self) -> bool:
+        return any(binding.how in _IN_HEADERS for binding in self.bindings)
 
     def inside(self, node: ast.AST) -> list[Binding]:
         """The bindings that stand in a statement, its blocks included."""

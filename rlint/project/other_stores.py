@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 
+from rlint.project.definitions import MOST_ANCESTORS
 from rlint.project.kind import UNKNOWN, Kind, Tag
 from rlint.project.knowledge import Knowledge
 from rlint.project.summary import ClassSummary, ModuleSummary
@@ -50,6 +51,9 @@ def doubt_attributes(
     for name, bases in above.items():
         for base in bases:
             _override(summary.classes[base], summary.classes[name])
+    if any(len(bases) >= MOST_ANCESTORS for bases in above.values()):
+        for base in {base for bases in above.values() for base in bases}:
+            _forget(summary.classes[base])  # what classes derived from it do was not looked at to the end
     for call in knowledge.tree.written.calls_of(("setattr", "__setattr__", "update", "__ior__")):
         _set_by_name(call, summary, knowledge, self_class)
     _set_in_namespaces(summary, knowledge, self_class)
@@ -75,10 +79,10 @@ def _bases(knowledge: Knowledge) -> dict[str, tuple[str, ...]]:
 
 
 def _all_above(name: str, own: Mapping[str, list[str]]) -> tuple[str, ...]:
-    """The bases of a class, theirs, and so on: each once, depth first."""
+    """The bases of a class, theirs, and so on: each once, depth first, up to MOST_ANCESTORS."""
     seen = {name: None}
     pending = own[name][::-1]
-    while pending:
+    while pending and len(seen) <= MOST_ANCESTORS:
         base = pending.pop()
         if base not in seen:
             seen[base] = None

@@ -25,16 +25,22 @@ class Site(SiteSharing):
 
     def __init__(self, path: str, knowledge: Knowledge, linked: Linked) -> None:
         super().__init__(path, knowledge, linked)
-        self._found: dict[tuple[Callable[..., object], object], object] = {}
+        self._found: dict[tuple[Callable[..., object], object], tuple[object, bool]] = {}
 
     def once(self, find: Callable[[_Key, Site], _Found], about: _Key) -> _Found:
         """What a function finds out about a part of this file, looked for once. Rules keep nothing: what one
-        of them asks of a whole loop, class or lock for each node in it, it asks by this.
+        of them asks of a whole loop, class or lock for each node in it, it asks by this. Where the answer
+        rests on a kind that is doubtful, that is noted each time.
         """
         key = find, about
-        if key not in self._found:
-            self._found[key] = find(about, self)
-        return self._found[key]  # type: ignore[return-value]
+        kinds = self.knowledge.kinds
+        known = self._found.get(key)
+        if known is None:
+            around, kinds.doubted = kinds.doubted, False
+            known = self._found[key] = find(about, self), kinds.doubted
+            kinds.doubted = around
+        kinds.doubted |= known[1]
+        return known[0]  # type: ignore[return-value]
 
     def release(self) -> None:
         """Let go of the file once all rules have looked at it."""

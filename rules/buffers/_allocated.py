@@ -14,7 +14,7 @@ from rlint.project.site import Site
 from rlint.rules.buffers._overwritten import overwritten_first
 from rlint.syntax.scopes import Scope
 from rlint.syntax.tree import FUNCTIONS
-from rlint.syntax.walk import below
+from rlint.syntax.walk import below, is_in
 
 _NAMES = "empty zeros ones full empty_like zeros_like ones_like full_like".split()
 MAKERS = frozenset(f"{library}.{name}" for library in ("torch", "numpy") for name in _NAMES)
@@ -60,7 +60,9 @@ def allocation_at(call: ast.Call, site: Site) -> Allocation | None:
     if not isinstance(around, (ast.For, ast.While, ast.FunctionDef)) or statement not in around.body:
         return None
     found = Allocation(call, name, statement, around)
-    if not found.in_loop and any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in below(around)):
+    if not found.in_loop and any(
+        is_in(node, around) for kind in (ast.Yield, ast.YieldFrom) for node in site.tree.of_type(kind)
+    ):
         return None
     scope = site.scope(name)
     if not scope.is_function or len(site.bindings(name)) != 1 or site.captured(name.id, scope):
@@ -96,7 +98,9 @@ class _Told:
     def __init__(self, found: Allocation, site: Site) -> None:
         self.site = site
         self.found = found
-        self.inside = set(below(found.around))
+
+    def _is_inside(self, node: ast.AST) -> bool:
+        return is_in(node, self.found.around)
 
     def stays(self, node: ast.expr) -> bool:
         """Has an expression the same value in each pass, or on each call?"""
@@ -125,7 +129,7 @@ class _Told:
         """Does nobody put something into the list that a size is the length of, or take something out?"""
         names = [node for node in below(part) if isinstance(node, ast.Name)]
         reads = [read for name in names for read in self.site.reads(name.id, self._home(name))]
-        return not any(self._may_change_length(read) for read in reads if read in self.inside)
+        return not any(self._may_change_length(read) for read in reads if self._is_inside(read))
 
     def _may_change_length(self, read: ast.Name) -> bool:
         parent = self.site.parent(read)
@@ -151,7 +155,7 @@ class _Told:
         bindings = scope.bindings[name.id]
         if scope.parent is None and len(bindings) == 1:
             return True
-        return self.found.in_loop and not any(binding.node in self.inside for binding in bindings)
+        return self.found.in_loop and not any(self._is_inside(binding.node) for binding in bindings)
 
     def _attribute(self, node: ast.Attribute) -> bool:
         """A setting, or something of an array that stays; in a loop also what only the function sets."""
@@ -164,11 +168,12 @@ class _Told:
         if not isinstance(root, ast.Name) or self.site.is_self(root) or not self.stays(root):
             return False
         if any(
-            use in self.inside and self._may_change(use) for use in self.site.uses(root.id, self._home(root))
+            self._is_inside(use) and self._may_change(use)
+            for use in self.site.uses(root.id, self._home(root))
         ):
             return False
         stored = any(
-            use in self.inside and not isinstance(use.ctx, ast.Load)
+            self._is_inside(use) and not isinstance(use.ctx, ast.Load)
             for use in self.site.attribute_uses(node.attr)
         )
         here = self.site.function(node)
@@ -198,8 +203,7 @@ class _Told:
 def _stays_here(found: Allocation, site: Site) -> bool:
     """Does nothing hold it, or a view of it, when the next pass (or call) begins?"""
     uses = [use for use in site.uses(found.name.id, site.scope(found.name)) if use is not found.name]
-    inside = set(below(found.around))
-    if not uses or not all(use in inside and isinstance(use.ctx, ast.Load) for use in uses):
+    if not uses or not all(is_in(use, found.around) and isinstance(use.ctx, ast.Load) for use in uses):
         return False
     if any(site.span(use) < site.span(found.name) for use in uses):
         return False
@@ -252,9 +256,10 @@ def _is_only_read(use: ast.expr, found: Allocation, site: Site, depth: int) -> b
         case _:
             return False
     reads = [other for other in site.uses(alias.id, site.scope(alias)) if other is not alias]
-    inside = set(below(found.around))
     return site.parent(statement) is found.around and all(
-        read in inside and site.span(read) > site.span(alias) and _is_only_read(read, found, site, depth - 1)
+        is_in(read, found.around)
+        and site.span(read) > site.span(alias)
+        and _is_only_read(read, found, site, depth - 1)
         for read in reads
     )
 

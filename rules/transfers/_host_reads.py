@@ -9,7 +9,7 @@ from rlint.project.flow import MOST_VALUES
 from rlint.project.kind import Device, Tag
 from rlint.project.site import Site
 from rlint.rule import Heat
-from rlint.syntax.scopes import How
+from rlint.syntax.scopes import How, Scope
 from rlint.syntax.walk import below
 
 _SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
@@ -27,6 +27,7 @@ _KEEP_TENSORS = frozenset(
     softmax sqrt square squeeze std sub sum tanh to transpose type view var""".split()
 )
 _LEAVES = frozenset({"item", "numpy", "tolist", "size", "dim", "numel", "backward", "parameters"})
+_OF_GRADIENTS = frozenset({"backward", "detach", "requires_grad"})
 _HOST = ('"cpu"', "'cpu'")
 _DEPTH = 5
 
@@ -117,6 +118,11 @@ def original(source: ast.expr, site: Site) -> tuple[ast.expr, bool]:
 
 def where(expression: ast.expr, site: Site, depth: int = _DEPTH) -> Device | None:
     """Where a tensor lies, as far as the source tells; None for what may be no tensor."""
+    return site.once(_where, (expression, depth))
+
+
+def _where(about: tuple[ast.expr, int], site: Site) -> Device | None:
+    expression, depth = about
     kind = site.kind_of(expression)
     if kind.tag is Tag.TENSOR and kind.device is not Device.UNKNOWN:
         return kind.device
@@ -189,12 +195,14 @@ def _bound(name: ast.Name, site: Site, depth: int) -> Device | None:
     if joined is not None:
         return joined
     scope = site.scope(name).lookup(name.id)
-    reads = site.reads(name.id, scope) if scope is not None else []
-    for read in reads:
-        user = site.parent(read)
-        if isinstance(user, ast.Attribute) and user.attr in ("backward", "detach", "requires_grad"):
-            return Device.UNKNOWN
-    return None
+    if scope is None:
+        return None
+    return Device.UNKNOWN if site.once(_is_differentiated, (name.id, scope)) else None
+
+
+def _is_differentiated(variable: tuple[str, Scope], site: Site) -> bool:
+    users = map(site.parent, site.reads(*variable))
+    return any(isinstance(user, ast.Attribute) and user.attr in _OF_GRADIENTS for user in users)
 
 
 def _items(iterable: ast.expr, site: Site, depth: int) -> Device | None:
