@@ -284,6 +284,9 @@ class _Plan:
         self._replacements: list[tuple[int, int, Edit]] = []
         self._places: list[int] = []
         self._insertions: dict[int, list[Edit]] = {}
+        self._shared: set[Edit] = set()
+        self._alone: set[int] = set()
+        """The places of insertions beside which no other may stand."""
 
     def admits(self, edits: tuple[Edit, ...]) -> bool:
         """Take the edits of one fix into the plan, if none of them collides."""
@@ -298,6 +301,10 @@ class _Plan:
                 if edit.start not in self._insertions:
                     insort(self._places, edit.start)
                 self._insertions.setdefault(edit.start, []).append(edit)
+                if edit.shared:
+                    self._shared.add(edit)
+                else:
+                    self._alone.add(edit.start)
             else:
                 insort(self._replacements, (edit.start, edit.end, edit))
         return True
@@ -313,16 +320,15 @@ class _Plan:
         return tuple(sorted([*insertions, *replacements], key=lambda edit: (edit.start, edit.end)))
 
     def _has(self, edit: Edit) -> bool:
-        return edit.shared and edit in self._insertions.get(edit.start, ())
+        return edit in self._shared
 
     def _collides(self, edit: Edit) -> bool:
         if edit.start == edit.end:
             before = bisect_left(self._replacements, edit.start, key=lambda item: item[0]) - 1
             inside = before >= 0 and edit.start < self._replacements[before][1]
-            others = self._insertions.get(edit.start, [])
             # what several fixes may need (constants below the imports) can stand together in any order
-            together = edit.shared and all(other.shared for other in others)
-            return inside or bool(others and not together)
+            together = edit.shared and edit.start not in self._alone
+            return inside or (edit.start in self._insertions and not together)
         before = bisect_left(self._replacements, edit.end, key=lambda item: item[0]) - 1
         overlaps = before >= 0 and edit.start < self._replacements[before][1]
         return overlaps or bisect_right(self._places, edit.start) < bisect_left(self._places, edit.end)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,8 @@ import forms
 import hostile
 from rlint import engine, registry
 from rlint.files import source_from_text
-from rlint.findings import Problem
+from rlint.findings import Finding, Problem
+from rlint.project.site import Site
 from rlint.runs import Target
 from rlint.syntax.depth import DEEPEST, TOO_DEEP
 
@@ -85,6 +89,80 @@ def test_long_conditions_are_checked(kind: str) -> None:
     text = hostile.KINDS[kind](2 * DEEPEST)
     assert isinstance(text, str)
     assert engine.check([target(text)], jobs=1).problems == ()
+
+
+FLAT = {
+    "ifs in a row": 1_000,
+    "ifs that change a value": 1_000,
+    "ifs that leave": 1_000,
+    "elifs that change a value": 400,
+    "elifs that leave": 1_000,
+    "augmented in a row": 3_000,
+    "copies in a row": 300,
+    "method calls": 500,
+    "sums": 900,
+    "and": 1_000,
+    "dict": 300,
+    "nested lists": 1_000,
+    "functions that return one another": 1_000,
+    "functions in a chain": 1_000,
+    "classes in a line": 400,
+    "classes with constructors in a line": 400,
+}
+"""Long programs that are not deep, and how many there are of what they repeat."""
+
+
+@pytest.mark.parametrize("kind", FLAT)
+def test_what_is_long_and_flat_is_checked(kind: str) -> None:
+    """A long row of statements, calls or bases is no deep nesting, and the rest of its file is checked."""
+    text = hostile.KINDS[kind](FLAT[kind])
+    assert isinstance(text, str)
+    text += "\n\ndef last(env):\n    for t in range(99):\n        env.step(torch.zeros(3).cuda())\n"
+    report = engine.check([target(text)], jobs=1)
+    assert report.problems == ()
+    assert ("RL205", text.count("\n")) in {(each.code, each.start.line) for each in report.findings}
+
+
+@pytest.mark.parametrize("kind", ["ifs that change a value", "elifs that leave", "copies in a row"])
+def test_what_is_long_and_flat_is_fixed(kind: str) -> None:
+    """The same for the fixes of such a file."""
+    text = hostile.KINDS[kind](300)
+    assert isinstance(text, str)
+    text += "\n\ndef last(env):\n    for t in range(99):\n        env.step(torch.zeros(3).cuda())\n"
+    fixed = engine.fix([target(text)], unsafe=True, jobs=1)
+    assert fixed.report.problems == ()
+    assert 'env.step(torch.zeros(3, device="cuda"))' in fixed.changed[0].text
+
+
+def test_what_lies_too_deep_costs_one_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a rule comes to the end of Python's stack in one place, it goes on with the next."""
+    text = forms.HEAD + forms.LOOP + "        a = torch.zeros(1).cuda()\n        b = torch.zeros(2).cuda()\n"
+    (rule,) = registry.load({"RL205"})
+    check = rule.check
+
+    def too_deep_at_first(node: ast.AST, site: Site) -> Iterator[Finding]:
+        if "torch.zeros(1)" in site.text(node):
+            raise RecursionError
+        return check(node, site)
+
+    monkeypatch.setattr(rule, "check", too_deep_at_first)
+    report = engine.check([replace(target(text), codes=frozenset({"RL205"}))], jobs=1)
+    assert (report.problems, [found.start.line for found in report.findings]) == ((), [text.count("\n")])
+
+
+def test_arrays_that_grow_in_one_loop_are_fixed_together() -> None:
+    """However many there are, in one pass: each has a list of its own."""
+    text = forms.grown(60)
+    fixed = engine.fix([target(text)], unsafe=True, jobs=1)
+    assert len([each for each in fixed.applied if each.code == "RL101"]) == 60
+    assert fixed.changed[0].text.count("_parts = []\n") == 60
+    compile(fixed.changed[0].text, "program.py", "exec")
+
+
+@pytest.mark.parametrize("kind", ["arrays grown in one loop", "classes in pairs", "ifs that change a value"])
+def test_work_grows_as_a_file_does(kind: str) -> None:
+    """Each array, class or branch may be looked at, but not from each of the others."""
+    assert growth(kind, 100) < 4.5
 
 
 def test_a_long_chain_is_fixed_at_once() -> None:

@@ -34,6 +34,52 @@ def many(line: str) -> Callable[[int], str]:
     return lambda n: hot("".join(line.replace("@", str(i)) + "\n" for i in range(n)))
 
 
+def once(line: str, first: str = "") -> Callable[[int], str]:
+    """A statement again and again in a function, in no loop of it, that a hot loop calls."""
+
+    def made(n: int) -> str:
+        lines = first + "".join(line.replace("@", str(i)) + "\n" for i in range(n))
+        return (
+            HEAD
+            + "def f(x, y):\n"
+            + indent(lines, "    ")
+            + "    return y\n"
+            + LOOP
+            + "        f(state, 0)\n"
+        )
+
+    return made
+
+
+def grown(n: int) -> str:
+    """Arrays that all grow in one loop."""
+    starts = "".join(f"    y{i} = np.empty(0)\n" for i in range(n))
+    grows = "".join(f"        y{i} = np.append(y{i}, x)\n" for i in range(n))
+    loop = "    for _ in range(steps):\n        x = env.step(0)\n"
+    return f"{HEAD}def collect(env, steps):\n{starts}{loop}{grows}    return y0\n"
+
+
+def buffers(n: int) -> str:
+    """A class with many buffers, each of which a method of its own fills."""
+    starts = "".join(f"        self.b{i}, self.a{i} = [], np.empty(0)\n" for i in range(n))
+    fills = "".join(
+        f"\n    def add{i}(self, x):\n        self.b{i}.append(x)\n"
+        f"        self.a{i} = np.append(self.a{i}, x)\n        return torch.tensor(self.b{i}).cuda()\n"
+        for i in range(n)
+    )
+    return f"{HEAD}class Buffer:\n    def __init__(self):\n{starts}{fills}{LOOP}        buffer.add0(state)\n"
+
+
+def constructors(n: int) -> str:
+    """Classes that each inherit from the one before, with a layer each, and use those of all."""
+    return HEAD + "".join(
+        f"class C{i}({'nn.Module' if not i else f'C{i - 1}'}):\n    def __init__(self):\n"
+        f"        super().__init__()\n        self.a{i} = nn.Linear(3, 3)\n\n    def forward(self, x):\n"
+        f"        return self.a{max(i - 1, 0)}(x) + self.a0(x) + super().forward(x)\n\n"
+        for i in range(n)
+    )
+
+
 def top(line: str) -> Callable[[int], str]:
     """The same at the top of a module, beside a hot loop."""
     return lambda n: HEAD + "".join(line.replace("@", str(i)) + "\n" for i in range(n)) + LOOP

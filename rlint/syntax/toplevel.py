@@ -28,6 +28,8 @@ class TopLevel(Edits):
     def __init__(self, tree: Tree) -> None:
         super().__init__(tree)
         self._reserved: dict[str, str] = {}
+        self._given: set[str] = set()
+        self._words_in: dict[ast.AST, frozenset[str]] = {}
         self._locals: dict[ast.AST, dict[str, str]] = {}
         self._defined: dict[str, tuple[str, tuple[Edit, ...]]] = {}
 
@@ -39,11 +41,11 @@ class TopLevel(Edits):
         known = self._reserved.get(key)
         if known is not None:
             return known
-        taken = self._words | set(self._reserved.values())
         name, number = wanted, 2
-        while name in taken:
+        while name in self._words or name in self._given:
             name, number = f"{wanted}_{number}", number + 1
         self._reserved[key] = name
+        self._given.add(name)
         return name
 
     def free_local(self, wanted: Sequence[str], node: ast.AST, key: str) -> str:
@@ -52,22 +54,22 @@ class TopLevel(Edits):
         """
         scope = self.tree.scope(node).function
         if scope.parent is None:
-            names = dict.fromkeys(wanted)
-            free = [
-                name for name in names if name not in self._words | _NOT_FREE | {*self._reserved.values()}
-            ]
-            return self.free_name((free or [*names])[0], key)
+            taken = (self._words, self._given, _NOT_FREE)
+            free = [name for name in wanted if not any(name in names for names in taken)]
+            return self.free_name((free or wanted)[0], key)
         reserved = self._locals.setdefault(scope.node, {})
         if key not in reserved:
-            taken = {
-                *_WORD.findall(self.tree.text[slice(*self.span(scope.node))]),
-                *reserved.values(),
-            } | _NOT_FREE
+            if scope.node not in self._words_in:
+                own = _WORD.findall(self.tree.text[slice(*self.span(scope.node))])
+                self._words_in[scope.node] = _NOT_FREE.union(own)
+            names_taken = (self._words_in[scope.node], reserved.values())
             numbered = (f"{wanted[0]}_{number}" for number in itertools.count(2))
             reserved[key] = next(
                 name
                 for name in itertools.chain(wanted, numbered)
-                if name not in taken and scope.lookup(name) is None and name.isidentifier()
+                if not any(name in names for names in names_taken)
+                and scope.lookup(name) is None
+                and name.isidentifier()
             )
         return reserved[key]
 

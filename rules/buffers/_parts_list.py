@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from dataclasses import replace
 
 from rlint.project.accumulation import Carried
 from rlint.project.growth import Growth
@@ -102,11 +103,13 @@ def edits(
     if not isinstance(loop, LOOPS):
         return None
     unit = site.indentation(loop.body[0])[len(site.indentation(loop)) :]
-    made = [
+    # Arrays that grow in one loop are fixed together: the lists of others stand beside this one.
+    around = [
         site.insert_before(loop, f"{name} = []"),
-        site.replace_statement(old, put(name, rows)),
         site.insert_after(loop, f"if {name}:", f"{unit}{site.text(growth.target)} = {joined}"),
     ]
+    made = [replace(edit, shared=True) if edit is not None else None for edit in around]
+    made.insert(1, site.replace_statement(old, put(name, rows)))
     imported = _numpy_name.missing_import(growth, site)
     if imported is not None and any(f"{_numpy_name.MODULE}." in text for text in (*rows, joined)):
         made.append(imported)

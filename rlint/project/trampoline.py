@@ -1,0 +1,37 @@
+"""Recursion without a stack, where programs decide how deep it goes: thousands of functions that call one
+another in a row, a value that is changed in thousands of steps. Python's own stack ends after a thousand.
+
+A recursive function is written as a generator that yields the calls it waits for, and `run` makes them:
+
+    def depth(node: Node) -> Step[int]:
+        below = 0
+        for child in node.children:
+            below = max(below, (yield depth(child)))
+        return 1 + below
+
+    run(depth(root))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, TypeVar
+
+_Given = TypeVar("_Given")
+
+Step = Generator["Step[Any]", Any, _Given]
+
+
+def run(step: Step[_Given]) -> _Given:
+    """Return what a call gives, making those that it waits for first."""
+    waiting: list[Step[Any]] = [step]
+    given: Any = None
+    while waiting:
+        try:
+            waiting.append(waiting[-1].send(given))
+            given = None
+        except StopIteration as end:  # noqa: PERF203 - how a generator returns
+            waiting.pop()
+            given = end.value
+    found: _Given = given
+    return found
