@@ -84,7 +84,7 @@ def _pieces(edits: Sequence[Edit], tree: Tree) -> list[Piece]:
     """The smallest statements that hold the edits, in order; none holds another."""
     spans: list[tuple[int, int, list[Edit]]] = []
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
-        start, end = _around(edit.start, edit.end, tree)
+        start, end = _beside(edit, tree) or _around(edit.start, edit.end, tree)
         held = [edit]
         while spans and start < spans[-1][1]:
             before, behind, others = spans.pop()
@@ -139,6 +139,28 @@ def _around(start: int, end: int, tree: Tree, without: tuple[int, int] | None = 
             found = lines
         blocks = [part for name in _BLOCKS if (part := getattr(statement, name, None))]
     return found
+
+
+def _beside(edit: Edit, tree: Tree) -> tuple[int, int] | None:
+    """Return the lines of the smaller of the statements between which an edit inserts whole lines, indented
+    as they are: what stands around them, such as a long loop before, need not be read again. None for others.
+    """
+    if edit.start != edit.end or not edit.text.strip() or not edit.text.endswith(("\n", "\r")):
+        return None
+    wanted = _indentation(edit.text)
+    found: list[tuple[int, int]] = []
+    blocks: list[Sequence[_InBlock]] = [tree.module.body]
+    while blocks:
+        holding = None
+        for block in blocks:
+            place = bisect_left(block, edit.start, key=lambda part: _lines(part, tree)[1])
+            beside = [_lines(part, tree) for part in block[place : place + 2] if isinstance(part, ast.stmt)]
+            found += [lines for lines in beside if edit.start in lines]
+            if holding is None and place < len(block) and _lines(block[place], tree)[0] <= edit.start:
+                holding = block[place]
+        blocks = [part for name in _BLOCKS if (part := getattr(holding, name, None))]
+    alike = [lines for lines in found if _indentation(tree.text[slice(*lines)]) == wanted]
+    return min(alike, key=lambda lines: lines[1] - lines[0], default=None)
 
 
 def _holding(block: Sequence[_InBlock], start: int, end: int, tree: Tree) -> _InBlock | None:
