@@ -13,18 +13,16 @@ _COMES_AND_GOES = regex(
 )
 
 
-def made_before(function: Function, statement: ast.stmt) -> bool:
-    """Does a function leave, before it comes to a statement of its body, once what it makes is there?"""
-    for earlier in function.body:
-        if earlier is statement:
-            return False
-        if type(earlier) is ast.If:
-            assert isinstance(earlier, ast.If)
-            if isinstance(earlier.body[-1], ast.Return) and not earlier.orelse:
-                kept = _asked_for(earlier.test)
-                if kept is not None and _is_made(kept, function):
-                    return True
-    return False
+def where_it_leaves(function: Function) -> ast.stmt | None:
+    """Return the first statement of a function's body by which it leaves once what it makes is there: what
+    comes after it runs at the first call alone.
+    """
+    for statement in function.body:
+        if isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Return):
+            kept = _asked_for(statement.test) if not statement.orelse else None
+            if kept is not None and _is_made(kept, function):
+                return statement
+    return None
 
 
 def _asked_for(test: ast.expr) -> tuple[str, str] | None:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection
 
 from rlint.findings import Heat
 from rlint.frozen import frozen
-from rlint.project.first_use import made_before
+from rlint.project.first_use import where_it_leaves
 from rlint.regex import regex
-from rlint.syntax.tree import FUNCTIONS, LOOPS, Tree
+from rlint.syntax.tree import FUNCTIONS, LOOPS, Function, Tree
 from rlint.syntax.walk import below, place_in_order
 
 RARE_PERIOD = 50
@@ -90,6 +90,7 @@ class Caps:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self._known: dict[ast.AST, Heat] = {}
+        self._leaves: dict[Function, ast.stmt | None] = {}
 
     def of(self, node: ast.AST) -> Heat:
         """The cap of one line. What stands around it is asked once for all that stand in it."""
@@ -110,14 +111,20 @@ class Caps:
             cap = self._known[inner] = min(cap, own)
         return cap
 
+    def _is_made_before(self, function: Function, child: ast.AST) -> bool:
+        """Whether a statement of a function's body comes after it left once what it makes is there."""
+        if function not in self._leaves:
+            self._leaves[function] = where_it_leaves(function)
+        leaves = self._leaves[function]
+        is_after = leaves is not None and place_in_order(child) > place_in_order(leaves)
+        return is_after and isinstance(child, ast.stmt)
+
     def _between(self, child: ast.AST, parent: ast.AST | None) -> Heat:
         """How hot a part of a node can be, compared with the node."""
         if parent is None or type(parent) not in _LIMITS:
             return Heat.HOT
         if type(parent) in _STARTS:
-            made = (
-                isinstance(parent, FUNCTIONS) and isinstance(child, ast.stmt) and made_before(parent, child)
-            )
+            made = isinstance(parent, FUNCTIONS) and self._is_made_before(parent, child)
             return Heat.COLD if made else Heat.HOT
         if _fails(child, parent, self.tree):
             return Heat.COLD
