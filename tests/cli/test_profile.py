@@ -43,7 +43,7 @@ def evaluate(env, steps):
     rewards = np.empty(0)
     for _ in range(steps):
         _, reward, *_ = env.step(0)
-        rewards = np.append(rewards, reward)
+        rewards = np.append(rewards, np.float32(reward))
     return rewards
 
 
@@ -53,7 +53,7 @@ def train(env, steps):
     for step in range(steps):
         row, reward, *_ = env.step(step % 2)
         buffer.rows.append(row)
-        rewards = np.append(rewards, reward)
+        rewards = np.append(rewards, np.float32(reward))
         buffer.sample(64)
     return rewards
 
@@ -175,7 +175,7 @@ def test_fixing_says_what_it_took_off_the_run(program: Path, recording: Path) ->
     assert "What was fixed takes " in done.stdout
     after = (program / "train.py").read_text()
     assert after.partition("def train")[0] == before.partition("def train")[0]
-    assert "np.append(rewards, reward)" not in after.partition("def train")[2]
+    assert "np.append(rewards, np.float32(reward))" not in after.partition("def train")[2]
 
 
 def test_the_profile_of_another_machine(program: Path, tmp_path: Path, recording: Path) -> None:

@@ -14,7 +14,7 @@ from click.testing import Result
 Run = Callable[..., Result]
 
 CLONED = "    {0}.load_state_dict({{k: v.clone() for k, v in b.state_dict().items()}})\n"
-HEAD = "from torch import nn\n\n\ndef copy(a: nn.Module, b: nn.Module, c: nn.Module) -> None:\n"
+HEAD = "from torch import nn\na, b, c = nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 2)\n\ndef copy() -> None:\n"
 OLD = HEAD + CLONED.format("a")
 NEW = OLD + CLONED.format("c")
 

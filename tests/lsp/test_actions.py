@@ -8,7 +8,7 @@ from editors import Capabilities, applied, codes, editor, run
 from rlint import suppress
 
 ROOT = Path(__file__).parents[2]
-SAFE = (ROOT / "fixtures/concat-grown-buffer/before.py").read_text()
+SAFE = (ROOT / "fixtures/regex-per-call/before.py").read_text()
 UNSAFE = (ROOT / "fixtures/hard-target-copy/before.py").read_text()
 EVERYWHERE = types.Range(types.Position(0, 0), types.Position(10_000, 0))
 PROGRAM = """\
