@@ -14,7 +14,8 @@ from click.testing import Result
 Run = Callable[..., Result]
 
 CLONED = "    {0}.load_state_dict({{k: v.clone() for k, v in b.state_dict().items()}})\n"
-HEAD = "from torch import nn\na, b, c = nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 2)\n\ndef copy() -> None:\n"
+NETWORKS = "a, b, c = nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 2)"
+HEAD = f"from torch import nn\n{NETWORKS}\n\ndef copy() -> None:\n"
 OLD = HEAD + CLONED.format("a")
 NEW = OLD + CLONED.format("c")
 
