@@ -19,9 +19,10 @@ MANIFEST = ROOT / ".pre-commit-hooks.yaml"
 SHIPPED = ("pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml", "rlint", "rules", "fixtures")
 SLOW = """\
 from torch import nn
+a, b = nn.Linear(2, 2), nn.Linear(2, 2)
 
 
-def copy(a: nn.Module, b: nn.Module) -> None:
+def copy() -> None:
     a.load_state_dict({k: v.clone() for k, v in b.state_dict().items()})
 """
 FIXED = SLOW.replace("v.clone()", "v")
