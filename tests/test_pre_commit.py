@@ -93,7 +93,7 @@ def refused_fixed_accepted(repository: Repository) -> None:
     said = refused.stdout + refused.stderr
     assert refused.returncode == 1, said
     assert "rlint check" in said
-    assert "copies of nets.py:5:" in said
+    assert "copies of nets.py:6:" in said
     assert "vendored" not in said
     assert "stub" not in said
     assert "files were modified by this hook" in said  # by `rlint fix`, which comes behind
