@@ -11,12 +11,12 @@ import argparse
 import sys
 from dataclasses import replace
 
-from rlint import registry
-from rlint.harness.options import Options
+from rlint.evidence.results import Verdict
 from rlint.harness.program import AFTER, BEFORE, SAFE
-from rlint.harness.results import Verdict
-from rlint.harness.session import verify
+from rlint.harness.session_options import Options
 from rlint.harness.subjects import Experiment, fixtures_of
+from rlint.harness.verify_session import verify
+from rlint.registry import catalogue
 
 UNJUDGED = (Verdict.NOT_RUN, Verdict.NOT_ENOUGH)
 
@@ -36,7 +36,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=200, help="workloads to judge")
     parser.add_argument("--thorough", action="store_true", help="measure as long as for evidence")
     asked = parser.parse_args()
-    entries = [registry.find(rule) for rule in asked.rules] or [e for e in registry.catalogue() if e.module]
+    entries = [catalogue.find(rule) for rule in asked.rules] or [e for e in catalogue.catalogue() if e.module]
     options = Options(devices=("cpu",), quick=not asked.thorough)
     judged, alarms = 0, 0
     while judged < asked.runs:

@@ -108,7 +108,7 @@ class Fix:
 
     @property
     def needs_permission(self) -> bool:
-        """Does it hang on more files than that of its finding? `rlint.permits` then looks at the others."""
+        """Whether it depends on other files than its finding's; `rlint.fixing.cross_file` looks at those."""
         return bool(self.elsewhere) or self.takes_away is not None
 
 

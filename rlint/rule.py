@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rlint.findings import Edit, Elsewhere, Finding, Fix, Heat, Safety
 
 if TYPE_CHECKING:
-    from rlint.project.site import Site
+    from rlint.semantics.model import Site
 
 __all__ = ["Edit", "Elsewhere", "Finding", "Fix", "Heat", "Rule", "Safety", "last_names"]
 

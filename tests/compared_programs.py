@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
-from rlint.harness import behaviour
+from rlint.evidence.results import Behaviour, Difference
+from rlint.harness.compare import behaviour
 from rlint.harness.program import Subject
-from rlint.harness.results import Behaviour, Difference
 
 WORKLOAD = """
 from rlint.harness import Workload

@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fixture_folders import ROOT
-from rlint import registry
-from rlint.evidence.gain import evidence_file
 from rlint.evidence.hashes import Hashes
 from rlint.evidence.recorded import Evidence, Recording, of, to_text
-from rlint.harness.record import record
-from rlint.harness.results import Machine, Measurement, Outcome, Ratio, Session, Verdict
+from rlint.evidence.results import Machine, Measurement, Outcome, Ratio, Session, Verdict
+from rlint.harness.record_evidence import record
+from rlint.registry import catalogue
+from rlint.registry.recorded_gain import evidence_file
 
 MACHINE = Machine(
     "Linux 6.1",
@@ -82,12 +82,12 @@ NOT_RUN = outcome("RL101", verdict=Verdict.NOT_RUN, claims=("time",), reason="no
 UNCLAIMED = outcome(
     "RL101", cost("time", 0.010, 0.010, Verdict.NO_CHANGE), verdict=Verdict.NO_CHANGE, claims=()
 )
-RL101 = registry.find("RL101")
+RL101 = catalogue.find("RL101")
 
 
 def read(folder: Path, code: str = "RL101") -> Evidence:
     """The evidence of a rule below a folder."""
-    return of(registry.find(code), folder)
+    return of(catalogue.find(code), folder)
 
 
 def written(folder: Path, *outcomes: Outcome) -> None:
@@ -108,6 +108,6 @@ def checkout(folder: Path, outcomes: Iterable[Outcome] = ()) -> Path:
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     if found := tuple(outcomes):
         record(session(*found), folder / "fixtures")
-    index = [sys.executable, "-m", "rlint.make_rule_index"]
+    index = [sys.executable, "-m", "rlint.registry.make_rule_index"]
     subprocess.run(index, cwd=folder, stdout=subprocess.DEVNULL, check=True)
     return folder

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from rlint import registry
 from rlint.findings import Finding
+from rlint.registry import catalogue
 
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures"
-RULES = tuple(entry for entry in registry.catalogue() if entry.module)
+RULES = tuple(entry for entry in catalogue.catalogue() if entry.module)
 """The rules that have a file; the engine's own codes have none."""
 
 DIRECTIVE = re.compile(rb"#\s*(flags|finding|says):\s*(.*?)\s*$")

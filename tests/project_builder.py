@@ -6,10 +6,10 @@ import ast
 import textwrap
 from pathlib import Path
 
-from rlint.project.knowledge import Knowledge
-from rlint.project.linked import Linked
-from rlint.project.site import Site
-from rlint.project.summarise import summarise
+from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.interprocedural.summarise import summarise
+from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.semantics.model import Site
 from rlint.syntax.parse import parse
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rlint.files import Source
 from rlint.findings import Edit, Finding, Fix, Heat, Position, Problem, Safety
-from rlint.runs import Changed, Report
+from rlint.run_data import Changed, Report
+from rlint.source.files import Source
 from rlint.syntax.positions import Positions
 
 

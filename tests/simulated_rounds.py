@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from rlint.harness.timing import Cost, Round
+from rlint.harness.measure.timing import Cost, Round
 
 
 @dataclass(frozen=True)

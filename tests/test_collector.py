@@ -7,7 +7,7 @@ import weakref
 
 import pytest
 
-from rlint import garbage
+from rlint.engine import gc_control
 
 
 class Cycle(list[object]):
@@ -24,18 +24,18 @@ def left_behind() -> weakref.ref[Cycle]:
 def test_a_process_that_runs_again_and_again_frees_what_runs_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """An editor's server runs for days."""
     few = sys.getallocatedblocks() + 20_000
-    monkeypatch.setattr(garbage, "_blocks_before_collection", few)
+    monkeypatch.setattr(gc_control, "_blocks_before_collection", few)
     found = []
     for _ in range(3):
-        with garbage.collector_off():
+        with gc_control.collector_off():
             found.append(left_behind())
     assert found[0]() is None
 
 
 def test_little_garbage_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A collection takes longer than the check of a file."""
-    monkeypatch.setattr(garbage, "_blocks_before_collection", sys.getallocatedblocks() + 10_000_000)
-    with garbage.collector_off():
+    monkeypatch.setattr(gc_control, "_blocks_before_collection", sys.getallocatedblocks() + 10_000_000)
+    with gc_control.collector_off():
         found = left_behind()
-    with garbage.collector_off():
+    with gc_control.collector_off():
         assert found() is not None

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from rlint.config import inline_layer, option_layer
+from rlint.config.options import inline_layer, option_layer
+from rlint.config.required_version import satisfies
+from rlint.config.settings import DEFAULT_EXCLUDES, Resolver, Settings
 from rlint.errors import RlintError
-from rlint.settings import DEFAULT_EXCLUDES, Resolver, Settings
-from rlint.versions import satisfies
 
 Write = Callable[[str, str], Path]
 

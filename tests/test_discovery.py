@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
-from rlint.config import option_layer
-from rlint.discovery import discover
-from rlint.gitignore import IgnoreRules
-from rlint.settings import Resolver
+from rlint.config.options import option_layer
+from rlint.config.settings import Resolver
+from rlint.source.discovery import discover
+from rlint.source.gitignore import IgnoreRules
 
 Tree = Callable[..., Path]
 

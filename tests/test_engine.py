@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rlint import engine
+from rlint.engine import api
 from rlint.findings import Finding, Problem
-from rlint.runs import Report, Target
+from rlint.run_data import Report, Target
 
 CODES = frozenset({"RL305", "RL502"})
 
@@ -25,7 +25,7 @@ def copy_weights() -> None:
 
 def check(*paths: Path, codes: frozenset[str] = CODES, jobs: int | None = 1) -> Report:
     """Check files as the command line does."""
-    return engine.check([Target(None, path, path.name, codes) for path in paths], jobs=jobs)
+    return api.check([Target(None, path, path.name, codes) for path in paths], jobs=jobs)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_nothing_that_is_read_is_executed(tmp_path: Path) -> None:
         paths.append(tmp_path / name)
     assert len(check(*paths).findings) == len(names) - 1  # `conftest.py` is read, and not checked
     targets = [Target(None, path, path.name, CODES) for path in paths]
-    assert len(engine.fix(targets, unsafe=True).changed) == len(names) - 1
+    assert len(api.fix(targets, unsafe=True).changed) == len(names) - 1
     assert not trace.exists()
 
 
@@ -148,17 +148,17 @@ def test_fixing_keeps_every_other_byte_and_settles(tmp_path: Path) -> None:
     """The new text differs in the fixed place alone, and fixing it again finds nothing to do."""
     path = tmp_path / "sync.py"
     path.write_bytes(b"\xef\xbb\xbf" + CLONED.replace("\n", "\r\n").encode())
-    (changed,) = engine.fix([Target(None, path, "sync.py", CODES)], unsafe=False).changed
+    (changed,) = api.fix([Target(None, path, "sync.py", CODES)], unsafe=False).changed
     assert changed.text == CLONED.replace("v.clone()", "v").replace("\n", "\r\n")
     path.write_bytes(changed.source.encode(changed.text))
-    assert engine.fix([Target(None, path, "sync.py", CODES)], unsafe=True).changed == ()
+    assert api.fix([Target(None, path, "sync.py", CODES)], unsafe=True).changed == ()
 
 
 def test_a_fix_report_says_what_remains(tmp_path: Path) -> None:
     """What was not fixed is in the report, at its place in the new text."""
     path = tmp_path / "sync.py"
     path.write_text(CLONED + "def broken(:\n")
-    report = engine.fix([Target(None, path, "sync.py", CODES)], unsafe=True)
+    report = api.fix([Target(None, path, "sync.py", CODES)], unsafe=True)
     assert report.changed == ()
     assert isinstance(report.report.problems[0], Problem)
 
@@ -174,7 +174,7 @@ def test_only_chosen_findings_are_fixed(tmp_path: Path) -> None:
         assert name == "sync.py"
         return [finding for finding in findings if finding.start.line > 9]
 
-    fixed = engine.fix([Target(None, path, "sync.py", CODES)], unsafe=True, wanted=wanted)
+    fixed = api.fix([Target(None, path, "sync.py", CODES)], unsafe=True, wanted=wanted)
     assert [finding.start.line for finding in fixed.applied] == [10]
     assert [finding.start.line for finding in fixed.report.findings] == [6]
     assert [*dict.fromkeys(seen)] == [path.read_text(), fixed.changed[0].text]
@@ -184,7 +184,7 @@ def test_the_same_fix_has_the_same_name_whatever_others_are_applied(tmp_path: Pa
     """Leaving one fix out leaves the names of the others alone, though all lines below have moved."""
     path = tmp_path / "sync.py"
     path.write_text("import re\n\n\n" + "".join(_searching(number) for number in range(4)))
-    fixer = engine.Fixer([Target(None, path, "sync.py", CODES)])
+    fixer = api.Fixer([Target(None, path, "sync.py", CODES)])
     everything = fixer.fix(unsafe=True)
     assert len(set(everything.ids)) == len(everything.ids) == 8
     assert path.read_text().splitlines()[everything.ids[-1].line - 1].strip() == "if re.findall(r'b+', text):"

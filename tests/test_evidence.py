@@ -28,12 +28,12 @@ from evidence_sessions import (
     written,
 )
 from fixture_folders import FIXTURES
-from rlint import registry
 from rlint.evidence import recorded
-from rlint.evidence.gain import Gain, recorded_gain
 from rlint.evidence.hashes import Hashes
-from rlint.harness.results import Outcome, Ratio, Verdict
-from rlint.output import measured, measured_page
+from rlint.evidence.results import Outcome, Ratio, Verdict
+from rlint.output import evidence_lines, measured_page
+from rlint.registry import catalogue
+from rlint.registry.recorded_gain import Gain, recorded_gain
 
 PATH = "concat-grown-buffer/evidence/cpu.json"
 
@@ -124,7 +124,7 @@ def test_a_broken_file_is_told_of_and_stops_nothing(break_it: Any, tmp_path: Pat
     [problem] = evidence.unreadable
     assert str(path) in problem
     assert "`rlint verify RL101 --record`" in problem
-    assert measured.line(evidence) == (
+    assert evidence_lines.line(evidence) == (
         "unknown, since the evidence cannot be read (`rlint verify --check-evidence` says why)"
     )
 
@@ -206,8 +206,8 @@ def test_whatever_was_measured_can_be_told(found: list[Any], verdict: Verdict, r
     one = outcome("RL101", *found, verdict=verdict, reason=reason, estimate=promise)
     recording = recorded.Recording("RL101", "x", "cpu", "", MACHINE, Hashes("", ""), (one,))
     evidence = recorded.Evidence(RL101, (recording,))
-    assert measured.line(evidence)
-    assert measured.cell(evidence)
+    assert evidence_lines.line(evidence)
+    assert evidence_lines.cell(evidence)
     section = measured_page.section(evidence, {"cpu": ["it has changed since"]})
     assert "Stale on cpu: it has changed since." in section
     rows = [row for row in section.splitlines() if row.startswith("|")]
@@ -219,7 +219,7 @@ def test_whatever_was_measured_can_be_told(found: list[Any], verdict: Verdict, r
 
 def test_the_shipped_evidence_can_be_read() -> None:
     """Every evidence file in this checkout is one that this version wrote or could have written."""
-    for entry in registry.catalogue():
+    for entry in catalogue.catalogue():
         evidence = recorded.of(entry, FIXTURES)
         assert evidence.unreadable == ()
         assert evidence.gain is (recorded_gain(entry.name) if entry.is_builtin else Gain.UNKNOWN)

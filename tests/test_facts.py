@@ -19,13 +19,13 @@ from typing import Any
 
 import pytest
 
-from rlint.project import facts
-from rlint.project.facts import builtins as builtin_facts
-from rlint.project.facts import methods, objects, rl, stdlib
-from rlint.project.facts import numpy as numpy_facts
-from rlint.project.facts import torch as torch_facts
-from rlint.project.facts.fact import table
-from rlint.project.kind import Device, Tag
+from rlint import models
+from rlint.models import builtins as builtin_facts
+from rlint.models import methods, objects, rl, stdlib
+from rlint.models import numpy as numpy_facts
+from rlint.models import torch as torch_facts
+from rlint.models.fact import table
+from rlint.models.kind import Device, Tag
 
 needs_numpy = pytest.mark.skipif(importlib.util.find_spec("numpy") is None, reason="numpy is not installed")
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
@@ -79,17 +79,17 @@ def test_every_name_is_a_dotted_name_that_needs_no_translation(name: str) -> Non
     """What the tables say is found under the name that rlint uses for it."""
     for qualified in TABLES[name]:
         assert re.fullmatch(r"\w+(\.\w+)+", qualified), qualified
-        assert facts.canonical(qualified) == qualified
+        assert models.canonical(qualified) == qualified
 
 
 def test_a_name_stands_in_one_table_only() -> None:
     """Two facts about one name would contradict each other one day."""
     with pytest.raises(ValueError, match="named twice: a\\.b"):
-        table({"a.b": facts.Fact(*_any_fact())}, {"a.b": facts.Fact(*_any_fact())})
+        table({"a.b": models.Fact(*_any_fact())}, {"a.b": models.Fact(*_any_fact())})
 
 
 def _any_fact() -> tuple[Any, Any]:
-    fact = facts.callable_fact("builtins.len")
+    fact = models.callable_fact("builtins.len")
     assert fact is not None
     return fact.effect, fact.result
 
@@ -231,8 +231,8 @@ def test_methods_of_tensors_and_modules_exist() -> None:
 )
 def test_one_thing_has_one_name(written: str, known_as: str) -> None:
     """However a file imports something, rlint knows it by the name in the library's manual."""
-    assert facts.canonical(written) == known_as
-    assert facts.canonical(known_as) == known_as
+    assert models.canonical(written) == known_as
+    assert models.canonical(known_as) == known_as
 
 
 def test_facts_are_found_under_any_of_the_names() -> None:
@@ -245,8 +245,8 @@ def test_facts_are_found_under_any_of_the_names() -> None:
         "tianshou.data.buffer.vecbuf.VectorReplayBuffer",
         "transformers.models.bert.BertForSequenceClassification.from_pretrained",
     ):
-        assert facts.callable_fact(written) is not None, written
-    assert facts.canonical("tianshou.data.buffer.vecbuf.VectorReplayBuffer").count(".") == 4
+        assert models.callable_fact(written) is not None, written
+    assert models.canonical("tianshou.data.buffer.vecbuf.VectorReplayBuffer").count(".") == 4
 
 
 # --------------------------------------------------------------------------- what the calls do
@@ -294,7 +294,7 @@ def test_quiet_functions_change_nothing_and_give_the_same_again(
     qualified: str, arguments: tuple[Any, ...]
 ) -> None:
     """Their arguments and the random stream are as before, and a second call gives an equal value."""
-    fact = facts.callable_fact(qualified)
+    fact = models.callable_fact(qualified)
     assert fact is not None
     assert fact.effect.quiet
     function = _find(qualified)
@@ -370,7 +370,7 @@ def test_pure_functions_of_numpy_are_pure_and_their_results_new_where_so_said() 
                     assert not np.shares_memory(first, argument), qualified
             if fact.result.tag in (Tag.NDARRAY, Tag.NUMPY_SCALAR):
                 assert isinstance(first, np.ndarray | np.generic), qualified
-            short = facts.callable_fact(qualified, 1)
+            short = models.callable_fact(qualified, 1)
             assert short is not None
             if short.result.tag is Tag.NUMPY_SCALAR:
                 assert isinstance(first, np.generic | int), qualified
@@ -383,7 +383,7 @@ def test_random_functions_of_numpy_move_the_stream(name: str) -> None:
     """What the table says draws random numbers does so."""
     import numpy as np
 
-    fact = facts.callable_fact(f"numpy.random.{name}")
+    fact = models.callable_fact(f"numpy.random.{name}")
     assert fact is not None
     assert fact.effect.detail == "draws random numbers"
     before = np.random.get_state()[1:4]
@@ -400,8 +400,8 @@ def test_functions_that_change_their_first_argument_are_known() -> None:
     array, other = np.zeros(3), np.ones(3)
     np.copyto(array, other)
     assert array.sum() == 3
-    for name in facts.INPLACE_FUNCTIONS:
-        fact = facts.callable_fact(name)
+    for name in models.INPLACE_FUNCTIONS:
+        fact = models.callable_fact(name)
         assert fact is not None, name
         assert fact.effect.acts, name
     assert {
@@ -409,7 +409,7 @@ def test_functions_that_change_their_first_argument_are_known() -> None:
         "random.shuffle",
         "torch.nn.init.zeros_",
         "torch.nn.utils.clip_grad_norm_",
-    } <= set(facts.INPLACE_FUNCTIONS)
+    } <= set(models.INPLACE_FUNCTIONS)
 
 
 @needs_torch
@@ -463,7 +463,7 @@ def test_methods_of_tensors_are_as_pure_as_said() -> None:
         assert torch.equal(argument, before), name
         if fact.result.fresh and isinstance(result, torch.Tensor):
             assert result.untyped_storage().data_ptr() != argument.untyped_storage().data_ptr(), name
-        short = facts.method_fact(Tag.TENSOR, name, 0)
+        short = models.method_fact(Tag.TENSOR, name, 0)
         assert short is not None
         if short.result.tag is Tag.TENSOR:
             assert isinstance(result, torch.Tensor), name
@@ -498,33 +498,33 @@ def test_layers_that_draw_their_weights_are_told_from_those_that_do_not() -> Non
 
 def test_constructors_tell_what_they_make() -> None:
     """A lock is known by its constructor, a tensor by where it lies."""
-    event = facts.callable_fact("threading.Event")
+    event = models.callable_fact("threading.Event")
     assert event is not None
     assert (event.result.tag, event.result.of) == (Tag.EVENT, "threading.Event")
-    layer = facts.callable_fact("torch.nn.modules.linear.Linear")
+    layer = models.callable_fact("torch.nn.modules.linear.Linear")
     assert layer is not None
     assert (layer.result.tag, layer.result.of) == (Tag.MODULE, "torch.nn.Linear")
-    zeros = facts.callable_fact("torch.zeros")
+    zeros = models.callable_fact("torch.zeros")
     assert zeros is not None
     assert (zeros.result.tag, zeros.result.device, zeros.result.fresh) == (Tag.TENSOR, Device.HOST, True)
-    assert facts.callable_fact("project.agent.act") is None
+    assert models.callable_fact("project.agent.act") is None
 
 
 def test_asynchronous_and_cuda_events_are_no_events_of_threads() -> None:
     """`is_set` in a loop means something else there."""
     for name in ("asyncio.Event", "asyncio.Queue", "torch.cuda.Event"):
-        fact = facts.callable_fact(name)
+        fact = models.callable_fact(name)
         assert fact is not None
         assert fact.result.tag is Tag.INSTANCE
 
 
 def test_the_number_of_arguments_tells_a_tensor_from_a_pair() -> None:
     """`torch.max(x)` is a tensor, `torch.max(x, 1)` is not; `x.size()` a shape, `x.size(0)` a number."""
-    one, two = facts.callable_fact("torch.max", 1), facts.callable_fact("torch.max", 2)
+    one, two = models.callable_fact("torch.max", 1), models.callable_fact("torch.max", 2)
     assert one is not None
     assert two is not None
     assert (one.result.tag, two.result.tag) == (Tag.TENSOR, Tag.UNKNOWN)
-    shape, number = facts.method_fact(Tag.TENSOR, "size", 0), facts.method_fact(Tag.TENSOR, "size", 1)
+    shape, number = models.method_fact(Tag.TENSOR, "size", 0), models.method_fact(Tag.TENSOR, "size", 1)
     assert shape is not None
     assert number is not None
     assert (shape.result.tag, number.result.tag) == (Tag.TUPLE, Tag.INT)
@@ -536,7 +536,7 @@ def test_the_number_of_arguments_tells_a_tensor_from_a_pair() -> None:
 )
 def test_an_argument_too_many_may_be_what_is_written_to(qualified: str, plain: int, writing: int) -> None:
     """`relu(x, True)` works in place, `numpy.add(a, b, a)` writes to `a`."""
-    pure, unsure = facts.callable_fact(qualified, plain), facts.callable_fact(qualified, writing)
+    pure, unsure = models.callable_fact(qualified, plain), models.callable_fact(qualified, writing)
     assert pure is not None
     assert unsure is not None
     assert pure.effect.quiet
@@ -546,18 +546,18 @@ def test_an_argument_too_many_may_be_what_is_written_to(qualified: str, plain: i
 def test_a_tensors_method_with_an_underscore_at_its_end_changes_it() -> None:
     """Whether the table names it or not."""
     for name in ("copy_", "mul_", "requires_grad_", "normal_", "some_new_thing_"):
-        fact = facts.method_fact(Tag.TENSOR, name)
+        fact = models.method_fact(Tag.TENSOR, name)
         assert fact is not None
         assert fact.effect.acts
-    assert facts.method_fact(Tag.TENSOR, "__len__") is None
-    assert facts.method_fact(Tag.MODULE, "forward") is None
+    assert models.method_fact(Tag.TENSOR, "__len__") is None
+    assert models.method_fact(Tag.MODULE, "forward") is None
 
 
 def test_a_method_called_through_its_class_is_known() -> None:
     """`str.lower(text)` is `text.lower()`."""
-    lower = facts.callable_fact("builtins.str.lower")
+    lower = models.callable_fact("builtins.str.lower")
     assert lower is not None
-    assert lower == facts.method_fact(Tag.STR, "lower")
+    assert lower == models.method_fact(Tag.STR, "lower")
 
 
 @pytest.mark.parametrize(
@@ -566,7 +566,7 @@ def test_a_method_called_through_its_class_is_known() -> None:
 )
 def test_some_methods_say_all_by_their_name(method: str, count: int, tag: Tag) -> None:
     """Whatever `reply` is, `reply.lower()` is text work."""
-    fact = facts.method_on_unknown(method, count)
+    fact = models.method_on_unknown(method, count)
     assert fact is not None
     assert fact.effect.pure
     assert fact.result.tag is tag
@@ -588,72 +588,72 @@ def test_some_methods_say_all_by_their_name(method: str, count: int, tag: Tag) -
 )
 def test_a_name_that_means_different_things_says_nothing(method: str, count: int) -> None:
     """rlint rather stays silent than takes a side effect for text work."""
-    assert facts.method_on_unknown(method, count) is None
+    assert models.method_on_unknown(method, count) is None
 
 
 def test_an_argument_that_is_text_settles_some_more() -> None:
     """`reply.split("</think>")` can only be a string's."""
-    assert facts.method_on_unknown("split", 1, text_first=True) is not None
-    assert facts.method_on_unknown("join", 1, text_first=True) is None
+    assert models.method_on_unknown("split", 1, text_first=True) is not None
+    assert models.method_on_unknown("join", 1, text_first=True) is None
 
 
 def test_cheap_calls_are_told_from_costly_ones() -> None:
     """Doing a cheap one twice is no finding."""
     for name in ("builtins.len", "builtins.isinstance", "math.sqrt", "os.path.join", "torch.device"):
-        assert facts.is_cheap(name), name
+        assert models.is_cheap(name), name
     for name in ("re.search", "torch.matmul", "json.loads", "os.path.exists", "builtins.sorted", "numpy.sum"):
-        assert not facts.is_cheap(name), name
-    assert facts.is_cheap_method(Tag.STR, "lower")
-    assert facts.is_cheap_method(Tag.TENSOR, "detach")
-    assert facts.is_cheap_method(Tag.DICT, "get")
-    assert not facts.is_cheap_method(Tag.TENSOR, "sum")
-    assert not facts.is_cheap_method(Tag.TOKENIZER, "encode")
+        assert not models.is_cheap(name), name
+    assert models.is_cheap_method(Tag.STR, "lower")
+    assert models.is_cheap_method(Tag.TENSOR, "detach")
+    assert models.is_cheap_method(Tag.DICT, "get")
+    assert not models.is_cheap_method(Tag.TENSOR, "sum")
+    assert not models.is_cheap_method(Tag.TOKENIZER, "encode")
 
 
 def test_what_is_called_cheap_is_known_and_quiet() -> None:
     """A side effect is never called cheap."""
-    from rlint.project.facts.cheap import CHEAP, CHEAP_METHODS
+    from rlint.models.cheap_calls import CHEAP, CHEAP_METHODS
 
     for name in CHEAP:
-        fact = facts.callable_fact(name)
+        fact = models.callable_fact(name)
         assert fact is not None, name
         assert fact.effect.quiet, name
     for tag, names in CHEAP_METHODS.items():
         for method in names:
-            method_fact = facts.method_fact(tag, method)
+            method_fact = models.method_fact(tag, method)
             assert method_fact is not None, (tag, method)
             assert method_fact.effect.quiet, (tag, method)
 
 
 def test_iterators_and_functions_among_the_arguments_are_pointed_out() -> None:
     """`list(iterator)` uses it up, `map(f, x)` does what `f` does."""
-    assert facts.consumes_iterators("builtins.list")
-    assert not facts.consumes_iterators("builtins.len")
-    assert facts.calls_back("builtins.map")
-    assert not facts.calls_back("builtins.zip")
-    for known in (facts.consumes_iterators, facts.calls_back):
+    assert models.consumes_iterators("builtins.list")
+    assert not models.consumes_iterators("builtins.len")
+    assert models.calls_back("builtins.map")
+    assert not models.calls_back("builtins.zip")
+    for known in (models.consumes_iterators, models.calls_back):
         assert not known("project.agent.act")
 
 
 def test_attributes_have_kinds() -> None:
     """A tensor's shape is a tuple of numbers; of what nobody knows, nothing is said."""
-    shape = facts.attribute_kind(Tag.TENSOR, "shape")
+    shape = models.attribute_kind(Tag.TENSOR, "shape")
     assert shape.tag is Tag.TUPLE
     assert shape.item is not None
     assert shape.item.tag is Tag.INT
-    assert facts.attribute_kind(Tag.ENVIRONMENT, "action_space").tag is Tag.SPACE
-    assert not facts.attribute_kind(Tag.UNKNOWN, "shape")
-    assert not facts.attribute_kind(Tag.TENSOR, "nothing_of_the_kind")
+    assert models.attribute_kind(Tag.ENVIRONMENT, "action_space").tag is Tag.SPACE
+    assert not models.attribute_kind(Tag.UNKNOWN, "shape")
+    assert not models.attribute_kind(Tag.TENSOR, "nothing_of_the_kind")
 
 
 def test_waiting_on_a_queue_is_an_effect_and_looking_at_it_is_not() -> None:
     """A polling loop is told from one that works by this."""
     for method, quiet in (("get", False), ("put", False), ("empty", True), ("qsize", True)):
-        fact = facts.method_fact(Tag.QUEUE, method)
+        fact = models.method_fact(Tag.QUEUE, method)
         assert fact is not None
         assert fact.effect.quiet is quiet
         assert hasattr(queue.Queue, method)
-    path = facts.method_fact(Tag.PATH, "exists")
+    path = models.method_fact(Tag.PATH, "exists")
     assert path is not None
     assert path.effect.quiet
     assert hasattr(pathlib.Path, "exists")
@@ -661,4 +661,4 @@ def test_waiting_on_a_queue_is_an_effect_and_looking_at_it_is_not() -> None:
 
 def test_making_a_bag_of_settings_is_cheap() -> None:
     """Nobody gains from making the configuration of a parser once."""
-    assert facts.is_cheap("math_verify.ExprExtractionConfig")
+    assert models.is_cheap("math_verify.ExprExtractionConfig")

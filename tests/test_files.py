@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rlint.files import Source, display_name, read_source, source_from_text
 from rlint.findings import Problem
+from rlint.source.files import Source, display_name, read_source, source_from_text
 
 if TYPE_CHECKING:
     from pathlib import Path

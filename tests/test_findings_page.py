@@ -12,7 +12,7 @@ from headless_browser import look
 from reports import finding, replacing, report, source
 from rlint.findings import Fix, Heat, Problem, Safety
 from rlint.output import ReportOptions, RulePage, reporter
-from rlint.runs import Report
+from rlint.run_data import Report
 
 TEXT = "for x in y:\n\ta = cat(a)  # <b>\u202e\n    " + "b" * 300 + "(y)\n"
 EVIL = "<script>alert(1)</script><img src=https://example.org/x onerror=alert(1)>"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reports import finding, report, source
 from rlint.findings import Finding
-from rlint.fingerprints import fingerprints, traits
+from rlint.suppression.fingerprints import fingerprints, traits
 from rlint.syntax.positions import Positions
 
 TEXT = """\

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from patience import PATIENCE
 from reports import at
-from rlint.files import Source, read_source
 from rlint.findings import Edit, Finding, Fix, Problem, Safety
-from rlint.fixes import Pass, apply, check_parses, sound_passes, write
+from rlint.fixing.apply_fixes import Pass, apply, check_parses, sound_passes, write
+from rlint.source.files import Source, read_source
 
 TEXT = "0123456789"
 
@@ -387,8 +387,8 @@ def test_character_that_the_encoding_lacks_is_reported(tmp_path: Path) -> None:
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
-from rlint.files import read_source
-from rlint.fixes import write
+from rlint.source.files import read_source
+from rlint.fixing.apply_fixes import write
 path = Path(sys.argv[1])
 source = read_source(path, "a.py")
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))

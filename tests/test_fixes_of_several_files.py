@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlint.files import Source
 from rlint.findings import Edit, Elsewhere, Finding, Fix, Position, Safety, digest_of
-from rlint.fixed_texts import FixedTexts
-from rlint.fixes import passes
+from rlint.fixing.apply_fixes import passes
+from rlint.fixing.fix_session import FixedTexts
+from rlint.source.files import Source
 
 TEXTS = {"a.py": "one = 1\n", "b.py": "two = 1\n", "c.py": "three = 1\n"}
 

@@ -7,8 +7,8 @@ import pytest
 from project_builder import site_of
 from reports import at
 from rlint.findings import Edit, Finding, Fix, Safety
-from rlint.fixes import apply
-from rlint.held import held
+from rlint.fixing.apply_fixes import apply
+from rlint.fixing.fix_validation import held
 
 
 def fixed(text: str, *edits: Edit) -> str | None:

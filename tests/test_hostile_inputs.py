@@ -13,9 +13,9 @@ import hostile
 import inputs
 from mutate import differences
 from promises import CODES, broken_promises
-from rlint import engine
-from rlint.files import Source, source_from_text
-from rlint.runs import Target
+from rlint.engine import api
+from rlint.run_data import Target
+from rlint.source.files import Source, source_from_text
 from trying import Mutator
 from variants import VARIANTS
 
@@ -93,7 +93,7 @@ def test_fixes_that_would_leave_nothing_of_a_block_wait_for_one_another(tmp_path
     source = source_from_text(text, "program.py", tmp_path / "program.py")
     assert isinstance(source, Source)
     target = Target(source, source.path, source.name, CODES)
-    [changed] = engine.fix([target], unsafe=True, jobs=1).changed
+    [changed] = api.fix([target], unsafe=True, jobs=1).changed
     assert changed.text.endswith("while more:\n    pass\n")
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlint import engine
-from rlint.cache import SUMMARY, Cache
+from rlint.engine import api
+from rlint.engine.cache.seen_files import SeenFiles
+from rlint.engine.cache.store import SUMMARY, Cache
 from rlint.findings import Finding
-from rlint.registry import catalogue
-from rlint.runs import Target
-from rlint.seen_files import SeenFiles
+from rlint.registry.catalogue import catalogue
+from rlint.run_data import Target
 
 CODES = frozenset(entry.code for entry in catalogue())
 NAMES = ("agent", "memory", "text", "train")
@@ -50,7 +50,7 @@ def found(folder: Path, cache: Cache | None, names: tuple[str, ...] = NAMES) -> 
     """What is found in these files."""
     targets = [Target(None, folder / f"{name}.py", f"{name}.py", CODES) for name in names]
     seen = SeenFiles(cache) if cache else None
-    report = engine.check(targets, jobs=1, cache=cache, seen=seen)
+    report = api.check(targets, jobs=1, cache=cache, seen=seen)
     if seen:
         seen.save()
     assert not report.problems
@@ -99,9 +99,9 @@ def test_only_changed_files_are_summarised_again(tmp_path: Path) -> None:
 
 def test_a_file_that_changes_during_a_run_leaves_no_summary_behind(tmp_path: Path) -> None:
     """What was read then is not what the run was told to begin with."""
-    from rlint.kept_summaries import KeptSummaries
-    from rlint.runs import Job
-    from rlint.worker import Worker
+    from rlint.engine.cache.summary_cache import KeptSummaries
+    from rlint.engine.worker import Worker
+    from rlint.run_data import Job
 
     path = tmp_path / "a.py"
     path.write_text("x = 1\n")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import functools
+import graphlib
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -15,180 +17,65 @@ import pytest
 
 from fixture_folders import ROOT
 
-PLAIN = (
-    "rlint", "rlint.findings", "rlint.errors", "rlint.enums", "rlint.frozen", "rlint.regex",
-    "rlint.engine_codes", "rlint.patterns", "rlint.atomic", "rlint.links", "rlint.evidence",
-    "rlint.evidence.gain", "rlint.rule_index",
-)  # fmt: skip
-REGISTRY = ("rlint.registry", "rlint.rule_files", "rlint.plugins", "rlint.installed")
-SETTINGS = ("rlint.config", "rlint.versions", "rlint.selection", "rlint.settings")
-FILES = ("rlint.files", "rlint.gitignore", "rlint.discovery")
-NOTEBOOKS = ("rlint.notebook", "rlint.notebook.*")
-SUPPRESSIONS = ("rlint.comments", "rlint.directives", "rlint.suppression_report", "rlint.suppress")
-SYNTAX = ("rlint.syntax", "rlint.syntax.*")
-PROJECT = ("rlint.project", "rlint.project.*")
-OUTPUT = ("rlint.output", "rlint.output.*")
-TRIAL = ("rlint.trial", "rlint.trial.*")
-HARNESS = ("rlint.harness", "rlint.harness.*")
-PROFILES = ("rlint.profiles", "rlint.profiles.*")
-EDITOR = ("rlint.lsp", "rlint.lsp.*")
-COMMANDS = ("rlint.cli", "rlint.cli.*", "rlint.__main__")
-RUNNING = (
-    "rlint.asked", "rlint.doubts", "rlint.engine", "rlint.fixed_texts", "rlint.forked", "rlint.found",
-    "rlint.garbage", "rlint.group_checks", "rlint.held", "rlint.kept_questions", "rlint.kept_summaries",
-    "rlint.orders", "rlint.origins", "rlint.permits", "rlint.plan", "rlint.recheck", "rlint.seen_files",
-    "rlint.sharing", "rlint.spawned", "rlint.visits", "rlint.worker", "rlint.worker_process", "rlint.workers",
-)  # fmt: skip
-KEPT = ("rlint.cache", "rlint.cache_keys", "rlint.kept_results", "rlint.plain_results")
-ENGINE = (*RUNNING, *KEPT, "rlint.fixes", "rlint.runs", "rlint.suppress", "rlint.registry")
+PLAIN = ("rlint", "rlint.errors", "rlint.enums", "rlint.findings", "rlint.frozen", "rlint.regex")
+"""Modules of plain data and small tools, which may import one another."""
 
-
-@dataclass(frozen=True)
-class Layer:
-    """What the modules of one layer may import, besides the standard library."""
-
-    modules: tuple[str, ...]
-    may: tuple[str, ...] = ()
-    packages: tuple[str, ...] = ()
-    """Those of the standard library that 3.10 lacks count as packages, too."""
-    for_types: tuple[str, ...] = ()
-    """Further modules that only annotations may name."""
-
-
-LAYERS = (
-    Layer(("rlint.frozen",), packages=("typing_extensions",)),  # for type checkers alone
-    Layer(PLAIN, may=PLAIN),
-    Layer(("rlint.registry", "rlint.rule_files"), may=(*PLAIN, "rlint.rule", "rlint.rule_files")),
-    Layer(("rlint.make_rule_index",), may=("rlint.registry", "rlint.rule_index")),
-    Layer(("rlint.plugins", "rlint.installed"), may=(*PLAIN, *REGISTRY)),
-    Layer(
-        ("rlint.evidence.*",),
-        may=(
-            *PLAIN,
-            "rlint.evidence.*",
-            "rlint.registry",
-            "rlint.harness.results",
-            "rlint.harness.results_json",
-        ),
-    ),
-    Layer(
-        SETTINGS, may=(*PLAIN, *SETTINGS, "rlint.registry", "rlint.plugins"), packages=("tomllib", "tomli")
-    ),
-    Layer(("rlint.files",), may=(*PLAIN, *NOTEBOOKS)),
-    Layer(("rlint.notebook.places",), may=(*PLAIN, *NOTEBOOKS, *SYNTAX, "rlint.files", "rlint.runs")),
-    Layer(NOTEBOOKS, may=(*PLAIN, *NOTEBOOKS, "rlint.syntax.parse", "rlint.syntax.positions")),
-    Layer(("rlint.runs",), may=(*PLAIN, "rlint.files")),
-    Layer(KEPT, may=(*PLAIN, *KEPT, "rlint.files", "rlint.runs", "rlint.registry", "rlint.plugins")),
-    Layer(
-        ("rlint.gitignore", "rlint.discovery"), may=(*PLAIN, *FILES, "rlint.settings"), packages=("pathspec",)
-    ),
-    Layer(SUPPRESSIONS, may=(*PLAIN, *SUPPRESSIONS, "rlint.syntax.positions")),
-    Layer(
-        ("rlint.fingerprints",),
-        may=(*PLAIN, "rlint.comments", "rlint.syntax.positions"),
-        for_types=("rlint.runs",),
-    ),
-    Layer(("rlint.baseline",), may=(*PLAIN, "rlint.files", "rlint.fingerprints")),
-    Layer(("rlint.git",), may=PLAIN),
-    Layer(
-        ("rlint.changed_lines",),
-        may=(*PLAIN, "rlint.files", "rlint.git", "rlint.output.line_diff", "rlint.syntax.positions"),
-        for_types=("rlint.runs",),
-    ),
-    Layer(("rlint.fixes",), may=PLAIN, for_types=("rlint.files",)),
-    Layer(("rlint.together",), may=(*PLAIN, "rlint.fixes"), for_types=("rlint.runs",)),
-    Layer(SYNTAX, may=(*PLAIN, *SYNTAX), packages=("libcst",)),
-    Layer(
-        PROJECT,
-        may=(*PLAIN, *SYNTAX, *PROJECT, "rlint.files", "rlint.notebook.layout", "rlint.notebook.sources"),
-    ),
-    Layer(("rlint.rule",), may=("rlint.findings", "rlint.frozen"), for_types=("rlint.project.site",)),
-    Layer(
-        ("rlint.rules.*",),
-        may=("rlint.rule", "rlint.frozen", "rlint.regex", "rlint.rules.*._*", *SYNTAX, *PROJECT),
-    ),
-    Layer(
-        RUNNING,
-        may=(*PLAIN, "rlint.files", *NOTEBOOKS, *SYNTAX, *PROJECT, "rlint.rule", *ENGINE),
-    ),
-    Layer(("rlint.profiles", "rlint.profiles.heated"), may=PLAIN),
-    Layer(
-        PROFILES,
-        may=(*PLAIN, *PROFILES, "rlint.files", "rlint.harness.results"),
-        for_types=("rlint.evidence.recorded",),
-    ),
-    Layer(
-        ("rlint.output.site", "rlint.output.site.*"),
-        may=(*PLAIN, *OUTPUT),
-        packages=("markdown_it",),  # which comes with rich
-        for_types=("rlint.evidence.recorded", "rlint.harness.results"),
-    ),
-    Layer(
-        OUTPUT,
-        may=(
-            *PLAIN,
-            *OUTPUT,
-            "rlint.outcome",
-            "rlint.profiles.heated",
-            "rlint.syntax.positions",
-            "rlint.fingerprints",
-            "rlint.harness.results",
-            "rlint.harness.results_json",
-        ),
-        packages=("markdown_it",),
-        for_types=(
-            "rlint.files",
-            "rlint.trial.*",
-            "rlint.runs",
-            "rlint.notebook.view",
-            "rlint.evidence.recorded",
-        ),
-    ),
-    Layer(("rlint.uncommitted",), may=(*PLAIN, "rlint.git")),
-    Layer(("rlint.outcome",), may=(*PLAIN, "rlint.runs"), for_types=("rlint.trial.trial",)),
-    Layer(TRIAL, may=(*PLAIN, *TRIAL, "rlint.engine", "rlint.files", "rlint.runs")),
-    Layer(
-        HARNESS,
-        may=(
-            *PLAIN,
-            "rlint.files",
-            "rlint.registry",
-            "rlint.engine",
-            "rlint.runs",
-            "rlint.evidence.*",
-            *HARNESS,
-        ),
-        packages=("numpy", "torch", "psutil"),
-    ),
-    Layer(
-        EDITOR,
-        may=(
-            *PLAIN,
-            *SETTINGS,
-            *SUPPRESSIONS,
-            *RUNNING,
-            *OUTPUT,
-            *EDITOR,
-            "rlint.baseline",
-            "rlint.files",
-            "rlint.fixes",
-            "rlint.runs",
-            "rlint.registry",
-            "rlint.project.*",
-            "rlint.evidence.*",
-            "rlint.syntax.positions",
-        ),
-        packages=("pygls", "lsprotocol", "attrs"),
-    ),
-    Layer(COMMANDS, may=("rlint", "rlint.*"), packages=("click", "rich", "psutil")),
-    Layer(("rlint.rules", "rlint.fixtures")),
+LAYERS: tuple[tuple[str, ...], ...] = (
+    PLAIN,
+    ("rlint.models", "rlint.rule", "rlint.syntax"),
+    ("rlint.edit", "rlint.notebook", "rlint.registry"),
+    ("rlint.config", "rlint.evidence"),
+    ("rlint.source",),
+    ("rlint.profiles", "rlint.run_data", "rlint.semantics", "rlint.suppression"),
+    ("rlint.fixing", "rlint.fixtures", "rlint.rules"),
+    ("rlint.engine", "rlint.output"),
+    ("rlint.harness", "rlint.lsp", "rlint.trial"),
+    ("rlint.__main__", "rlint.cli"),
 )
+"""Lowest first. A unit (a module or package below `rlint`) imports itself and what lies in lower layers."""
+
+ONLY_FOR_TYPES = {
+    ("rlint.rule", "rlint.semantics"),  # what a rule is given
+    ("rlint.output", "rlint.trial"),
+    ("rlint.fixing", "rlint.trial"),
+    ("rlint.source", "rlint.run_data"),
+    ("rlint.suppression", "rlint.run_data"),
+}
+"""Imports of the same layer or upward that only annotations may make."""
+
+PACKAGES = {
+    "rlint.frozen": ("typing_extensions",),  # for type checkers alone
+    "rlint.config": ("tomllib", "tomli"),
+    "rlint.source": ("pathspec",),
+    "rlint.edit": ("libcst",),
+    "rlint.output": ("markdown_it",),  # which comes with rich
+    "rlint.harness": ("numpy", "torch", "psutil"),
+    "rlint.lsp": ("pygls", "lsprotocol", "attrs"),
+    "rlint.cli": ("click", "rich", "psutil"),
+}
+"""What each unit imports besides the standard library; what 3.10 lacks of that counts, too."""
+
+MOST_SIBLINGS = 25
+"""Modules in one folder, `__init__` not counted. Families of rules may have more."""
+MOST_ROOT_MODULES = 12
 
 RULE_STDLIB = {
     "__future__", "ast", "collections", "dataclasses", "enum", "functools", "itertools", "typing",
     "re", "warnings",  # RL502 must know whether a pattern compiles, and without a warning
 }  # fmt: skip
 """All of the standard library that a rule needs: it asks the project, it reads no text."""
+
+FOR_RULES = (
+    "rlint.rule", "rlint.frozen", "rlint.regex", "rlint.edit.*", "rlint.models", "rlint.models.*",
+    "rlint.semantics.*", "rlint.syntax.*",
+)  # fmt: skip
+"""What a rule may import beside its own package and its family's `_shared`."""
+
+HEAVY = {
+    "rlint.config", "rlint.edit", "rlint.engine", "rlint.fixing", "rlint.output", "rlint.semantics",
+    "rlint.source", "rlint.suppression", "rlint.syntax",
+}  # fmt: skip
+"""What asking for help or the version does not load."""
 
 
 @dataclass(frozen=True)
@@ -251,48 +138,87 @@ def matches(module: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(module, pattern) for pattern in patterns)
 
 
-def layer_of(module: str) -> Layer:
-    """The first layer that names the module itself, or else one whose pattern fits."""
-    fitting = [layer for layer in LAYERS if module in layer.modules]
-    fitting += [layer for layer in LAYERS if matches(module, layer.modules)]
-    assert fitting, f"{module} has no layer: give it one in the table of this file"
-    return fitting[0]
+def unit_of(module: str) -> str:
+    """The unit of the table that a module belongs to: itself, or its package below `rlint`."""
+    return ".".join(module.split(".")[:2])
+
+
+def level_of(unit: str) -> int:
+    """The number of a unit's layer, from the lowest."""
+    levels = [level for level, layer in enumerate(LAYERS) if unit in layer]
+    assert levels, f"{unit} has no layer: give it one in the table of this file"
+    return levels[0]
+
+
+def may_import(unit: str, other: str, found: Import) -> bool:
+    """Whether the table lets one unit import another."""
+    if unit == other or {unit, other} <= {*PLAIN} or {unit, other} <= {*LAYERS[-1]}:
+        return True
+    return level_of(other) < level_of(unit) or (found.for_types and (unit, other) in ONLY_FOR_TYPES)
 
 
 @every_module
 def test_imports_obey_the_table(module: str) -> None:
-    """A module imports its own layer and those below, and the packages that the layer is made of."""
-    layer = layer_of(module)
+    """A module imports its own unit and those in lower layers, and the packages that the unit is made of."""
+    unit = unit_of(module)
     wrong = []
     for found in imports_of(module):
         root = found.module.partition(".")[0]
         if root == "rlint":
-            allowed = (*layer.may, *(layer.for_types if found.for_types else ()))
-            fine = matches(found.module, allowed)
+            fine = may_import(unit, unit_of(found.module), found)
         else:
-            fine = root in sys.stdlib_module_names or root in layer.packages
+            fine = root in sys.stdlib_module_names or root in PACKAGES.get(unit, ())
         if not fine:
             wrong.append(f"{SOURCES[module].relative_to(ROOT)}:{found.line}: imports {found.module}")
     assert wrong == []
 
 
-@every_module
-def test_nobody_imports_the_command_line(module: str) -> None:
-    """The command line stands on top of everything and below nothing."""
-    if matches(module, COMMANDS):
-        return
-    assert [found for found in imports_of(module) if matches(found.module, COMMANDS)] == []
+def test_there_is_no_import_circle() -> None:
+    """No module needs, while it is loaded, a module that is loaded for it."""
+    needed = {
+        module: {
+            found.module
+            for found in imports_of(module)
+            if found.module in SOURCES and found.module != module and not (found.lazy or found.for_types)
+        }
+        for module in SOURCES
+    }
+    assert list(graphlib.TopologicalSorter(needed).static_order())
+
+
+def test_folders_can_be_held_in_the_head() -> None:
+    """No folder has too many siblings, families of rules excepted, and few modules lie at the root."""
+    siblings = Counter(path.parent for path in SOURCES.values() if path.name != "__init__.py")
+    families = {path.parent for path in (ROOT / "rules").glob("*/__init__.py")}
+    crowded = {
+        str(folder.relative_to(ROOT)): count
+        for folder, count in siblings.items()
+        if count > MOST_SIBLINGS and folder not in families
+    }
+    assert crowded == {}
+    assert siblings[ROOT / "rlint"] <= MOST_ROOT_MODULES
+
+
+def test_every_package_says_what_it_answers() -> None:
+    """The docstring of each package of the linter is short, and there."""
+    silent = [
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "rlint").rglob("__init__.py")
+        if not (ast.get_docstring(ast.parse(path.read_bytes())) or "")
+    ]
+    assert silent == []
 
 
 @every_module
 def test_only_the_registry_reaches_the_rules(module: str) -> None:
-    """The engine knows no rule by name, and no rule knows another; a rule may have helpers in its folder."""
-    family = module.rpartition(".")[0]
+    """The engine knows no rule by name. A rule knows its package and its family's `_shared` alone."""
+    parts = module.split(".")
+    own = (f"rlint.rules.{parts[2]}.{parts[3]}", f"rlint.rules.{parts[2]}._shared") if len(parts) > 3 else ()
     reached = [
         found.module
         for found in imports_of(module)
         if matches(found.module, ("rlint.rules", "rlint.rules.*"))
-        and not (matches(module, ("rlint.rules.*.*",)) and found.module.startswith(f"{family}._"))
+        and not any(found.module == each or found.module.startswith(f"{each}.") for each in own)
     ]
     assert reached == []
 
@@ -300,14 +226,17 @@ def test_only_the_registry_reaches_the_rules(module: str) -> None:
 @pytest.mark.parametrize("module", sorted(name for name in SOURCES if name.startswith("rlint.rules.")))
 def test_rules_ask_and_do_not_dig(module: str) -> None:
     """A rule needs the syntax tree and containers from the standard library, no text tools, no files."""
-    outside = {found.module for found in imports_of(module) if not found.module.startswith("rlint")}
+    imported = {found.module for found in imports_of(module)}
+    outside = {name for name in imported if not name.startswith("rlint")}
     assert {name for name in outside if name.partition(".")[0] not in RULE_STDLIB} == set()
+    inside = {name for name in imported - outside if not name.startswith("rlint.rules.")}
+    assert {name for name in inside if not matches(name, FOR_RULES)} == set()
 
 
 @pytest.mark.parametrize("module", sorted(name for name in SOURCES if name.startswith("rlint.cli")))
 def test_commands_import_what_they_need_when_they_run(module: str) -> None:
     """Asking for the version, for help or for a page does not wait for the engine."""
-    light = (*PLAIN, "rlint.cli", "rlint.cli.*", "rlint.config", "click")
+    light = (*PLAIN, "rlint.cli", "rlint.cli.*", "rlint.config.options", "rlint.config.patterns", "click")
     heavy = [
         found.module
         for found in imports_of(module)
@@ -326,7 +255,7 @@ def test_the_command_line_loads_nothing_heavy() -> None:
     loaded = done.stdout.split()
     packages = {"torch", "numpy", "libcst", "rich", "pathspec", "multiprocessing", "concurrent"}
     assert packages & {name.partition(".")[0] for name in loaded} == set()
-    assert [name for name in loaded if matches(name, (*ENGINE, *FILES, *SETTINGS, *PROJECT, *OUTPUT))] == []
+    assert [name for name in loaded if unit_of(name) in HEAVY] == []
 
 
 def test_checking_loads_neither_torch_nor_numpy(tmp_path: Path) -> None:

@@ -13,14 +13,15 @@ import pytest
 
 import forms
 import hostile
-from rlint import engine, registry
-from rlint.files import source_from_text
+from rlint.engine import api
 from rlint.findings import Finding, Problem
-from rlint.project.site import Site
-from rlint.runs import Target
-from rlint.syntax.depth import DEEPEST, TOO_DEEP
+from rlint.registry import catalogue
+from rlint.run_data import Target
+from rlint.semantics.model import Site
+from rlint.source.files import source_from_text
+from rlint.syntax.too_deep import DEEPEST, TOO_DEEP
 
-CODES = frozenset(entry.code for entry in registry.catalogue())
+CODES = frozenset(entry.code for entry in catalogue.catalogue())
 KINDS = {**hostile.KINDS, **dict(forms.of_fixtures())}
 NOWHERE = "rlint-test-nowhere"
 LONG = ["conditions with reads", "tuple of calls", "nested torch calls", "and with reads", "reshapes"]
@@ -47,7 +48,7 @@ def steps(kind: str, size: int) -> int:
     before = sys.getprofile()
     sys.setprofile(count)
     try:
-        engine.check([checked], jobs=1)
+        api.check([checked], jobs=1)
     finally:
         sys.setprofile(before)
     return entered
@@ -76,7 +77,7 @@ def test_the_rest_of_a_file_is_checked_beside_a_deep_expression() -> None:
     text = hostile.KINDS["sums of items"](3 * DEEPEST)
     assert isinstance(text, str)
     text += "        z = torch.zeros(3).cuda()\n"
-    report = engine.check([target(text)], jobs=1)
+    report = api.check([target(text)], jobs=1)
     assert report.problems == ()
     assert {finding.start.line for finding in report.findings if finding.code == "RL205"} == {
         text.count("\n")
@@ -88,7 +89,7 @@ def test_long_conditions_are_checked(kind: str) -> None:
     """Comparisons share their operators, which belong to none of them."""
     text = hostile.KINDS[kind](2 * DEEPEST)
     assert isinstance(text, str)
-    assert engine.check([target(text)], jobs=1).problems == ()
+    assert api.check([target(text)], jobs=1).problems == ()
 
 
 FLAT = {
@@ -118,7 +119,7 @@ def test_what_is_long_and_flat_is_checked(kind: str) -> None:
     text = hostile.KINDS[kind](FLAT[kind])
     assert isinstance(text, str)
     text += "\n\ndef last(env):\n    for t in range(99):\n        env.step(torch.zeros(3).cuda())\n"
-    report = engine.check([target(text)], jobs=1)
+    report = api.check([target(text)], jobs=1)
     assert report.problems == ()
     assert ("RL205", text.count("\n")) in {(each.code, each.start.line) for each in report.findings}
 
@@ -129,7 +130,7 @@ def test_what_is_long_and_flat_is_fixed(kind: str) -> None:
     text = hostile.KINDS[kind](300)
     assert isinstance(text, str)
     text += "\n\ndef last(env):\n    for t in range(99):\n        env.step(torch.zeros(3).cuda())\n"
-    fixed = engine.fix([target(text)], unsafe=True, jobs=1)
+    fixed = api.fix([target(text)], unsafe=True, jobs=1)
     assert fixed.report.problems == ()
     assert 'env.step(torch.zeros(3, device="cuda"))' in fixed.changed[0].text
 
@@ -137,7 +138,7 @@ def test_what_is_long_and_flat_is_fixed(kind: str) -> None:
 def test_what_lies_too_deep_costs_one_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a rule comes to the end of Python's stack in one place, it goes on with the next."""
     text = forms.HEAD + forms.LOOP + "        a = torch.zeros(1).cuda()\n        b = torch.zeros(2).cuda()\n"
-    (rule,) = registry.load({"RL205"})
+    (rule,) = catalogue.load({"RL205"})
     check = rule.check
 
     def too_deep_at_first(node: ast.AST, site: Site) -> Iterator[Finding]:
@@ -146,14 +147,14 @@ def test_what_lies_too_deep_costs_one_finding(monkeypatch: pytest.MonkeyPatch) -
         return check(node, site)
 
     monkeypatch.setattr(rule, "check", too_deep_at_first)
-    report = engine.check([replace(target(text), codes=frozenset({"RL205"}))], jobs=1)
+    report = api.check([replace(target(text), codes=frozenset({"RL205"}))], jobs=1)
     assert (report.problems, [found.start.line for found in report.findings]) == ((), [text.count("\n")])
 
 
 def test_arrays_that_grow_in_one_loop_are_fixed_together() -> None:
     """However many there are, in one pass: each has a list of its own."""
     text = forms.grown(60)
-    fixed = engine.fix([target(text)], unsafe=True, jobs=1)
+    fixed = api.fix([target(text)], unsafe=True, jobs=1)
     assert len([each for each in fixed.applied if each.code == "RL101"]) == 60
     assert fixed.changed[0].text.count("_parts = []\n") == 60
     compile(fixed.changed[0].text, "program.py", "exec")
@@ -169,17 +170,17 @@ def test_a_long_chain_is_fixed_at_once() -> None:
     """However many changes of shape stand in a row, the last is left, and fixing again changes nothing."""
     text = hostile.KINDS["reshapes"](127)
     assert isinstance(text, str)
-    [changed] = engine.fix([target(text)], unsafe=True, jobs=1).changed
+    [changed] = api.fix([target(text)], unsafe=True, jobs=1).changed
     assert changed.text.count("reshape") == 1
     assert "x.reshape(-1, 126)" in changed.text
-    assert engine.fix([target(changed.text)], unsafe=True, jobs=1).changed == ()
+    assert api.fix([target(changed.text)], unsafe=True, jobs=1).changed == ()
 
 
 def test_what_is_far_too_deep_is_left_alone() -> None:
     """Fixing layer by layer would take as many rounds as there are layers."""
     text = hostile.KINDS["reshapes"](TOO_DEEP)
     assert isinstance(text, str)
-    report = engine.fix([target(text)], unsafe=True, jobs=1)
+    report = api.fix([target(text)], unsafe=True, jobs=1)
     assert report.changed == ()
     assert report.report.problems == ()
 
@@ -228,4 +229,4 @@ def test_parameters_that_are_global_too_are_read() -> None:
         hostile.HEAD
         + "def fit(size, made, optimizer):\n    for x in made:\n        optimizer.step()\n    global size\n"
     )
-    assert engine.check([target(text)], jobs=1).problems == ()
+    assert api.check([target(text)], jobs=1).problems == ()

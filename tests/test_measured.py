@@ -16,14 +16,14 @@ from evidence_sessions import (
     read,
     written,
 )
-from rlint.harness.results import Outcome
-from rlint.output import measured, measured_page
+from rlint.evidence.results import Outcome
+from rlint.output import evidence_lines, measured_page
 
 
 def line(folder: Path, *outcomes: Outcome) -> str | None:
     """What a finding of the rule says, once these outcomes are recorded."""
     written(folder, *outcomes)
-    return measured.line(read(folder, outcomes[0].subject))
+    return evidence_lines.line(read(folder, outcomes[0].subject))
 
 
 def test_a_line_gives_the_range_over_workloads(tmp_path: Path) -> None:
@@ -67,18 +67,22 @@ def test_a_line_tells_devices_apart(tmp_path: Path) -> None:
     assert line(tmp_path, NO_CHANGE, cuda) == (
         "no gain on cpu (time 1.00×, 1 workload); 4.0× as fast on cuda (1 workload)"
     )
-    assert measured.cell(read(tmp_path)) == "4.0× as fast on cuda"
+    assert evidence_lines.cell(read(tmp_path)) == "4.0× as fast on cuda"
 
 
 def test_what_was_not_measured_is_not_claimed(tmp_path: Path) -> None:
     """A rule for GPUs says so where none was at hand; the engine's own codes have nothing to measure."""
-    assert measured.line(read(tmp_path)) == "not yet"
-    assert measured.line(read(tmp_path, "RL201")) == "not yet (its claim is for cuda)"
+    assert evidence_lines.line(read(tmp_path)) == "not yet"
+    assert evidence_lines.line(read(tmp_path, "RL201")) == "not yet (its claim is for cuda)"
     assert line(tmp_path, replace(UNCLAIMED, subject="RL201", name="blocking-transfer")) == (
         "not yet (its claim is for cuda)"
     )
-    assert measured.line(read(tmp_path, "RL900")) is None
-    assert [measured.cell(read(tmp_path, code)) for code in ("RL101", "RL201", "RL900")] == ["–", "–", "–"]
+    assert evidence_lines.line(read(tmp_path, "RL900")) is None
+    assert [evidence_lines.cell(read(tmp_path, code)) for code in ("RL101", "RL201", "RL900")] == [
+        "–",
+        "–",
+        "–",
+    ]
 
 
 def test_promises_that_do_not_hold_are_listed(tmp_path: Path) -> None:

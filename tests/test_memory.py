@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rlint import registry
-from rlint.runs import Job
-from rlint.worker import Worker
+from rlint.engine.worker import Worker
+from rlint.registry import catalogue
+from rlint.run_data import Job
 
 EVERY_OPERATOR = """
 import torch
@@ -30,7 +30,7 @@ def learn(self, a, b):
 
 def test_the_trees_of_a_share_are_freed_once_they_are_summarised(tmp_path: Path, monkeypatch) -> None:
     """Whatever is kept of a file, its tree goes: no operator, which all files share, leads to it."""
-    monkeypatch.setattr("rlint.worker.LARGE_BYTES", 0)
+    monkeypatch.setattr("rlint.engine.worker.LARGE_BYTES", 0)
     jobs = []
     for number in range(3):
         path = tmp_path / f"learner_{number}.py"
@@ -59,8 +59,8 @@ def without_collector() -> Iterator[None]:
 @pytest.mark.parametrize("most", [0, 3_000_000], ids=["parsed-again", "kept"])
 def test_a_file_that_was_checked_needs_no_collector_to_go(most: int, monkeypatch) -> None:
     """Looking for cycles took a twelfth of a run. So whatever rules ask of a file is cut loose after them."""
-    monkeypatch.setattr("rlint.worker.LARGE_BYTES", most)
-    codes = frozenset(entry.code for entry in registry.catalogue())
+    monkeypatch.setattr("rlint.engine.worker.LARGE_BYTES", most)
+    codes = frozenset(entry.code for entry in catalogue.catalogue())
     folder = Path(__file__).parents[1] / "fixtures"
     before, made = _nodes(), 0
     for path in sorted(folder.glob("*/before.py"))[::4]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from reports import at
 from rlint.findings import Finding
-from rlint.origins import taken_along
-from rlint.runs import FixId
+from rlint.fixing.source_map import taken_along
+from rlint.run_data import FixId
 
 
 def name(line: int, code: str = "RL101") -> FixId:

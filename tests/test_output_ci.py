@@ -18,7 +18,7 @@ from fixture_folders import ROOT
 from reports import finding, replacing, report, source
 from rlint.findings import Edit, Elsewhere, Finding, Fix, Heat, Problem, Safety, digest_of
 from rlint.output import ReportOptions, RulePage, reporter
-from rlint.runs import Hidden, Report
+from rlint.run_data import Hidden, Report
 from rlint.syntax.positions import Positions
 
 SCHEMAS = ROOT / "tests" / "schemas"

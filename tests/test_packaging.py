@@ -193,7 +193,7 @@ def test_an_editable_checkout_is_live(tmp_path: Path) -> None:
     rule.write_text('"""A rule made up by a test."""\n')
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    environment.run("python", "-m", "rlint.make_rule_index", cwd=elsewhere)
+    environment.run("python", "-m", "rlint.registry.make_rule_index", cwd=elsewhere)
     assert "made-up-rule" in environment.run("rlint", "rules", cwd=elsewhere)
     script = "from importlib.resources import files; print(files('rlint.fixtures'))"
     assert Path(environment.run("python", "-c", script, cwd=elsewhere).strip()).samefile(

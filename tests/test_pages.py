@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from fixture_folders import ROOT, RULES, render_findings
-from rlint.registry import RuleEntry
+from rlint.registry.catalogue import RuleEntry
 from workspaces import Workspace
 
 HEADINGS = ["What it does", "Why is it slow", "Example", "Fix safety", "References"]

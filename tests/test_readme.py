@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from fixture_folders import ROOT, Expected
-from rlint import registry
 from rlint.evidence import recorded
-from rlint.output import measured, measured_page
+from rlint.output import evidence_lines, measured_page
+from rlint.registry import catalogue
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
@@ -75,16 +75,16 @@ def test_the_example_workload_runs(tmp_path: Path) -> None:
 def test_the_table_lists_the_rules(expected: Expected) -> None:
     """Every rule stands in the table, with what its page and its file say."""
     rows = ["| code | name | fix | measured | finds |\n|---|---|---|---|---|\n"]
-    for entry in registry.catalogue():
+    for entry in catalogue.catalogue():
         fix = entry.fixes.replace("none", "advice") + (", opt-in" if entry.opt_in else "")
-        gain = measured.cell(recorded.of(entry))
+        gain = evidence_lines.cell(recorded.of(entry))
         rows.append(f"| {entry.code} | {entry.name} | {fix} | {gain} | {entry.summary} |\n")
     expected.compare(README, with_generated("rules", "".join(rows)))
 
 
 def test_promises_stand_beside_measurements(expected: Expected) -> None:
     """Where the documents that rlint began with promised other gains than were measured, both are shown."""
-    table = measured_page.promises(recorded.of(entry) for entry in registry.catalogue())
+    table = measured_page.promises(recorded.of(entry) for entry in catalogue.catalogue())
     heading = "What the documents that rlint began with promised, where it was measured otherwise:\n\n"
     expected.compare(README, with_generated("promises", f"{heading}{table}\n" if table else ""))
 

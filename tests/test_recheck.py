@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from project_builder import build
-from rlint import engine
-from rlint.asked import Asked
-from rlint.cache import ASKED, Cache
+from rlint.engine import api
+from rlint.engine.cache.seen_files import SeenFiles
+from rlint.engine.cache.store import ASKED, Cache
+from rlint.engine.incremental.dependencies import Asked
+from rlint.engine.incremental.query_recorder import Questions
+from rlint.engine.incremental.recheck import Recheck
 from rlint.findings import Finding
-from rlint.project.asking import Questions
-from rlint.project.linked import Linked
-from rlint.recheck import Recheck
-from rlint.registry import catalogue
-from rlint.runs import Report, Target
-from rlint.seen_files import SeenFiles
+from rlint.registry.catalogue import catalogue
+from rlint.run_data import Report, Target
+from rlint.semantics.interprocedural.whole_program import Linked
 
 CODES = frozenset(entry.code for entry in catalogue())
 
@@ -60,7 +60,7 @@ class Project:
     def _report(self, cache: Cache | None) -> Report:
         targets = [Target(None, path, path.name, CODES) for path in sorted(self.folder.glob("*.py"))]
         seen = SeenFiles(cache)
-        report = engine.check(targets, jobs=1, cache=cache, seen=seen)
+        report = api.check(targets, jobs=1, cache=cache, seen=seen)
         seen.save()
         return report
 
@@ -153,7 +153,7 @@ def test_the_selected_rules_count(project: Project) -> None:
     targets = [
         Target(None, path, path.name, frozenset({"RL502"})) for path in sorted(project.folder.glob("*.py"))
     ]
-    found = engine.check(targets, jobs=1, cache=Cache(project.folder / ".rlint_cache"))
+    found = api.check(targets, jobs=1, cache=Cache(project.folder / ".rlint_cache"))
     assert {finding.code for finding in found.findings} == {"RL502"}
     assert project.checked is None or set(project.checked) == {target.name for target in targets}
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from fixture_folders import FIXTURES, RULES
-from rlint import engine, worker
-from rlint.cache import Cache
+from rlint.engine import api, worker
+from rlint.engine.cache.store import Cache
+from rlint.engine.dispatch import Visits
 from rlint.findings import Finding
-from rlint.project.site import Site
-from rlint.runs import Target
-from rlint.visits import Visits
+from rlint.run_data import Target
+from rlint.semantics.model import Site
 
 CODES = frozenset(entry.code for entry in RULES)
 
@@ -52,7 +52,7 @@ def reference(files: list[Target], monkeypatch: pytest.MonkeyPatch) -> tuple[Fin
         patched.setattr(worker, "_triggered", always)
         patched.setattr(Site, "warm_nodes", all_nodes)
         patched.setattr(Visits, "_calls_of", all_calls)
-        findings = engine.check(files, jobs=1).findings
+        findings = api.check(files, jobs=1).findings
     assert every, "nothing of this was used: the reference is none"
     return findings
 
@@ -65,7 +65,7 @@ def test_a_fast_run_finds_what_a_slow_one_finds(
     files = targets(names, tmp_path)
     wanted = reference(files, monkeypatch)
     assert wanted
-    assert engine.check(files, jobs=1).findings == wanted
+    assert api.check(files, jobs=1).findings == wanted
     cache = Cache(tmp_path / "cache")
-    assert engine.check(files, jobs=2, cache=cache).findings == wanted
-    assert engine.check(files, jobs=2, cache=cache).findings == wanted
+    assert api.check(files, jobs=2, cache=cache).findings == wanted
+    assert api.check(files, jobs=2, cache=cache).findings == wanted

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from rlint import registry
 from rlint.notebook import logical, words
 from rlint.regex import regex
+from rlint.registry import catalogue
 
 
 def test_they_are_used_as_compiled_patterns_are() -> None:
@@ -34,7 +34,7 @@ def test_a_mistake_shows_at_the_first_use() -> None:
 
 def test_all_patterns_of_rlint_can_be_compiled() -> None:
     """Those of all rules, and of what they import."""
-    registry.load([entry.code for entry in registry.catalogue()])
+    catalogue.load([entry.code for entry in catalogue.catalogue()])
     sort = type(regex(""))
     waiting = [each for each in gc.get_objects() if type(each) is sort]
     assert len(waiting) > 50

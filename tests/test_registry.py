@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rlint import registry, rule_index
 from rlint.errors import RlintError
-from rlint.make_rule_index import rule_index_text
+from rlint.registry import catalogue, rule_index
+from rlint.registry.make_rule_index import rule_index_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,9 +36,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (folder / "__init__.py").touch()
     (folder / "family" / "__init__.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
-    registry.catalogue.cache_clear()
+    catalogue.catalogue.cache_clear()
     yield folder
-    registry.catalogue.cache_clear()
+    catalogue.catalogue.cache_clear()
     for module in [name for name in sys.modules if name.startswith("made_rules")]:
         del sys.modules[module]
 
@@ -56,7 +56,7 @@ def test_rules_are_known_from_their_files_names(package: Path) -> None:
     write(package, "xx102_other_thing.py", "raise SystemExit('imported')")
     write(package, "xx101_slow_thing.py")
     write(package, "helpers.py", "")
-    entries = [entry for entry in registry.catalogue("made_rules") if entry.module]
+    entries = [entry for entry in catalogue.catalogue("made_rules") if entry.module]
     assert [(entry.code, entry.name, entry.family) for entry in entries] == [
         ("XX101", "slow-thing", "family"),
         ("XX102", "other-thing", "family"),
@@ -65,7 +65,7 @@ def test_rules_are_known_from_their_files_names(package: Path) -> None:
 
 def test_the_engines_own_codes_are_in_the_catalogue() -> None:
     """`rlint rules` also lists what the engine reports about suppression comments, as opt-in."""
-    entry = registry.find("unused-suppression")
+    entry = catalogue.find("unused-suppression")
     assert (entry.code, entry.opt_in, entry.fixes) == ("RL900", True, "safe")
     assert entry.page.startswith(entry.summary)
 
@@ -74,7 +74,7 @@ def test_page_and_class_data_are_read_without_importing(package: Path) -> None:
     """The page, the opt-in mark and the safety of the fixes come from the text of the rule's file."""
     text = RULE.format(cls="SomeRule", code="XX101", name="slow-thing", more="opt_in = True")
     write(package, "xx101_slow_thing.py", text + "\nSAFETY = Safety.UNSAFE\nraise SystemExit('imported')\n")
-    entry = registry.find("XX101", "made_rules")
+    entry = catalogue.find("XX101", "made_rules")
     assert (entry.summary, entry.opt_in, entry.fixes) == ("Something slow.", True, "unsafe")
     assert entry.page.endswith("More about it.")
 
@@ -84,7 +84,7 @@ def test_selected_rules_are_made_in_order(package: Path) -> None:
     write(package, "xx103_c.py", "raise SystemExit('imported')")
     write(package, "xx102_b.py", cls="B", code="XX102", name="b")
     write(package, "xx101_a.py", cls="A", code="XX101", name="a")
-    rules = registry.load({"XX102", "XX101", "RL900"}, "made_rules")
+    rules = catalogue.load({"XX102", "XX101", "RL900"}, "made_rules")
     assert [rule.code for rule in rules] == ["XX101", "XX102"]
 
 
@@ -105,7 +105,7 @@ def test_a_rule_that_cannot_be_used_stops_with_file_and_reason(package: Path, te
     """A rule never vanishes silently."""
     path = write(package, "xx101_slow_thing.py", text)
     with pytest.raises(RlintError) as caught:
-        registry.load({"XX101"}, "made_rules")
+        catalogue.load({"XX101"}, "made_rules")
     assert str(path) in str(caught.value)
     assert says in str(caught.value)
 
@@ -115,7 +115,7 @@ def test_two_rules_with_one_code_are_refused(package: Path) -> None:
     write(package, "xx101_one.py")
     write(package, "xx101_two.py")
     with pytest.raises(RlintError, match="two rules have the code XX101"):
-        registry.catalogue("made_rules")
+        catalogue.catalogue("made_rules")
 
 
 def test_selectors(package: Path) -> None:
@@ -124,7 +124,7 @@ def test_selectors(package: Path) -> None:
         write(package, f"{code}_{name}.py")
 
     def codes(selector: str) -> list[str]:
-        return [entry.code for entry in registry.resolve(selector, "made_rules")]
+        return [entry.code for entry in catalogue.resolve(selector, "made_rules")]
 
     assert codes("XX101") == codes("one") == codes(" xx101 ") == ["XX101"]
     assert codes("XX1") == ["XX101", "XX102"]
@@ -137,7 +137,7 @@ def test_an_unknown_selector_is_an_error(package: Path, selector: str) -> None:
     """A selector that means nothing is named, with the nearest rule where one is near."""
     write(package, "xx201_three.py")
     with pytest.raises(RlintError) as caught:
-        registry.resolve(selector, "made_rules")
+        catalogue.resolve(selector, "made_rules")
     assert f"unknown rule `{selector}`" in str(caught.value)
     assert ("did you mean `three`" in str(caught.value)) == (selector == "thre")
 
@@ -147,7 +147,7 @@ def test_one_rule_is_wanted(package: Path) -> None:
     write(package, "xx101_one.py")
     write(package, "xx102_two.py")
     with pytest.raises(RlintError, match=r"XX101 \(one\), XX102 \(two\)"):
-        registry.find("XX1", "made_rules")
+        catalogue.find("XX1", "made_rules")
 
 
 def test_listing_rules_imports_no_rule() -> None:
@@ -162,7 +162,7 @@ def test_listing_rules_imports_no_rule() -> None:
 
 
 def test_the_index_of_rules_is_what_the_files_say() -> None:
-    """It is generated: `python -m rlint.make_rule_index` writes it."""
+    """It is generated: `python -m rlint.registry.make_rule_index` writes it."""
     assert Path(rule_index.__file__).read_text(encoding="utf-8") == rule_index_text()
 
 

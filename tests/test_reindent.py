@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlint.syntax.reindent import reindented
+from rlint.edit.reindent import reindented
 
 OLD = "    "
 

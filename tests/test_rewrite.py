@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlint.syntax import rewrite
+from rlint.edit import call_arguments
 
 ARGUMENTS = (
     *("x", "self.buffer[0]", "(a + b)", "*rows", "'ü, )'", "lambda: (1,)", "f(g, h,)", "dtype=(float)"),
@@ -36,14 +36,14 @@ def calls(draw: st.DrawFn) -> str:
 @given(calls())
 def test_a_keyword_goes_where_libcst_puts_it(call: str) -> None:
     """Spaces and trailing commas stay; the call has the new argument, and the others as before."""
-    added = rewrite.with_keyword(call, "key", "True")
+    added = call_arguments.with_keyword(call, "key", "True")
     assert added is not None
     tree, before = (ast.parse(f"({text})", mode="eval").body for text in (added, call))
     assert isinstance(tree, ast.Call)
     assert isinstance(before, ast.Call)
     assert [ast.dump(each) for each in tree.args] == [ast.dump(each) for each in before.args]
     assert [k.arg for k in tree.keywords if k.arg] == [*(k.arg for k in before.keywords if k.arg), "key"]
-    by_libcst = rewrite.with_keyword_by_libcst(call, "key", "True")
+    by_libcst = call_arguments.with_keyword_by_libcst(call, "key", "True")
     assert by_libcst is not None
     assert "".join(by_libcst.split()) == "".join(added.split())
 
@@ -51,7 +51,7 @@ def test_a_keyword_goes_where_libcst_puts_it(call: str) -> None:
 @pytest.mark.parametrize("text", ["f(key=1)", "f", "f(a) + g(b)", "f(a", ""])
 def test_what_is_no_call_or_has_the_keyword_is_left_alone(text: str) -> None:
     """There is nothing to add to."""
-    assert rewrite.with_keyword(text, "key", "True") is None
+    assert call_arguments.with_keyword(text, "key", "True") is None
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_what_is_no_call_or_has_the_keyword_is_left_alone(text: str) -> None:
 )
 def test_parentheses_are_needed_where_lines_end_outside_of_brackets(text: str, needed: bool) -> None:
     """An expression that stood in parentheses may need them elsewhere."""
-    assert rewrite.needs_parentheses(text) is needed
+    assert call_arguments.needs_parentheses(text) is needed
 
 
 @pytest.mark.parametrize("end", ["\r", "\r\n"])
@@ -69,6 +69,6 @@ def test_line_ends_are_kept(call: str, comment: str, end: str) -> None:
     """Also those of old computers, which end a line for Python, and not for its tokenizer."""
     call = call.replace("\r\n", "\n")
     call = call.replace("\n", comment, 1) if comment else call
-    added = rewrite.with_keyword(call, "key", "True")
+    added = call_arguments.with_keyword(call, "key", "True")
     assert added is not None
-    assert rewrite.with_keyword(call.replace("\n", end), "key", "True") == added.replace("\n", end)
+    assert call_arguments.with_keyword(call.replace("\n", end), "key", "True") == added.replace("\n", end)

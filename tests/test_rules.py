@@ -25,9 +25,9 @@ from fixture_folders import (
     rule_folders,
     safety_of,
 )
-from rlint import registry
 from rlint.findings import Finding, Heat
-from rlint.registry import RuleEntry
+from rlint.registry import catalogue
+from rlint.registry.catalogue import RuleEntry
 from workspaces import Workspace
 
 Build = Callable[[Mapping[str, bytes]], Workspace]
@@ -99,7 +99,7 @@ def test_the_class_says_what_the_file_name_says(rule: RuleEntry) -> None:
     """The code and the name in a report are those under which the rule is found on disk."""
     assert rule.path.stem == f"{rule.code.lower()}_{rule.name.replace('-', '_')}"
     assert rule.path.parent.name == rule.family
-    [loaded] = registry.load([rule.code])
+    [loaded] = catalogue.load([rule.code])
     assert (loaded.code, loaded.name, loaded.opt_in) == (rule.code, rule.name, rule.declares_opt_in)
     assert loaded.claims == rule.claims
     classes = [node for node in ast.parse(rule.path.read_bytes()).body if isinstance(node, ast.ClassDef)]
@@ -109,7 +109,7 @@ def test_the_class_says_what_the_file_name_says(rule: RuleEntry) -> None:
 @every_rule
 def test_the_class_data_are_of_the_known_words(rule: RuleEntry) -> None:
     """Selection, ranking and measuring rest on them."""
-    [loaded] = registry.load([rule.code])
+    [loaded] = catalogue.load([rule.code])
     assert loaded.visits
     assert all(issubclass(node_type, ast.AST) for node_type in loaded.visits)
     assert isinstance(loaded.heat, Heat)

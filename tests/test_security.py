@@ -12,8 +12,8 @@ import pytest
 
 import rlint
 from patience import PATIENCE
-from rlint.cache import Cache
-from rlint.patterns import PathPatterns
+from rlint.config.patterns import PathPatterns
+from rlint.engine.cache.store import Cache
 
 ROOT = Path(rlint.__file__).resolve().parents[1]
 PATTERN = """import re
@@ -60,8 +60,8 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> frozenset[str]:
 
 FURTHER = set("libcst rich torch numpy sitecustomize usercustomize rules conftest".split())
 SPAWNED = """import multiprocessing, sys
-import rlint.workers
-rlint.workers._METHOD = "spawn"
+import rlint.engine.pool.workers
+rlint.engine.pool.workers._METHOD = "spawn"
 if __name__ == "__main__":
     from rlint.cli import main
     main()

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from rlint import seen_files
-from rlint.cache import Cache
-from rlint.discovery import discover
-from rlint.project.glance import Glance, glance_at_file
-from rlint.seen_files import SeenFiles
-from rlint.settings import Resolver
+from rlint.config.settings import Resolver
+from rlint.engine.cache import seen_files
+from rlint.engine.cache.seen_files import SeenFiles
+from rlint.engine.cache.store import Cache
+from rlint.semantics.imports.import_scan import Glance, glance_at_file
+from rlint.source.discovery import discover
 
 OLD = 1_000_000_000_123_456_789
 

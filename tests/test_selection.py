@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from rlint.config import Layer
+from rlint.config.options import Layer
+from rlint.config.selection import default_codes, selected_codes
 from rlint.errors import RlintError
-from rlint.registry import catalogue
-from rlint.selection import default_codes, selected_codes
+from rlint.registry.catalogue import catalogue
 
 RULES = {entry.code for entry in catalogue() if not entry.opt_in}
 RL3 = {code for code in RULES if code.startswith("RL3")}

@@ -6,10 +6,10 @@ from textwrap import dedent
 import pytest
 
 from reports import at
-from rlint.directives import may_concern
 from rlint.findings import Finding
-from rlint.fixes import apply
-from rlint.suppress import add_noqa, parse
+from rlint.fixing.apply_fixes import apply
+from rlint.suppression.directives import may_concern
+from rlint.suppression.suppressions import add_noqa, parse
 
 KNOWN = {"RL101": "concat-grown-buffer", "RL102": "list-grown-buffer", "RL201": "blocking-transfer"}
 ALL_ACTIVE = [*KNOWN, "RL900", "RL901"]
@@ -195,7 +195,7 @@ def test_broken_files_do_no_harm(text: str) -> None:
 
 def test_file_that_mentions_no_suppression_is_not_tokenised(monkeypatch: pytest.MonkeyPatch) -> None:
     """Most files have no suppression comments and cost nothing."""
-    monkeypatch.setattr("rlint.suppress.read_layout", pytest.fail)
+    monkeypatch.setattr("rlint.suppression.suppressions.read_layout", pytest.fail)
     assert not parse("x = cat(x)  # grows\n").hides(on(1))
 
 

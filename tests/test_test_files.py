@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from project_builder import build, expression
-from rlint import engine
-from rlint.project.test_files import is_for_a_runner, is_test_file
-from rlint.runs import Target
+from rlint.engine import api
+from rlint.run_data import Target
+from rlint.semantics.imports.test_files import is_for_a_runner, is_test_file
 
 CLONED = """
 def sync(target, source):
@@ -25,7 +25,7 @@ def found(folder: Path, files: dict[str, str], codes: set[str]) -> list[tuple[st
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         targets.append(Target(None, path, name, frozenset(codes)))
-    report = engine.check(targets)
+    report = api.check(targets)
     assert not report.problems
     return [(finding.code, finding.path) for finding in report.findings]
 
@@ -70,7 +70,7 @@ def test_a_test_that_cannot_be_parsed_is_told_of(tmp_path: Path) -> None:
     """Also where there is nothing but tests."""
     path = tmp_path / "test_dqn.py"
     path.write_text("def broken(:\n")
-    report = engine.check([Target(None, path, path.name, frozenset({"RL305"}))])
+    report = api.check([Target(None, path, path.name, frozenset({"RL305"}))])
     assert [problem.path for problem in report.problems] == ["test_dqn.py"]
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import pytest
 
 from project_builder import expression, find, site_of
+from rlint.edit.argument_spans import argument_spans
 from rlint.findings import Edit
-from rlint.syntax.arguments import argument_spans
 
 
 def applied(text: str, edits: Iterable[Edit]) -> str:

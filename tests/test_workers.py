@@ -124,9 +124,9 @@ def test_a_process_that_is_killed_is_told_of(
 
 
 SPAWNING = """\
-import rlint.workers
+import rlint.engine.pool.workers
 
-rlint.workers.FORKS = False
+rlint.engine.pool.workers.FORKS = False
 if __name__ == "__main__":
     from rlint.__main__ import main
 

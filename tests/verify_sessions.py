@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlint.harness.results import (
+from rlint.evidence.results import (
     Behaviour,
     Difference,
     Machine,

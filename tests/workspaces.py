@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from rlint import engine
+from rlint.engine import api
 from rlint.findings import Finding
-from rlint.runs import FixReport, Report, Target
+from rlint.run_data import FixReport, Report, Target
 
 
 class Workspace:
@@ -31,7 +31,7 @@ class Workspace:
 
     def check(self, codes: Iterable[str]) -> Report:
         """Check all files; none of them may be a problem."""
-        report = engine.check(self._targets(codes), jobs=1)
+        report = api.check(self._targets(codes), jobs=1)
         assert report.problems == ()
         return report
 
@@ -41,7 +41,7 @@ class Workspace:
 
     def checked(self, codes: Iterable[str]) -> Checked:
         """The files as they are now, checked once: what is found in them, and how they are fixed."""
-        return Checked(engine.Fixer(self._targets(codes), jobs=1))
+        return Checked(api.Fixer(self._targets(codes), jobs=1))
 
     def fix(self, codes: Iterable[str], *, unsafe: bool = True) -> tuple[Finding, ...]:
         """Fix all files on disk and give what was fixed; no file may become a problem."""
@@ -55,7 +55,7 @@ class Workspace:
 class Checked:
     """Files that are checked and, from there, fixed: one check serves both, as in `rlint fix`."""
 
-    def __init__(self, fixer: engine.Fixer) -> None:
+    def __init__(self, fixer: api.Fixer) -> None:
         self._fixer = fixer
 
     @property

@@ -27,10 +27,11 @@ import forms  # noqa: E402
 import hostile  # noqa: E402
 from limits import MOST_BYTES, MOST_SECONDS, OvertimeError, Spent, watched  # noqa: E402
 from promises import CODES, Failure, bug_of, failure_of  # noqa: E402
-from rlint import engine, registry  # noqa: E402
-from rlint.files import source_from_text  # noqa: E402
+from rlint.engine import api  # noqa: E402
 from rlint.findings import Problem  # noqa: E402
-from rlint.runs import Target  # noqa: E402
+from rlint.registry import catalogue  # noqa: E402
+from rlint.run_data import Target  # noqa: E402
+from rlint.source.files import source_from_text  # noqa: E402
 
 SMALLEST = 32
 LEAST_SECONDS = 0.4
@@ -65,7 +66,7 @@ def main() -> int:
         "--fixtures", action="store_true", help="the programs of the fixtures, many times over"
     )
     options = parser.parse_args()
-    registry.load_usable(CODES)
+    catalogue.load_usable(CODES)
     kinds = dict(forms.of_fixtures()) if options.fixtures else hostile.KINDS
     names = list(kinds)
     kinds = {name: kinds[name] for name in names[names.index(options.first) if options.first else 0 :]}
@@ -111,7 +112,7 @@ def _measure(files: forms.Files, size: int) -> Measured:
                 if not isinstance(source, Problem):
                     targets.append(Target(source, source.path, name, CODES))
             started = time.process_time()
-            fixer = engine.Fixer(targets, jobs=1)
+            fixer = api.Fixer(targets, jobs=1)
             check = time.process_time() - started
             report = fixer.fix(unsafe=True)
             fix = time.process_time() - started - check

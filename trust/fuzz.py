@@ -41,9 +41,9 @@ def main() -> int:
     import atheris
 
     with atheris.instrument_imports(include=["rlint"]):
-        from rlint import registry
+        from rlint.registry import catalogue
 
-        registry.load_usable(frozenset(entry.code for entry in registry.catalogue()))
+        catalogue.load_usable(frozenset(entry.code for entry in catalogue.catalogue()))
         from inputs import seeds
         from trying import Fuzzer, Mutator
     fuzzer = Fuzzer(options.folder / "failures", minutes=options.minutes)

@@ -17,18 +17,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from promises import CODES, Failure, broken_promises, bug_of, failure_of
-from rlint import engine
-from rlint.baseline import read_baseline
-from rlint.cache import Cache
+from rlint.config.settings import Resolver
+from rlint.engine import api
+from rlint.engine.cache.store import Cache
 from rlint.errors import RlintError
 from rlint.evidence.recorded import from_text
-from rlint.files import source_from_text
 from rlint.findings import Finding, Heat, Position, Problem
-from rlint.gitignore import rules_in
 from rlint.profiles.heating import Heater
 from rlint.profiles.read import read
-from rlint.runs import Target
-from rlint.settings import Resolver
+from rlint.run_data import Target
+from rlint.source.files import source_from_text
+from rlint.source.gitignore import rules_in
+from rlint.suppression.baseline import read_baseline
 
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures"
@@ -75,7 +75,7 @@ def _notebook(content: bytes, folder: Path) -> list[Failure]:
         if source.encode(source.text) != content:
             failures.append(Failure("notebook", "unchanged text", "is written as something else"))
         target = Target(source, source.path, source.name, CODES)
-        for changed in engine.fix([target], unsafe=True, jobs=1).changed:
+        for changed in api.fix([target], unsafe=True, jobs=1).changed:
             failures += _other_cells(content, source.encode(changed.text))
     return failures
 
@@ -132,7 +132,7 @@ def _baseline(content: bytes, folder: Path) -> list[Failure]:
     path = _written("baseline.json", content, folder)
     try:
         baseline = read_baseline(path)
-        from rlint.baseline import Checked
+        from rlint.suppression.baseline import Checked
 
         checked = Checked({"train.py": folder / "train.py"}, {folder / "train.py": CODES})
         new, hidden = baseline.split([_FINDING], lambda _: "a\nb = 1\n", checked)

@@ -30,11 +30,11 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "trust")]
 
 from promises import CODES  # noqa: E402
-from rlint import engine  # noqa: E402
-from rlint.files import Source, source_from_text  # noqa: E402
+from rlint.engine import api  # noqa: E402
 from rlint.findings import Finding  # noqa: E402
-from rlint.fixes import one_pass  # noqa: E402
-from rlint.runs import Target  # noqa: E402
+from rlint.fixing.apply_fixes import one_pass  # noqa: E402
+from rlint.run_data import Target  # noqa: E402
+from rlint.source.files import Source, source_from_text  # noqa: E402
 from rlint.syntax.positions import Positions  # noqa: E402
 
 Change = tuple[int, int, str]
@@ -140,7 +140,7 @@ def findings_in(text: str, codes: frozenset[str] = CODES) -> list[Finding]:
         path = Path(tempfile.gettempdir(), "rlint-layouts-nowhere", "program.py")
         source = source_from_text(text.encode(), "program.py", path)
         assert isinstance(source, Source), source
-        report = engine.check([Target(source, path, source.name, codes)], jobs=1)
+        report = api.check([Target(source, path, source.name, codes)], jobs=1)
         _known_findings[text, codes] = sorted(report.findings, key=lambda finding: finding.sort_key)
     return _known_findings[text, codes]
 

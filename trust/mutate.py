@@ -26,10 +26,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "trust")]
 
 from limits import OvertimeError, watched  # noqa: E402
 from promises import CODES, broken_promises  # noqa: E402
-from rlint import engine  # noqa: E402
-from rlint.files import MOST_BYTES, source_from_text  # noqa: E402
+from rlint.engine import api  # noqa: E402
 from rlint.findings import Finding, Problem  # noqa: E402
-from rlint.runs import Target  # noqa: E402
+from rlint.run_data import Target  # noqa: E402
+from rlint.source.files import MOST_BYTES, source_from_text  # noqa: E402
 from variants import VARIANTS, Variant, is_plain  # noqa: E402
 
 
@@ -93,7 +93,7 @@ def found_in(text: str) -> list[Finding]:
     source = source_from_text(text.encode(), "program.py", _nowhere() / "program.py")
     if isinstance(source, Problem):
         return []
-    return list(engine.check([Target(source, source.path, source.name, CODES)], jobs=1).findings)
+    return list(api.check([Target(source, source.path, source.name, CODES)], jobs=1).findings)
 
 
 def _only_in(some: Sequence[Finding], others: Sequence[Finding]) -> Iterator[tuple[str, Finding]]:

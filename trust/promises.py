@@ -18,13 +18,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rlint import engine, output, registry, suppress
-from rlint.files import Source, source_from_text
+from rlint import output
+from rlint.engine import api
 from rlint.findings import Finding, Problem
-from rlint.runs import FixReport, Report, Target
+from rlint.registry import catalogue
+from rlint.run_data import FixReport, Report, Target
+from rlint.source.files import Source, source_from_text
+from rlint.suppression import suppressions
 from rlint.syntax.positions import Positions
 
-CODES = frozenset(entry.code for entry in registry.catalogue())
+CODES = frozenset(entry.code for entry in catalogue.catalogue())
 FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "azure", "junit", "html")
 LONE = {"\r\n": re.compile(r"(?<!\r)\n|\r(?!\n)"), "\n": re.compile(r"\r"), "\r": re.compile(r"\n")}
 """What a text has not that knows one kind of line end alone."""
@@ -90,7 +93,7 @@ def _is_own(filename: str) -> bool:
 
 
 def _checked_and_fixed(targets: list[Target], *, formats: bool) -> Iterator[Failure]:
-    fixer = engine.Fixer(targets, jobs=1)
+    fixer = api.Fixer(targets, jobs=1)
     before = fixer.fix(unsafe=False, allowed=lambda _: False)
     report = before.report
     yield from (bug_of(problem) for problem in report.problems if problem.is_bug)
@@ -127,7 +130,7 @@ def _hidden(findings: list[Finding], source: Source) -> Iterator[Failure]:
     """`--add-noqa` keeps the lines and the syntax."""
     if not findings or source.notebook is not None:
         return
-    text = suppress.add_noqa(source.text, findings)
+    text = suppressions.add_noqa(source.text, findings)
     if len(text.splitlines()) != len(source.text.splitlines()):
         yield Failure("noqa", "lines", f"--add-noqa changes the number of lines: {text!r}")
     try:
@@ -147,7 +150,7 @@ def _rendered(report: Report) -> None:
     output.statistics(report, "full", output.ReportOptions())
 
 
-def _fixed(fixer: engine.Fixer, targets: list[Target], *, unsafe: bool) -> Iterator[Failure]:
+def _fixed(fixer: api.Fixer, targets: list[Target], *, unsafe: bool) -> Iterator[Failure]:
     done = fixer.fix(unsafe=unsafe)
     yield from (bug_of(problem) for problem in done.report.problems if problem.is_bug)
     kind = "unsafe" if unsafe else "safe"
@@ -183,7 +186,7 @@ def _again(targets: list[Target], texts: Mapping[str, str], *, unsafe: bool) -> 
             assert read.text == texts[target.name], "what was written reads as something else"
             source = read
         fixed.append(replace(target, source=source))
-    return engine.fix(fixed, unsafe=unsafe, jobs=1)
+    return api.fix(fixed, unsafe=unsafe, jobs=1)
 
 
 def _kept(source: Source, text: str) -> Iterator[Failure]:

@@ -47,7 +47,7 @@ class Commands(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"rlint.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"rlint.cli.commands.{cmd_name}_command").command
         return command
 
     def resolve_command(

@@ -9,10 +9,10 @@ from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rlint.cli.work import Work
-    from rlint.workers import Workers
+    from rlint.cli.targets import Work
+    from rlint.engine.pool.workers import Workers
 
-_CHECKING = "rlint.group_checks"
+_CHECKING = "rlint.engine.group_checks"
 """What takes as long to import as all else takes until there is something to check."""
 _MOST = 100
 """Processes that are provided for: for each, two files are open until their number is known."""
@@ -25,7 +25,7 @@ def workers_ahead(work: Work) -> Iterator[Workers | None]:
     if most == 1 or not _is_plain_check(work) or _has_results(work) or _CHECKING in sys.modules:
         yield None
         return
-    from rlint.workers import FORKS, NoWorkersError, Workers
+    from rlint.engine.pool.workers import FORKS, NoWorkersError, Workers
 
     try:
         workers = Workers(most, work.settings.codes) if FORKS else None

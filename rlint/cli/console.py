@@ -73,7 +73,7 @@ def terminal_width(*, err: bool = False) -> int | None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a report into a file in one step; its folder is made if need be."""
-    from rlint.atomic import replace_file
+    from rlint.source.atomic_write import replace_file
 
     data = (text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace")
     try:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rlint.cli.request import Request
-    from rlint.cli.work import Work
-    from rlint.engine import Fixer
-    from rlint.outcome import Outcome
-    from rlint.runs import FixReport, Report, Target, Wanted
+    from rlint.cli.targets import Work
+    from rlint.engine.api import Fixer
+    from rlint.fixing.fix_outcome import Outcome
+    from rlint.run_data import FixReport, Report, Target, Wanted
     from rlint.trial.trial import Tried
 
 
@@ -37,7 +37,7 @@ class Done:
 
     def outcome(self, report: Report) -> Outcome:
         """Say what was done and what was left, given what the files hold now."""
-        from rlint.outcome import outcome_of
+        from rlint.fixing.fix_outcome import outcome_of
 
         return outcome_of(self.fixed, report, self.refused, unsafe=self.unsafe, tried=self.tried)
 
@@ -47,7 +47,7 @@ def chosen_fixes(work: Work, targets: Sequence[Target], console: Console, wanted
 
     Raises RlintError where unsafe ones would change a tree with changes that are not committed.
     """
-    from rlint.engine import Fixer
+    from rlint.engine.api import Fixer
 
     request, unsafe = work.request, work.settings.unsafe_fixes
     fixer = Fixer(targets, jobs=work.settings.jobs, wanted=wanted)
@@ -64,7 +64,7 @@ def chosen_fixes(work: Work, targets: Sequence[Target], console: Console, wanted
 
 def write_fixes(done: Done) -> Done:
     """Write the fixed files, as far as that can be done."""
-    from rlint.together import write
+    from rlint.fixing.transaction import write
 
     return replace(done, refused=write(done.fixed.changed))
 
@@ -76,7 +76,7 @@ def _mind_uncommitted(fixed: FixReport) -> None:
     unsafe = [f for f in fixed.applied if f.fix is not None and f.fix.safety is Safety.UNSAFE]
     if not unsafe:
         return
-    from rlint.uncommitted import uncommitted
+    from rlint.source.uncommitted import uncommitted
 
     found = uncommitted(changed.source.path for changed in fixed.changed)
     if found is None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rlint.cache import Cache
+    from rlint.engine.cache.seen_files import SeenFiles
+    from rlint.engine.cache.store import Cache
+    from rlint.engine.pool.workers import Workers
     from rlint.findings import Finding
-    from rlint.runs import Report, Target
-    from rlint.seen_files import SeenFiles
-    from rlint.workers import Workers
+    from rlint.run_data import Report, Target
 
 
 def check(
@@ -27,15 +27,15 @@ def check(
 
     Files that ask to be left alone as a whole are.
     """
-    from rlint import engine, registry, suppress
-    from rlint.engine_codes import ENGINE_CODES
-    from rlint.runs import Hidden
+    from rlint.engine import api
+    from rlint.registry import catalogue
+    from rlint.registry.engine_rules import ENGINE_CODES
+    from rlint.run_data import Hidden
+    from rlint.suppression import suppressions
 
-    report = engine.check(
-        targets, jobs=jobs, ignore_suppressions=True, cache=cache, seen=seen, workers=workers
-    )
+    report = api.check(targets, jobs=jobs, ignore_suppressions=True, cache=cache, seen=seen, workers=workers)
     own = {code.code for code in ENGINE_CODES}
-    names = {entry.code: entry.name for entry in registry.catalogue()}
+    names = {entry.code: entry.name for entry in catalogue.catalogue()}
     shown: list[Finding] = []
     hidden: list[Hidden] = []
     failed = {problem.path for problem in report.problems}
@@ -46,7 +46,7 @@ def check(
         wanted = target.codes is not None and own & target.codes and target.name not in failed
         if target.name not in found and not wanted:
             continue
-        comments = suppress.parse(report.text_of(target.name))
+        comments = suppressions.parse(report.text_of(target.name))
         if comments.skip_file:
             continue
         for finding in found.get(target.name, []):

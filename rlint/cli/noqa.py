@@ -9,16 +9,16 @@ from rlint.cli.console import Console, count
 
 if TYPE_CHECKING:
     from rlint.cli.scope import Scope
-    from rlint.cli.work import Work
+    from rlint.cli.targets import Work
     from rlint.findings import Finding, Problem
-    from rlint.runs import Report
+    from rlint.run_data import Report
 
 
 def add_comments(work: Work, scope: Scope, console: Console) -> int:
     """Suppress every finding by a comment of its own; tell the exit status."""
-    from rlint import engine
+    from rlint.engine import api
 
-    report = scope.limited(engine.check(scope.targets, jobs=work.settings.jobs))
+    report = scope.limited(api.check(scope.targets, jobs=work.settings.jobs))
     problems = [*work.problems, *report.problems]
     added = left = 0
     for name, group in groupby(report.findings, key=lambda finding: finding.path):
@@ -38,8 +38,8 @@ def add_comments(work: Work, scope: Scope, console: Console) -> int:
 
 def _add_to(report: Report, name: str, findings: list[Finding]) -> tuple[int, int, Problem | None]:
     """Comment the findings of one file: lines changed, findings that remain, and what failed."""
-    from rlint.fixes import write
-    from rlint.suppress import add_noqa, parse
+    from rlint.fixing.apply_fixes import write
+    from rlint.suppression.suppressions import add_noqa, parse
 
     source = report.source_of(name)
     if source is None:

@@ -10,13 +10,13 @@ from rlint.findings import Heat
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rlint.cli.work import Work
+    from rlint.cli.targets import Work
     from rlint.findings import Finding
-    from rlint.outcome import Outcome
+    from rlint.fixing.fix_outcome import Outcome
     from rlint.profiles.heated import Heated, Heating
     from rlint.profiles.heating import Heater
     from rlint.profiles.ratios import TimeRatio
-    from rlint.runs import Report, Target, Wanted
+    from rlint.run_data import Report, Target, Wanted
 
 
 class Profiled:
@@ -123,7 +123,7 @@ def _rank(heated: Heated | None) -> tuple[int, float, float]:
 def _ratios(findings: Iterable[Finding]) -> Mapping[str, TimeRatio]:
     from rlint.evidence import recorded
     from rlint.profiles.ratios import time_ratio
-    from rlint.registry import catalogue
+    from rlint.registry.catalogue import catalogue
 
     codes = {finding.code for finding in findings}
     return {entry.code: time_ratio(recorded.of(entry)) for entry in catalogue() if entry.code in codes}

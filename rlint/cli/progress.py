@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
-    from rlint.harness.options import Progress
+    from rlint.harness.session_options import Progress
 
 
 @contextmanager
 def progress_on(stream: IO[str], *, quiet: bool) -> Iterator[Progress]:
     """Show progress on `stream` while the context lasts; where it is no terminal, show nothing."""
     if quiet or not stream.isatty():
-        from rlint.harness.options import Silent
+        from rlint.harness.session_options import Silent
 
         yield Silent()
         return

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from rlint.cli.request import Request
-    from rlint.cli.work import Work
+    from rlint.cli.targets import Work
     from rlint.findings import Finding
-    from rlint.outcome import Outcome
+    from rlint.fixing.fix_outcome import Outcome
     from rlint.output import ReportOptions, RulePage
     from rlint.profiles.heated import Heating
-    from rlint.runs import FixReport, Report
+    from rlint.run_data import FixReport, Report
 
 CLEAN, FINDINGS, FAILED = 0, 1, 2
 
@@ -33,7 +33,7 @@ def show(
     """Print a report and its summary, and tell the exit status. `outcome` is what fixing came to before,
     `heating` what a profile says of the report.
     """
-    from rlint.cli.measured import measured_lines
+    from rlint.cli.gain_lines import measured_lines
     from rlint.output import SHOWS_MEASURED, SHOWS_PAGES, ReportOptions, reporter, statistics
 
     request, settings = work.request, work.settings
@@ -61,7 +61,7 @@ def show(
         text = statistics(shown, settings.output_format, options)
     elif outcome is not None and request.command == "fix" and settings.output_format == "json":
         from rlint.output.fix_json import render
-        from rlint.registry import catalogue
+        from rlint.registry.catalogue import catalogue
 
         not_selected = [entry.code for entry in catalogue() if entry.opt_in]
         text = render(outcome, shown, options, [code for code in not_selected if code not in settings.codes])
@@ -83,9 +83,13 @@ def _in_all(report: Report, options: ReportOptions, outcome: Outcome | None) -> 
 
         text += fix_summary(outcome)
     if options.heating is not None:
-        from rlint.output import profile
+        from rlint.output import profile_report
 
-        text = profile.section(options.heating, options) + text + profile.sums(options.heating, options)
+        text = (
+            profile_report.section(options.heating, options)
+            + text
+            + profile_report.sums(options.heating, options)
+        )
     return text
 
 

@@ -10,7 +10,7 @@ from rlint.frozen import frozen
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rlint.settings import Resolver
+    from rlint.config.settings import Resolver
 
 
 @frozen
@@ -67,9 +67,9 @@ class Request:
 
 def build_resolver(overrides: Mapping[str, Any], config: tuple[str, ...], *, isolated: bool) -> Resolver:
     """Join command line, `--config` and configuration files, as seen from the working folder."""
-    from rlint.config import inline_layer, option_layer
+    from rlint.config.options import inline_layer, option_layer
+    from rlint.config.settings import Resolver
     from rlint.errors import RlintError
-    from rlint.settings import Resolver
 
     root = Path.cwd()
     files = [text for text in config if "=" not in text or Path(text).is_file()]

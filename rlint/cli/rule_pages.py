@@ -9,20 +9,20 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from rlint.output import RulePage
-    from rlint.registry import RuleEntry
+    from rlint.registry.catalogue import RuleEntry
 
 _LINK = re.compile(r"https?://[^\s<>()`]+")
 
 
 def pages_of(codes: Collection[str]) -> dict[str, RulePage]:
     """Return the pages of the rules with these codes, with what was measured of them."""
-    from rlint.registry import catalogue
+    from rlint.registry.catalogue import catalogue
 
     return {entry.code: _page(entry) for entry in catalogue() if entry.code in codes}
 
 
 def _page(entry: RuleEntry) -> RulePage:
-    from rlint.cli.rule import page_of
+    from rlint.cli.commands.rule_command import page_of
     from rlint.output import RulePage
 
     text = page_of(entry)

@@ -13,7 +13,7 @@ from rlint.cli.console import Console, count
 from rlint.cli.profiled import profiled_of
 from rlint.cli.report import CLEAN, FAILED, list_fixes, show, show_diff
 from rlint.cli.scope import Scope, write_baseline
-from rlint.cli.work import StandardInput, Work, read_stdin, with_files, with_settings
+from rlint.cli.targets import StandardInput, Work, read_stdin, with_files, with_settings
 from rlint.cli.working import working
 from rlint.errors import RlintError
 from rlint.findings import Problem
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from rlint.cli.fixing import Done
     from rlint.cli.profiled import Profiled
     from rlint.cli.request import Request
-    from rlint.runs import Changed, Report, Target
-    from rlint.workers import Workers
+    from rlint.engine.pool.workers import Workers
+    from rlint.run_data import Changed, Report, Target
 
 
 def run(request: Request) -> int:
@@ -41,7 +41,7 @@ def _run(work: Work, workers: Workers | None) -> int:
     console = Console(request)
     work = with_files(work)
     if request.show_settings:
-        from rlint.cli.config import rendered
+        from rlint.cli.commands.config_command import rendered
 
         program = Path(request.stdin_filename or "-")
         named = [str(program.parent)] if request.reads_stdin else list(request.paths)
@@ -155,7 +155,7 @@ def _fixed_bytes(given: StandardInput, changed: Sequence[Changed]) -> bytes:
 
 
 def _check(work: Work, targets: Sequence[Target], workers: Workers | None = None) -> Report:
-    from rlint import engine
+    from rlint.engine import api
     from rlint.output import LISTS_HIDDEN
 
     jobs, cache = work.settings.jobs, work.cache()
@@ -166,7 +166,7 @@ def _check(work: Work, targets: Sequence[Target], workers: Workers | None = None
 
             report = check(targets, jobs=jobs, cache=cache, seen=work.seen, workers=workers)
         else:
-            report = engine.check(
+            report = api.check(
                 targets,
                 jobs=jobs,
                 ignore_suppressions=unsuppressed,

@@ -13,11 +13,11 @@ from rlint.cli.console import Console, count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rlint.baseline import Baseline, Checked
-    from rlint.changed_lines import ChangedLines
-    from rlint.cli.work import Work
+    from rlint.cli.targets import Work
     from rlint.findings import Finding
-    from rlint.runs import Report, Target, Wanted
+    from rlint.run_data import Report, Target, Wanted
+    from rlint.source.changed_lines import ChangedLines
+    from rlint.suppression.baseline import Baseline, Checked
 
 _SHOWN = 20  # entries that are no longer needed, with `--verbose`
 
@@ -54,7 +54,7 @@ class Scope:
         if self._since is not None:
             findings = self._changed_only(findings, report)
             hidden = self._changed_only(hidden, report)
-        from rlint.runs import Hidden
+        from rlint.run_data import Hidden
 
         reason = f"listed in {self._baseline.name}" if self._baseline is not None else ""
         known = [Hidden(finding, in_source=False, reason=reason) for finding in hidden]
@@ -105,7 +105,7 @@ class Scope:
         the known ones of a rule and function are left alone.
         """
         assert self._baseline is not None
-        from rlint.fingerprints import traits
+        from rlint.suppression.fingerprints import traits
 
         checked = checked_of(self.targets)
         new, hidden = self._baseline.split(findings, lambda _: text, checked)
@@ -126,7 +126,7 @@ class Scope:
 
 def write_baseline(work: Work, targets: Sequence[Target], report: Report) -> int:
     """Put the findings of a report into the baseline; tell the exit status."""
-    from rlint.baseline import baseline_to_write
+    from rlint.suppression.baseline import baseline_to_write
 
     console = Console(work.request)
     console.problems(report.problems)
@@ -148,7 +148,7 @@ def write_baseline(work: Work, targets: Sequence[Target], report: Report) -> int
 
 def checked_of(targets: Sequence[Target], report: Report | None = None) -> Checked:
     """Return which files were checked, and for what."""
-    from rlint.baseline import Checked
+    from rlint.suppression.baseline import Checked
 
     failed = {problem.path for problem in report.problems} if report is not None else set()
     return Checked(
@@ -160,7 +160,7 @@ def checked_of(targets: Sequence[Target], report: Report | None = None) -> Check
 def _changed_lines(work: Work, targets: Sequence[Target]) -> ChangedLines | None:
     if work.request.since is None:
         return None
-    from rlint.changed_lines import ChangedLines
+    from rlint.source.changed_lines import ChangedLines
 
     return ChangedLines(work.request.since, targets, work.resolver.root)
 
@@ -169,6 +169,6 @@ def _baseline(work: Work) -> Baseline | None:
     path = work.baseline_path()
     if path is None or (work.request.write_baseline is not None and not path.exists()):
         return None
-    from rlint.baseline import read_baseline
+    from rlint.suppression.baseline import read_baseline
 
     return read_baseline(path)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rlint.cli.terminals import is_plain
-from rlint.config import FILE_NAMES
+from rlint.config.options import FILE_NAMES
 from rlint.errors import RlintError
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _wait_for_change(request: Request, files: frozenset[Path], before: dict[Path
 
 def _watched(request: Request) -> frozenset[Path]:
     """The files that a check would read, and all places where its settings may stand."""
-    from rlint.cli.work import find_work
+    from rlint.cli.targets import find_work
 
     try:
         found = set(find_work(request).paths)

@@ -9,16 +9,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlint.evidence.gain import DEVICES, Gain, evidence_file
+from rlint.evidence import results_codec
 from rlint.evidence.hashes import Hashes, hash_of_fixture
+from rlint.evidence.results import Machine, Outcome, Session, Verdict
 from rlint.frozen import frozen
-from rlint.harness import results_json
-from rlint.harness.results import Machine, Outcome, Session, Verdict
+from rlint.registry.recorded_gain import DEVICES, Gain, evidence_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rlint.registry import RuleEntry
+    from rlint.registry.catalogue import RuleEntry
 
 SCHEMA = 2
 """Changes when a key of the file is renamed, dropped or given another meaning."""
@@ -123,7 +123,7 @@ def to_text(recording: Recording) -> str:
 def to_json(recording: Recording) -> dict[str, Any]:
     """Return a recording as what `json.dumps` takes."""
     session = Session(recording.machine, recording.date, 0.0, quick=False, outcomes=recording.outcomes)
-    encoded = results_json.to_json(session)
+    encoded = results_codec.to_json(session)
     data = {
         "code": recording.code,
         "date": recording.date,
@@ -134,7 +134,7 @@ def to_json(recording: Recording) -> dict[str, Any]:
         "outcomes": encoded["outcomes"],
         "schema": SCHEMA,
     }
-    # The gain is read alone at every start of `rlint check` (rlint.evidence.gain).
+    # The gain is read alone at every start of `rlint check` (rlint.registry.recorded_gain).
     return {"gain": recording.gain.value, **_sorted(data)}
 
 
@@ -153,9 +153,9 @@ def _recording(data: Any) -> Recording:
     _require(set(data) == keys, f"its keys are not those of an evidence file: {sorted(set(data) ^ keys)}")
     for key in ("code", "name", "device", "date"):
         _require(isinstance(data[key], str), f"its `{key}` is no text")
-    session = results_json.from_json(
+    session = results_codec.from_json(
         {
-            "schema": results_json.SCHEMA,
+            "schema": results_codec.SCHEMA,
             "machine": data["machine"],
             "date": data["date"],
             "seconds": 0.0,

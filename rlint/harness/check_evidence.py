@@ -6,19 +6,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlint import registry
 from rlint.errors import RlintError
 from rlint.evidence import recorded
 from rlint.evidence.declared import devices_of
-from rlint.evidence.gain import DEVICES, evidence_file
-from rlint.harness.record import hashes_of
-from rlint.harness.results import Verdict
+from rlint.evidence.results import Verdict
+from rlint.harness.record_evidence import hashes_of
 from rlint.harness.subjects import WORKLOAD, fixture_folder, fixtures_of
+from rlint.registry import catalogue
+from rlint.registry.recorded_gain import DEVICES, evidence_file
 
 if TYPE_CHECKING:
     from rlint.evidence.hashes import Hashes
     from rlint.evidence.recorded import Recording
-    from rlint.registry import RuleEntry
+    from rlint.registry.catalogue import RuleEntry
 
 
 def check(entries: Sequence[RuleEntry], fixtures: Path | None = None) -> list[str]:
@@ -42,7 +42,7 @@ def check(entries: Sequence[RuleEntry], fixtures: Path | None = None) -> list[st
 
 def _kinds(place: Path) -> set[str]:
     """The kinds of devices for which some rule has evidence below a folder of fixtures."""
-    names = [entry.name for entry in registry.catalogue() if entry.module]
+    names = [entry.name for entry in catalogue.catalogue() if entry.module]
     found = ((device, evidence_file(place, name, device)) for device in DEVICES for name in names)
     return {device for device, path in found if path.exists()}
 

@@ -9,8 +9,8 @@ from importlib import metadata
 import psutil
 
 from rlint import __version__
-from rlint.harness.devices import describe
-from rlint.harness.results import Machine
+from rlint.evidence.results import Machine
+from rlint.harness.machine_devices import describe
 
 _PACKAGES = ("torch", "numpy")
 _LOOK = 0.3  # seconds for which the machine's load is observed

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from rlint.harness.packages import how_to_install
+from rlint.harness.missing_packages import how_to_install
 from rlint.harness.workload import Workload, mistakes_of
 
 BEFORE, SAFE, AFTER = "before", "safe", "after"

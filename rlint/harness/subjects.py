@@ -10,14 +10,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from rlint import engine
+from rlint.engine import api
 from rlint.errors import RlintError
-from rlint.files import Source, display_name, read_source
 from rlint.harness.program import AFTER, BEFORE, SAFE, Subject
-from rlint.runs import Target
+from rlint.run_data import Target
+from rlint.source.files import Source, display_name, read_source
 
 if TYPE_CHECKING:
-    from rlint.registry import RuleEntry
+    from rlint.registry.catalogue import RuleEntry
 
 PROGRAM, WORKLOAD, ADVISED = "before.py", "workload.py", "after.py"
 """The files of a rule's fixture folder that are run; the last only for a rule that has advice alone."""
@@ -119,7 +119,7 @@ def _texts(targets: Sequence[Target], *, unsafe: bool) -> tuple[dict[str, dict[s
         if arm == AFTER and not unsafe:
             texts[AFTER] = texts[SAFE]
             break
-        fixed = engine.fix(targets, unsafe=arm == AFTER)
+        fixed = api.fix(targets, unsafe=arm == AFTER)
         if fixed.report.problems:
             raise RlintError("\n".join(str(problem) for problem in fixed.report.problems))
         changed = {os.path.abspath(one.source.path): one.text for one in fixed.changed}

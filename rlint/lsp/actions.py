@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from rlint import fixes, suppress
-from rlint.directives import Kind
 from rlint.findings import Finding, Safety
+from rlint.fixing import apply_fixes
 from rlint.lsp.diagnostics import SOURCE, range_of
 from rlint.lsp.documents import Document
-from rlint.lsp.edits import difference, workspace_edit
+from rlint.lsp.text_edits import difference, workspace_edit
+from rlint.suppression import suppressions
+from rlint.suppression.directives import Kind
 
 FIX_ALL = "source.fixAll.rlint"
 KINDS = (types.CodeActionKind.QuickFix, FIX_ALL)
@@ -79,12 +80,12 @@ def _fix(asked: Asked, finding: Finding) -> Iterator[types.CodeAction]:
         document = documents.get(name)
         return document.source if document is not None and document.is_python else None
 
-    done = fixes.passes(text_of, [finding], unsafe=True)
+    done = apply_fixes.passes(text_of, [finding], unsafe=True)
     edits = [
         (document, done[name].edits) for name, document in documents.items() if document and name in done
     ]
     if len(edits) < len(documents) or any(
-        fixes.check_parses(made.text, name, [finding]) is not None for name, made in done.items()
+        apply_fixes.check_parses(made.text, name, [finding]) is not None for name, made in done.items()
     ):
         return
     where = f" in {len(edits)} files" if len(edits) > 1 else ""
@@ -106,8 +107,8 @@ def _comments(asked: Asked, finding: Finding) -> Iterator[types.CodeAction]:
         (Kind.NOQA, f"# noqa: {finding.code}"),
         (Kind.IGNORE, f"# rlint: ignore[{finding.code}]"),
     ):
-        after = suppress.add_comments(text, [finding], kind)
-        if after == text or not suppress.parse(after).hides(finding):
+        after = suppressions.add_comments(text, [finding], kind)
+        if after == text or not suppressions.parse(after).hides(finding):
             continue
         yield types.CodeAction(
             title=f"rlint ({finding.code}): Hide it here with `{shown}`",

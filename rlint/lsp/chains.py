@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlint.project.calls import GUESSED
+from rlint.semantics.interprocedural.call_graph import GUESSED
 
 if TYPE_CHECKING:
-    from rlint.project.index import Index
+    from rlint.semantics.interprocedural.project_index import Index
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import attrs
 from lsprotocol import types
 
-from rlint import registry
-from rlint.engine_codes import UNUSED_SUPPRESSION
 from rlint.findings import Finding, Heat, Position, Problem
 from rlint.lsp.documents import Document
 from rlint.lsp.text import Text
+from rlint.registry import catalogue
+from rlint.registry.engine_rules import UNUSED_SUPPRESSION
 
 if TYPE_CHECKING:
     from rlint.lsp.chains import Place
@@ -128,5 +128,5 @@ def _related(document: Document, place: Place) -> types.DiagnosticRelatedInforma
 
 def _page(code: str) -> str | None:
     """Where a rule's page can be read: it stands in the rule's own file."""
-    path: Path | None = next((entry.path for entry in registry.catalogue() if entry.code == code), None)
+    path: Path | None = next((entry.path for entry in catalogue.catalogue() if entry.code == code), None)
     return path.absolute().as_uri() if path else None

@@ -10,9 +10,9 @@ from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
 
-from rlint.files import Source, read_source
+from rlint.config.patterns import absolute
 from rlint.lsp.text import Text
-from rlint.patterns import absolute
+from rlint.source.files import Source, read_source
 
 _BYTE_ORDER_MARK = "\ufeff"
 

@@ -9,7 +9,7 @@ from lsprotocol import types
 from rlint.lsp.documents import Document
 
 if TYPE_CHECKING:
-    from rlint.lsp.server import Server
+    from rlint.lsp.language_server import Server
 
 _SOON = 0.05
 """Seconds; several things are often closed at once."""

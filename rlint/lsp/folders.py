@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rlint.config import FILE_NAMES, read_config
+from rlint.config.options import FILE_NAMES, read_config
+from rlint.config.settings import Resolver, Settings
 from rlint.errors import RlintError
-from rlint.lsp.options import Options
-from rlint.project.context import project_root
-from rlint.settings import Resolver, Settings
+from rlint.lsp.editor_settings import Options
+from rlint.semantics.imports.project_files import project_root
 
 _INSTALLED = "site-packages"
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from rlint.comments import read_layout
-from rlint.directives import Directive, Item, read_directives
 from rlint.lsp.diagnostics import range_of
 from rlint.lsp.pages import about, page
-from rlint.registry import RuleEntry, catalogue
+from rlint.registry.catalogue import RuleEntry, catalogue
+from rlint.suppression.comments import read_layout
+from rlint.suppression.directives import Directive, Item, read_directives
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

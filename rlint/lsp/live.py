@@ -1,7 +1,7 @@
 """An engine that stays: what is known of the files of a project is kept from one check to the next.
 
-Plans, summaries and what follows from them are those of `rlint.plan` and `rlint.worker`; this only remembers
-them, and knows when they are out of date.
+Plans, summaries and what follows from them are those of `rlint.engine.plan` and `rlint.engine.worker`; this
+only remembers them, and knows when they are out of date.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlint import worker
-from rlint.files import Source, read_source
+from rlint.engine import worker
+from rlint.engine.plan import Plan
 from rlint.findings import Finding, Problem
 from rlint.lsp.chains import Place, places_of
-from rlint.plan import Plan
-from rlint.project.linked import Linked
-from rlint.project.related import import_statements
-from rlint.runs import Job, Target
+from rlint.run_data import Job, Target
+from rlint.semantics.imports.import_graph import import_statements
+from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.source.files import Source, read_source
 
 if TYPE_CHECKING:
-    from rlint.project.summary import ModuleSummary
+    from rlint.semantics.interprocedural.summary import ModuleSummary
 
 _MOST_SUMMARIES = 10_000
 _MOST_LINKED = 3

@@ -11,7 +11,7 @@ from rlint.output import measured_page
 
 if TYPE_CHECKING:
     from rlint.findings import Finding
-    from rlint.registry import RuleEntry
+    from rlint.registry.catalogue import RuleEntry
 
 
 @lru_cache(maxsize=256)

@@ -11,8 +11,8 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from rlint.lsp.documents import path_of
+from rlint.lsp.editor_settings import SECTION, Options, read_options
 from rlint.lsp.folders import Folders
-from rlint.lsp.options import SECTION, Options, read_options
 
 _PATIENCE = 5.0
 """Seconds in which an editor that is asked for its settings should have answered."""

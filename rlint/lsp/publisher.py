@@ -13,8 +13,8 @@ from pygls.lsp.server import LanguageServer
 
 from rlint.lsp.diagnostics import Wording, moved
 from rlint.lsp.documents import Document
+from rlint.lsp.editor_session import Session
 from rlint.lsp.live import Checked
-from rlint.lsp.session import Session
 from rlint.lsp.text import Text
 
 _LATER = 0.5

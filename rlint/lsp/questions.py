@@ -8,12 +8,12 @@ from lsprotocol import types
 
 from rlint.findings import Safety
 from rlint.lsp import actions
-from rlint.lsp.edits import differences, workspace_edit
 from rlint.lsp.hover import hover
+from rlint.lsp.text_edits import differences, workspace_edit
 
 if TYPE_CHECKING:
     from rlint.lsp.documents import Document
-    from rlint.lsp.server import Server
+    from rlint.lsp.language_server import Server
 
 
 def register(server: Server) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from rlint.profiles.heated import Heating
-    from rlint.runs import Changed, Report
+    from rlint.run_data import Changed, Report
 
 _MODULES = {
     "full": "full",

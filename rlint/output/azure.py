@@ -10,7 +10,7 @@ from rlint.output.terminal import printable
 if TYPE_CHECKING:
     from rlint.findings import Finding, Problem
     from rlint.output import ReportOptions
-    from rlint.runs import Report
+    from rlint.run_data import Report
 
 
 def render(report: Report, options: ReportOptions) -> str:  # noqa: ARG001 - every format takes both

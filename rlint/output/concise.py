@@ -10,7 +10,7 @@ from rlint.output.terminal import Paint, Style, printable
 if TYPE_CHECKING:
     from rlint.findings import Finding, Problem
     from rlint.output import ReportOptions
-    from rlint.runs import Report
+    from rlint.run_data import Report
 
 
 def render(report: Report, options: ReportOptions) -> str:
@@ -26,9 +26,9 @@ def _finding(finding: Finding, options: ReportOptions, paint: Paint) -> str:
     mark = paint(Style.MARK, "[*]") + " " if is_fixable(finding, options) else ""
     share = ""
     if options.heating is not None and finding in options.heating.findings:
-        from rlint.output import profile
+        from rlint.output import profile_report
 
-        share = f" {profile.short(options.heating.findings[finding])}"
+        share = f" {profile_report.short(options.heating.findings[finding])}"
     return f"{place} {paint(Style.ALERT, finding.code)} {mark}{printable(finding.message)}{share}"
 
 

@@ -9,7 +9,7 @@ from rlint.findings import Safety
 if TYPE_CHECKING:
     from rlint.findings import Finding
     from rlint.output import ReportOptions
-    from rlint.runs import Report
+    from rlint.run_data import Report
 
 
 def is_fixable(finding: Finding, options: ReportOptions) -> bool:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rlint.findings import Finding, Fix, Problem
     from rlint.output import ReportOptions, RulePage
     from rlint.output.parts import Part
-    from rlint.runs import Report
+    from rlint.run_data import Report
     from rlint.syntax.positions import Positions
 
 _SPAN_ROWS = 5  # a longer span is shown by its first three lines and its last one

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rlint.findings import Finding
-    from rlint.outcome import Outcome
+    from rlint.fixing.fix_outcome import Outcome
     from rlint.output import ReportOptions
-    from rlint.runs import FixId, Report
-    from rlint.trial.command import Ran
+    from rlint.run_data import FixId, Report
     from rlint.trial.speed import Speed
     from rlint.trial.trial import LeftOut, Tried
+    from rlint.trial.user_command import Ran
 
 
 def render(outcome: Outcome, report: Report, options: ReportOptions, not_selected: Sequence[str]) -> str:
@@ -53,9 +53,9 @@ def render(outcome: Outcome, report: Report, options: ReportOptions, not_selecte
         "verification": outcome.tried and _trial(outcome.tried),
     }
     if options.heating is not None:
-        from rlint.output import profile
+        from rlint.output import profile_report
 
-        data["profile"] = profile.run_as_json(options.heating)
+        data["profile"] = profile_report.run_as_json(options.heating)
     return json.dumps(data, indent=2) + "\n"
 
 
@@ -63,9 +63,9 @@ def _heat(finding: Finding, options: ReportOptions) -> dict[str, Any]:
     """What a profile says of a finding, if there is one."""
     if options.heating is None:
         return {}
-    from rlint.output import profile
+    from rlint.output import profile_report
 
-    return {"profile": profile.as_json(options.heating.findings.get(finding))}
+    return {"profile": profile_report.as_json(options.heating.findings.get(finding))}
 
 
 def _place(name: FixId, finding: Finding) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rlint.outcome import SAID, Why
+from rlint.fixing.fix_outcome import SAID, Why
 from rlint.output.terminal import printable
 
 if TYPE_CHECKING:
-    from rlint.outcome import Outcome
+    from rlint.fixing.fix_outcome import Outcome
     from rlint.trial.trial import LeftOut, Tried
 
 _FILES = 10

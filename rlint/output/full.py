@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rlint.findings import Finding, Fix, Problem
     from rlint.output import ReportOptions
-    from rlint.runs import Report
+    from rlint.run_data import Report
     from rlint.syntax.positions import Positions
 
 _PREVIEW_ROWS = 12
@@ -69,10 +69,10 @@ class _Renderer:
         heated = heating.findings.get(finding) if heating is not None else None
         if heating is None or heated is None:
             return
-        from rlint.output import profile
+        from rlint.output import profile_report
 
-        yield "share", profile.share_line(heated, heating)
-        if gain := profile.gain_line(heated):
+        yield "share", profile_report.share_line(heated, heating)
+        if gain := profile_report.gain_line(heated):
             yield "run", gain
 
     def problem(self, problem: Problem) -> list[str]:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlint.findings import Heat
-from rlint.fingerprints import fingerprints, of_problem
+from rlint.suppression.fingerprints import fingerprints, of_problem
 
 if TYPE_CHECKING:
     from rlint.findings import Finding, Problem
     from rlint.output import ReportOptions
-    from rlint.runs import Report
+    from rlint.run_data import Report
 
 _SEVERITIES = {Heat.HOT: "major", Heat.WARM: "minor", Heat.COLD: "info"}
 

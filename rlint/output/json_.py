@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlint.findings import Position, Problem
-from rlint.fingerprints import fingerprints, of_problem
 from rlint.output.parts import Part, Parts
+from rlint.suppression.fingerprints import fingerprints, of_problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rlint.findings import Cell, Finding, Fix
     from rlint.output import ReportOptions
     from rlint.profiles.heated import Heating
-    from rlint.runs import Report
+    from rlint.run_data import Report
 
 
 def render(report: Report, options: ReportOptions) -> str:
@@ -30,15 +30,15 @@ def render(report: Report, options: ReportOptions) -> str:
 
 def _with_profile(report: Report, entries: list[dict[str, Any]], heating: Heating) -> list[dict[str, Any]]:
     """Each entry with what the profile says of it, and an entry about the run as a whole behind them."""
-    from rlint.output import profile
+    from rlint.output import profile_report
 
-    said = [profile.as_json(heating.findings.get(finding)) for finding in report.findings]
+    said = [profile_report.as_json(heating.findings.get(finding)) for finding in report.findings]
     said += [None] * len(report.problems)
-    run = problem_entry(Problem(heating.path, f"profile of a run of {profile.amount(heating)}"))
+    run = problem_entry(Problem(heating.path, f"profile of a run of {profile_report.amount(heating)}"))
     entries = [*entries, {**run, "name": "profile", "severity": "information"}]
     return [
         {**entry, "profile": about}
-        for entry, about in zip(entries, [*said, profile.run_as_json(heating)], strict=True)
+        for entry, about in zip(entries, [*said, profile_report.run_as_json(heating)], strict=True)
     ]
 
 

@@ -15,7 +15,7 @@ from rlint.output.terminal import printable
 if TYPE_CHECKING:
     from rlint.findings import Finding
     from rlint.output import ReportOptions
-    from rlint.runs import Report
+    from rlint.run_data import Report
 
 # No XML 1.0 document may hold these, not even escaped; the others that it forbids are not printable.
 _FORBIDDEN = re.compile("[\ufffe\uffff]")

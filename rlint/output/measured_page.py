@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rlint.evidence.gain import Gain
-from rlint.harness.results import Verdict
-from rlint.output.measured import GAINS, NAMES, growth, line
+from rlint.evidence.results import Verdict
+from rlint.output.evidence_lines import GAINS, NAMES, growth, line
 from rlint.output.verify import figures
+from rlint.registry.recorded_gain import Gain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rlint.evidence.recorded import Evidence, Recording
-    from rlint.harness.results import Machine, Measurement, Outcome
+    from rlint.evidence.results import Machine, Measurement, Outcome
 
 _NOTHING = "–"
 _REFERENCES = "\n## References\n"

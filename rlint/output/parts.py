@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rlint.findings import Cell, Edit, Fix
     from rlint.notebook.view import CellView
-    from rlint.runs import Changed, Report
+    from rlint.run_data import Changed, Report
 
 
 @mutable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlint.frozen import frozen, mutable
-from rlint.output.line_diff import changes
+from rlint.source.line_diff import changes
 from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:

@@ -10,16 +10,16 @@ from urllib.parse import quote
 
 from rlint import __version__
 from rlint.findings import Safety, digest_of
-from rlint.fingerprints import NAME, fingerprints
 from rlint.output.parts import Parts
 from rlint.output.sarif_rules import NOTIFICATIONS, notification_of, rule_object
+from rlint.suppression.fingerprints import NAME, fingerprints
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rlint.findings import Edit, Finding, Fix, Position, Problem
     from rlint.output import ReportOptions
-    from rlint.runs import Hidden, Report
+    from rlint.run_data import Hidden, Report
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "%SRCROOT%"

@@ -11,7 +11,7 @@ from rlint.output.terminal import Paint, Style
 
 if TYPE_CHECKING:
     from rlint.output import ReportOptions
-    from rlint.runs import Report
+    from rlint.run_data import Report
 
 
 @mutable

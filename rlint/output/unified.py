@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from rlint.output.line_diff import changes
 from rlint.output.parts import versions
 from rlint.output.terminal import Paint, Style, printable
+from rlint.source.line_diff import changes
 from rlint.syntax.positions import Positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rlint.output.line_diff import Change
-    from rlint.runs import Changed
+    from rlint.run_data import Changed
+    from rlint.source.line_diff import Change
 
 _CONTEXT = 3
 _NO_NEWLINE = "\\ No newline at end of file\n"

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from typing import Any
 
 from rlint.profiles.marshalled import number
-from rlint.profiles.model import Frame
+from rlint.profiles.profile_model import Frame
 from rlint.profiles.stacks import DEEPEST, Stack, Stacks
 
 _FUNCTION = re.compile(r"(?P<file>.+)\((?P<line>\d{1,9})\): (?P<name>.+)")

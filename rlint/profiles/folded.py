@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from rlint.profiles.model import Frame
+from rlint.profiles.profile_model import Frame
 from rlint.profiles.stacks import Stack, Stacks
 
 _LINE = re.compile(r"(?P<stack>.*) (?P<count>\d{1,18})")  # py-spy also counts what had no stack

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rlint.profiles.heated import Interval
-from rlint.profiles.model import Claim, Profile
+from rlint.profiles.profile_model import Claim, Profile
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from rlint.findings import Finding, Heat, Safety
 from rlint.profiles import gains, hot
 from rlint.profiles.heated import Basis, Heated, Heating, Interval
 from rlint.profiles.located import Located
-from rlint.profiles.model import Claim, Profile
+from rlint.profiles.profile_model import Claim, Profile
 from rlint.profiles.ratios import Known, TimeRatio
 
 _SET_UP = 0.01

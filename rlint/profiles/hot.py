@@ -9,8 +9,8 @@ from pathlib import Path
 from rlint.profiles import symptoms
 from rlint.profiles.heated import HotFunction
 from rlint.profiles.located import Located
-from rlint.profiles.model import Claim, Profile
-from rlint.profiles.places import MODULE
+from rlint.profiles.profile_model import Claim, Profile
+from rlint.profiles.source_places import MODULE
 
 LEAST = 0.05
 """The part of the run that a function must take to be worth a line."""

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rlint.files import Source, read_source
-from rlint.profiles.model import Claim, Profile
 from rlint.profiles.paths import match_files
-from rlint.profiles.places import CONSTRUCTORS, MODULE, NETWORK_CALLS, Definition, Place, SourceMap
+from rlint.profiles.profile_model import Claim, Profile
+from rlint.profiles.source_places import CONSTRUCTORS, MODULE, NETWORK_CALLS, Definition, Place, SourceMap
+from rlint.source.files import Source, read_source
 
 _ENOUGH = 0.5  # of the functions that a profile saw in a file must be in the source
 _FARTHEST = 200  # lines that a function may have moved to be recognised among others of its name

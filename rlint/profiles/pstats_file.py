@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rlint.profiles import marshalled
-from rlint.profiles.call_graph import CallGraph, Edge, Entry
-from rlint.profiles.model import Frame
+from rlint.profiles.call_profile import CallGraph, Edge, Entry
+from rlint.profiles.profile_model import Frame
 
 _BUILTIN_FILE = "~"
 

@@ -7,8 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rlint.evidence.gain import Gain
-from rlint.harness.results import Measurement, Verdict
+from rlint.evidence.results import Measurement, Verdict
+from rlint.registry.recorded_gain import Gain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from rlint.errors import RlintError
 from rlint.profiles import chrome_trace, folded, pstats_file, speedscope
 
 if TYPE_CHECKING:
-    from rlint.profiles.model import Profile
+    from rlint.profiles.profile_model import Profile
 
 LARGEST = 1_000_000_000
 """Bytes of a profile, unpacked: more would not fit into the memory of a usual machine when read."""

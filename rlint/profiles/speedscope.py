@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from rlint.profiles.model import Frame
+from rlint.profiles.profile_model import Frame
 from rlint.profiles.stacks import DEEPEST, Stack, Stacks
 
 _SECONDS = {"seconds": 1.0, "milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from rlint.profiles.model import Claim, Frame, together
+from rlint.profiles.profile_model import Claim, Frame, together
 
 Stack = tuple[int, ...]
 """Indices of frames, outermost first."""

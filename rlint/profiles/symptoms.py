@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rlint.profiles.model import Frame
+from rlint.profiles.profile_model import Frame
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rlint.syntax.scopes import Binding, Scope
 
 if TYPE_CHECKING:
-    from rlint.syntax.tree import Tree
+    from rlint.syntax.syntax_index import Tree
 
 
 class Variables:

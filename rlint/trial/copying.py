@@ -14,7 +14,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from rlint.files import read_text
+from rlint.source.files import read_text
 
 LARGE_FILE = 50_000_000
 """Bytes from which on a file is linked, where the file system cannot share its content."""

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rlint.engine import Fixer
+from rlint.engine.api import Fixer
 from rlint.errors import RlintError
 from rlint.findings import Finding
-from rlint.runs import Changed, FixId, FixReport
-from rlint.trial.command import Ran, run_command
+from rlint.run_data import Changed, FixId, FixReport
 from rlint.trial.copying import Left
 from rlint.trial.ddmin import ddmin
 from rlint.trial.place import Place
 from rlint.trial.scratch import Scratch
 from rlint.trial.speed import Speed, compare
+from rlint.trial.user_command import Ran, run_command
 
 FIRST_LIMIT = 3600.0
 """Seconds that the command may take before any fix, where no limit is given."""

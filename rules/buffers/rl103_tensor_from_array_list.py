@@ -62,14 +62,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.contents import contents
-from rlint.project.dtypes import DEFAULT, tensor_class_dtype
-from rlint.project.kind import Kind, Tag
-from rlint.project.legacy_tensors import CLASSES, beside, class_doubt, class_dtype, sharing_doubt
-from rlint.project.observations import are_observations, is_observation
-from rlint.project.site import Site
+from rlint.models.kind import Kind, Tag
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety, last_names
-from rlint.rules.buffers import _row_length
+from rlint.rules.buffers._shared import row_length
+from rlint.semantics.model import Site
+from rlint.semantics.types.containers import contents
+from rlint.semantics.types.dtypes import DEFAULT, tensor_class_dtype
+from rlint.semantics.types.legacy_tensors import CLASSES, beside, class_doubt, class_dtype, sharing_doubt
+from rlint.semantics.types.observations import are_observations, is_observation
 
 FUNCTIONS = frozenset({"torch.tensor", "torch.as_tensor", "torch.asarray"})
 EXACT = frozenset("bool uint8 int8 int16 int32 int64 float16 float32 float64".split())
@@ -220,7 +220,7 @@ def doubt(call: ast.Call, data: ast.expr, maker: str, item: Kind, site: Site) ->
         return f"The items of {shown} must be arrays: numbers may get another data type, tensors may fail"
     if item.dtype not in EXACT or not item.rank or not is_written_out(data, site):
         return f"The arrays in {shown} must have one data type and a dimension at least"
-    if not _row_length.are_alike(data, site):
+    if not row_length.are_alike(data, site):
         return f"There must be arrays in {shown}, of one length, and not empty"
     wanted = wanted_type(call, maker, site)
     if wanted is None:

@@ -59,11 +59,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.guards import last_name
-from rlint.project.kind import Tag
-from rlint.project.site import Site
+from rlint.models.kind import Tag
 from rlint.regex import regex
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.model import Site
 from rlint.syntax.scopes import How
 
 INDICES = regex(r"(^|_)(idx|idxs|idxes|ind|inds|index|indexes|indices|rows)$")

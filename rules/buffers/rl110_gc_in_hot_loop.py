@@ -69,14 +69,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.kind import Tag
-from rlint.project.lengths import over_settings
-from rlint.project.loops import GENERATION
-from rlint.project.site import Site
+from rlint.edit.removal import removed
+from rlint.models.kind import Tag
 from rlint.regex import regex
 from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
-from rlint.syntax.removal import removed
-from rlint.syntax.tree import FUNCTIONS
+from rlint.semantics.frequency.loops import GENERATION
+from rlint.semantics.frequency.trip_count import over_settings
+from rlint.semantics.model import Site
+from rlint.syntax.syntax_index import FUNCTIONS
 from rlint.syntax.walk import below
 
 COLLECTS = "gc.collect"

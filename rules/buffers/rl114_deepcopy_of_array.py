@@ -71,11 +71,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.dtypes import OBJECT
-from rlint.project.kind import Kind, Tag
-from rlint.project.site import Site
-from rlint.project.weights import loaded_state, state_owner
+from rlint.models.kind import Kind, Tag
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.semantics.model import Site
+from rlint.semantics.nn.weight_sync import loaded_state, state_owner
+from rlint.semantics.types.dtypes import OBJECT
 
 COPIES = {Tag.NDARRAY: '.copy(order="K")', Tag.TENSOR: ".detach().clone()"}
 """How a value of its own is copied."""

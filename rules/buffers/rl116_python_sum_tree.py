@@ -84,11 +84,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.kind import Tag
-from rlint.project.loops import AnyLoop
-from rlint.project.site import Site
+from rlint.models.kind import Tag
 from rlint.rule import Finding, Heat, Rule
-from rlint.syntax.tree import LOOPS
+from rlint.semantics.frequency.loops import AnyLoop
+from rlint.semantics.model import Site
+from rlint.syntax.syntax_index import LOOPS
 from rlint.syntax.walk import below
 
 _STORAGES = {Tag.NDARRAY: "an array", Tag.TENSOR: "a tensor"}

@@ -70,12 +70,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.kind import Tag
-from rlint.project.site import Site
+from rlint.edit.removal import removed
+from rlint.models.kind import Tag
 from rlint.regex import regex
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
-from rlint.rules.debugging import _copies, _removal, _traces
-from rlint.syntax.removal import removed
+from rlint.rules.debugging._shared import copies, removal, traces
+from rlint.semantics.model import Site
 from rlint.syntax.scopes import Binding
 
 # copies that are made to be kept, whoever will read them
@@ -101,7 +101,7 @@ class DebugWeightClone(Rule):
     def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
         """Yield a finding for a statement that copies weights for nothing or for a log alone."""
         assert isinstance(node, (ast.Assign, ast.AnnAssign, ast.Expr))
-        copy = _copies.copy_of(node.value, site) if node.value is not None else None
+        copy = copies.copy_of(node.value, site) if node.value is not None else None
         if copy is None:
             return
         match node:
@@ -116,7 +116,7 @@ class DebugWeightClone(Rule):
                     yield from self._stored(node, target, copy, site)
 
     def _unread(
-        self, node: ast.stmt, gone: list[ast.stmt], copy: _copies.WeightCopy, message: str, site: Site
+        self, node: ast.stmt, gone: list[ast.stmt], copy: copies.WeightCopy, message: str, site: Site
     ) -> Finding:
         edits = removed(gone, site)
         fix = None
@@ -125,13 +125,13 @@ class DebugWeightClone(Rule):
             fix = Fix("Remove the copy", safety, tuple(edits), reason=copy.doubt or None)
         return self.finding(site, node, message, fix=fix, advice="Remove the copy")
 
-    def _bound(self, node: ast.stmt, name: str, copy: _copies.WeightCopy, site: Site) -> Iterator[Finding]:
+    def _bound(self, node: ast.stmt, name: str, copy: copies.WeightCopy, site: Site) -> Iterator[Finding]:
         binding = _binding_of(node, name, site)
         if binding is None or site.scope(node).is_class or site.is_imported(name):
             return
         every = list(site.reads(name, site.scope(node)))
         reads = [read for read in every if binding in site.definitions(read)]
-        trace = _traces.Trace(binding, site)
+        trace = traces.Trace(binding, site)
         if trace.escapes:
             return
         source = _shown(copy.source, site)
@@ -152,7 +152,7 @@ class DebugWeightClone(Rule):
             )
 
     def _stored(
-        self, node: ast.stmt, target: ast.Attribute, copy: _copies.WeightCopy, site: Site
+        self, node: ast.stmt, target: ast.Attribute, copy: copies.WeightCopy, site: Site
     ) -> Iterator[Finding]:
         owner = target.value
         if (
@@ -172,10 +172,10 @@ class DebugWeightClone(Rule):
         yield self.finding(site, node, message, fix=fix, advice="Remove the copy")
 
 
-def _without_comparison(trace: _traces.Trace, site: Site) -> Fix | None:
+def _without_comparison(trace: traces.Trace, site: Site) -> Fix | None:
     if trace.checked or trace.tangled:
         return None
-    gone, shorter = removed(trace.statements, site), _removal.trimmed(trace.parts, site)
+    gone, shorter = removed(trace.statements, site), removal.trimmed(trace.parts, site)
     if gone is None or shorter is None:
         return None
     lines = sorted({log.lineno for log in trace.logs})

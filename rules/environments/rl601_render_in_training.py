@@ -62,15 +62,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.guards import last_name
-from rlint.project.kind import Tag
-from rlint.project.loops import ENVIRONMENT_STEP
-from rlint.project.site import Site
+from rlint.edit.block_moves import put_under
+from rlint.models.kind import Tag
 from rlint.regex import regex
 from rlint.rule import Finding, Fix, Rule, Safety
-from rlint.rules.environments._every_nth import counter_at, counts_passes
-from rlint.rules.environments._steps import is_free, stands_free, unguarded_step
-from rlint.syntax.blocks import put_under
+from rlint.rules.environments._shared.every_nth import counter_at, counts_passes
+from rlint.rules.environments._shared.steps import is_free, stands_free, unguarded_step
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.frequency.loops import ENVIRONMENT_STEP
+from rlint.semantics.model import Site
 
 PERIOD = 100
 _ENVIRONMENT = regex(r"(^|_)envs?($|_)|^(game|simulator|world)$")

@@ -69,13 +69,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.environments import is_environment, makes_environment
-from rlint.project.fate import Fate
-from rlint.project.site import Site
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
-from rlint.rules.environments._each_pass import Again, is_guarded, made_again
-from rlint.rules.environments._moved import moved_before
-from rlint.syntax.tree import FUNCTIONS
+from rlint.rules.environments._shared.each_pass import Again, is_guarded, made_again
+from rlint.rules.environments._shared.moved import moved_before
+from rlint.semantics.dataflow.escape import Fate
+from rlint.semantics.model import Site
+from rlint.semantics.types.environments import is_environment, makes_environment
+from rlint.syntax.syntax_index import FUNCTIONS
 
 _LOADS = frozenset(
     """numpy.load numpy.loadtxt numpy.genfromtxt pandas.read_csv pandas.read_parquet pandas.read_json

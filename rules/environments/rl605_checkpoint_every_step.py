@@ -56,11 +56,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.effect import EffectKind
-from rlint.project.site import Site
+from rlint.models.effect import EffectKind
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
-from rlint.rules.environments._every_nth import counter_at, every_nth
-from rlint.rules.environments._steps import unguarded_step
+from rlint.rules.environments._shared.every_nth import counter_at, every_nth
+from rlint.rules.environments._shared.steps import unguarded_step
+from rlint.semantics.model import Site
 
 PERIOD = 1000
 _WITH_IT = EffectKind.READS_CLOCK | EffectKind.FILE_IO

@@ -57,10 +57,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.kind import Tag
-from rlint.project.site import Site
+from rlint.models.kind import Tag
 from rlint.rule import Finding, Rule, last_names
-from rlint.rules.environments._steps import unguarded_step
+from rlint.rules.environments._shared.steps import unguarded_step
+from rlint.semantics.model import Site
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.walk import below
 

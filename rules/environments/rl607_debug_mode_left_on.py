@@ -57,14 +57,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from rlint.project.loops import GRADIENT_STEP
-from rlint.project.site import Site
+from rlint.edit.block_moves import taken_out
+from rlint.edit.removal import removed
 from rlint.regex import regex
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety, last_names
-from rlint.rules.environments._steps import is_free
-from rlint.syntax.blocks import taken_out
-from rlint.syntax.removal import removed
-from rlint.syntax.tree import LOOPS
+from rlint.rules.environments._shared.steps import is_free
+from rlint.semantics.frequency.loops import GRADIENT_STEP
+from rlint.semantics.model import Site
+from rlint.syntax.syntax_index import LOOPS
 from rlint.syntax.walk import below
 
 _SETS = "torch.autograd.set_detect_anomaly"

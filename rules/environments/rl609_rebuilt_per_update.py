@@ -63,12 +63,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.kind import Tag
-from rlint.project.site import Site
+from rlint.models.kind import Tag
 from rlint.regex import regex
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
-from rlint.rules.environments._each_pass import Again, is_guarded, made_again
-from rlint.rules.environments._moved import moved_before
+from rlint.rules.environments._shared.each_pass import Again, is_guarded, made_again
+from rlint.rules.environments._shared.moved import moved_before
+from rlint.semantics.model import Site
 from rlint.syntax.walk import below
 
 _REASONS = {

@@ -65,12 +65,12 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from rlint.project.kind import Tag
-from rlint.project.loops import AnyLoop
-from rlint.project.site import Site
+from rlint.models.kind import Tag
 from rlint.regex import regex
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
-from rlint.syntax.tree import Function
+from rlint.semantics.frequency.loops import AnyLoop
+from rlint.semantics.model import Site
+from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import below
 
 EVALUATES = frozenset(

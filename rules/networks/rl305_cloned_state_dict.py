@@ -56,10 +56,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.made_networks import loading_doubt
-from rlint.project.site import Site
-from rlint.project.weights import Copied, Loaded, copied_state, loaded_state
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.semantics.model import Site
+from rlint.semantics.nn.made_networks import loading_doubt
+from rlint.semantics.nn.weight_sync import Copied, Loaded, copied_state, loaded_state
 
 
 class ClonedStateDict(Rule):

@@ -59,10 +59,10 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rlint.project.autograd import Autograd
-from rlint.project.kind import Tag
-from rlint.project.site import Site
+from rlint.models.kind import Tag
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+from rlint.semantics.model import Site
+from rlint.semantics.nn.autograd import Autograd
 
 DETACHES = frozenset({"detach", "detach_"})
 

@@ -45,8 +45,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.semantics.model import Site
 
 ACTIVATIONS = {
     "torch.nn.ReLU": 0,

@@ -69,11 +69,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.modules import Anatomy
-from rlint.project.site import Site
-from rlint.project.speedups import PRECISION
 from rlint.rule import Finding, Heat, Rule
-from rlint.rules.networks._accelerated import calls_behind, may_run_on_cuda
+from rlint.rules.networks._shared.accelerated import calls_behind, may_run_on_cuda
+from rlint.semantics.model import Site
+from rlint.semantics.nn.module_graph import Anatomy
+from rlint.semantics.nn.torch_settings import PRECISION
 
 _WIDE = 1024
 """Narrower linear layers cannot keep a device busy with the batches that are usual."""

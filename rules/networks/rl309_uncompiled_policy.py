@@ -70,14 +70,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.autograd import Autograd
-from rlint.project.kind import Tag
-from rlint.project.loops import ENVIRONMENT_STEP, GRADIENT_STEP
-from rlint.project.observations import is_observation
-from rlint.project.site import Site
-from rlint.project.speedups import COMPILED
+from rlint.models.kind import Tag
 from rlint.rule import Finding, Heat, Rule
-from rlint.rules.networks._accelerated import may_run_on_cuda
+from rlint.rules.networks._shared.accelerated import may_run_on_cuda
+from rlint.semantics.frequency.loops import ENVIRONMENT_STEP, GRADIENT_STEP
+from rlint.semantics.model import Site
+from rlint.semantics.nn.autograd import Autograd
+from rlint.semantics.nn.torch_settings import COMPILED
+from rlint.semantics.types.observations import is_observation
 from rlint.syntax.walk import below
 
 SEVERAL = ("num_envs", "n_envs", "num_environments", "n_environments", "num_processes", "nenvs")

@@ -54,9 +54,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.project.kind import Tag
-from rlint.project.site import Site
+from rlint.models.kind import Tag
 from rlint.rule import Finding, Heat, Rule
+from rlint.semantics.model import Site
 
 _CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "clip_grad_value"})
 _LONGEST = 8  # comment lines that one call is looked for in

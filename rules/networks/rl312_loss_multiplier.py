@@ -58,8 +58,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.site import Site
 from rlint.rule import Finding, Heat, Rule
+from rlint.semantics.model import Site
 from rlint.syntax.scopes import How
 
 _LARGE = 100

@@ -66,11 +66,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.dtypes import FLOATS, WHOLE
-from rlint.project.integers import is_integer
-from rlint.project.numbers import is_number
-from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.semantics.model import Site
+from rlint.semantics.types.dtypes import FLOATS, WHOLE
+from rlint.semantics.types.integers import is_integer
+from rlint.semantics.types.numbers import is_number
 
 ONES = frozenset({"torch.ones", "torch.ones_like"})
 KEPT = frozenset({"dtype", "device", "memory_format"})

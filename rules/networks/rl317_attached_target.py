@@ -75,13 +75,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from rlint.project.autograd import Autograd
-from rlint.project.kind import Tag
-from rlint.project.outlets import Outlet
-from rlint.project.site import Site
-from rlint.project.weights import called_follower, is_network, may_follow
+from rlint.models.kind import Tag
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
-from rlint.rules.networks._no_grad import calls_in, joined, loses_gradient, under_no_grad, value_of
+from rlint.rules.networks._shared.no_grad import calls_in, joined, loses_gradient, under_no_grad, value_of
+from rlint.semantics.model import Site
+from rlint.semantics.nn.autograd import Autograd
+from rlint.semantics.nn.gradient_sinks import Outlet
+from rlint.semantics.nn.weight_sync import called_follower, is_network, may_follow
 from rlint.syntax.walk import below
 
 ADVICE = "Run the forward of the target under `torch.no_grad()`"

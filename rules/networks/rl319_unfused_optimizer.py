@@ -61,8 +61,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.site import Site
 from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.semantics.model import Site
 
 OPTIMIZERS = {f"torch.optim.{name}": name for name in ("Adam", "AdamW", "SGD")}
 DECIDES = frozenset({"fused", "foreach", "differentiable", "capturable", None})

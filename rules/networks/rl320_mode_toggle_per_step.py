@@ -71,10 +71,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.kind import Tag
-from rlint.project.site import Site
+from rlint.edit.removal import removed
+from rlint.models.kind import Tag
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
-from rlint.syntax.removal import removed
+from rlint.semantics.model import Site
 
 
 class ModeTogglePerStep(Rule):

@@ -63,11 +63,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.channels import DATA, METRICS, is_named_for_metrics
-from rlint.project.guards import last_name
-from rlint.project.kind import Tag
-from rlint.project.site import Site
+from rlint.models.kind import Tag
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.model import Site
+from rlint.semantics.threads.queues import DATA, METRICS, is_named_for_metrics
 
 _LOOPS = (ast.For, ast.While)
 _FULL = frozenset({"queue.Full", "multiprocessing.queues.Full", "builtins.Exception", "_queue.Full"})

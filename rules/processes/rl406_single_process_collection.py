@@ -67,11 +67,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.environments import stepped_in_turn
-from rlint.project.site import Site
-from rlint.project.summary import ClassSummary
 from rlint.regex import regex
 from rlint.rule import Finding, Rule
+from rlint.semantics.interprocedural.summary import ClassSummary
+from rlint.semantics.model import Site
+from rlint.semantics.types.environments import stepped_in_turn
 from rlint.syntax.walk import below
 
 ADVICE = (

@@ -83,12 +83,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.project.concurrency import Start
-from rlint.project.launches import PROCESS
-from rlint.project.site import Site
-from rlint.project.speedups import CUDA, THREADS
 from rlint.regex import regex
 from rlint.rule import Finding, Heat, Rule
+from rlint.semantics.model import Site
+from rlint.semantics.nn.torch_settings import CUDA, THREADS
+from rlint.semantics.threads.contexts import Start
+from rlint.semantics.threads.spawn import PROCESS
 
 _DEVICE = regex(r"device|dvc|cuda|gpu")
 

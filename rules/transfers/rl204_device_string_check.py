@@ -60,9 +60,9 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rlint.project.kind import Tag
-from rlint.project.site import Site
+from rlint.models.kind import Tag
 from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.semantics.model import Site
 from rlint.syntax.walk import below
 
 NAMES = ("cuda", "cpu", "mps", "xpu", "gpu")

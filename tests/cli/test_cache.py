@@ -80,7 +80,7 @@ def test_a_second_run_says_the_same_without_reading_trees(project: Path) -> None
     assert check(project) == first
     program = (
         "import sys\nfrom rlint.cli import main\n"
-        "try:\n    main(['check'])\nfinally:\n    print('rlint.worker' in sys.modules)\n"
+        "try:\n    main(['check'])\nfinally:\n    print('rlint.engine.worker' in sys.modules)\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
@@ -176,19 +176,19 @@ def test_where_results_are_kept(project: Path, tmp_path_factory: pytest.TempPath
 
 def test_old_results_go(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of other versions at once, and the oldest half of too many."""
-    from rlint import cache
+    from rlint.engine.cache import store
 
     folder = project / ".rlint_cache"
     (folder / "0.0.1").mkdir(parents=True)
     (folder / "0.0.1" / "x.json").write_text("old")
     check(project)
     assert [path.name for path in folder.iterdir() if path.is_dir()] == [rlint.__version__]
-    monkeypatch.setattr(cache, "MOST_FILES", 10)
+    monkeypatch.setattr(store, "MOST_FILES", 10)
     for number in range(20):
         path = folder / rlint.__version__ / f"{number:02}.json"
         path.write_text("{}")
         os.utime(path, (number, number))
-    cache.Cache(folder).tidy()
+    store.Cache(folder).tidy()
     left = sorted(path.name for path in kept(project) if path.suffix == ".json")
     assert len(left) == 5
     assert "19.json" in left

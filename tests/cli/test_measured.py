@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evidence_sessions import FASTER, NO_CHANGE, checkout, cost, outcome
-from rlint.harness.results import Verdict
+from rlint.evidence.results import Verdict
 
 pytestmark = pytest.mark.xdist_group("evidence")  # one worker makes the copy, once
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from click.testing import Result
 
-from rlint.registry import catalogue
+from rlint.registry.catalogue import catalogue
 
 Run = Callable[..., Result]
 

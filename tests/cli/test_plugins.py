@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fixture_folders import ROOT
-from rlint import registry
 from rlint.cli import cli
+from rlint.registry import catalogue
 
 Run = Callable[..., Result]
 
@@ -62,10 +62,10 @@ def run(example: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     """`run("check")` is `rlint check` in the project, in this process, with the plugin installed."""
     monkeypatch.chdir(project)
     monkeypatch.syspath_prepend(example)
-    monkeypatch.setattr(registry, "_added", {})
-    registry.catalogue.cache_clear()
+    monkeypatch.setattr(catalogue, "_added", {})
+    catalogue.catalogue.cache_clear()
     yield lambda *arguments: CliRunner().invoke(cli, list(arguments), catch_exceptions=False)
-    registry.catalogue.cache_clear()
+    catalogue.catalogue.cache_clear()
     for module in [name for name in sys.modules if name.partition(".")[0] == "acme_rlint"]:
         del sys.modules[module]
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from rlint import engine, together
-from rlint.runs import Target
+from rlint.engine import api
+from rlint.fixing import transaction
+from rlint.run_data import Target
 
 Run = Callable[..., Result]
 
@@ -178,10 +179,10 @@ def test_standard_input_is_one_file(run: Run, project: Path) -> None:
     assert texts(project) == FILES
 
 
-def fixed(folder: Path) -> engine.FixReport:
+def fixed(folder: Path) -> api.FixReport:
     """The fixes of all files, in memory."""
     targets = [Target(None, folder / name, name, frozenset({"RL801"})) for name in FILES]
-    return engine.fix(targets, unsafe=True, jobs=1)
+    return api.fix(targets, unsafe=True, jobs=1)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -190,7 +191,7 @@ def test_a_folder_that_cannot_be_written_to(project: Path) -> None:
     found = fixed(project)
     (project / "project").chmod(0o500)
     try:
-        problems = together.write(found.changed)
+        problems = transaction.write(found.changed)
     finally:
         (project / "project").chmod(0o700)
     assert set(problems) == set(FILES)
@@ -211,7 +212,7 @@ def test_a_file_that_an_editor_saves_meanwhile(project: Path) -> None:
     """None of the files is written where one holds something else than it did."""
     found = fixed(project)
     (project / "project/policies.py").write_text(POLICIES + "\n# saved\n")
-    problems = together.write(found.changed)
+    problems = transaction.write(found.changed)
     assert set(problems) == set(FILES)
     assert "changed on disk" in problems["project/policies.py"].message
     assert texts(project) == {**FILES, "project/policies.py": POLICIES + "\n# saved\n"}
@@ -222,10 +223,10 @@ def test_a_failure_between_two_files(
     project: Path, monkeypatch: pytest.MonkeyPatch, failure: BaseException
 ) -> None:
     """What was written before a disk was full or somebody interrupted is taken back."""
-    from rlint import fixes
+    from rlint.fixing import apply_fixes
 
     found = fixed(project)
-    real, calls = fixes.replace_file, []
+    real, calls = apply_fixes.replace_file, []
 
     def replace_file(target: Path, data: bytes, **others: object) -> bool:
         calls.append(target)
@@ -233,12 +234,12 @@ def test_a_failure_between_two_files(
             raise failure
         return real(target, data, **others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(fixes, "replace_file", replace_file)
+    monkeypatch.setattr(apply_fixes, "replace_file", replace_file)
     if isinstance(failure, OSError):
-        assert set(together.write(found.changed)) == set(FILES)
+        assert set(transaction.write(found.changed)) == set(FILES)
     else:
         with pytest.raises(KeyboardInterrupt):
-            together.write(found.changed)
+            transaction.write(found.changed)
     assert len(calls) == 3
     assert texts(project) == FILES
 

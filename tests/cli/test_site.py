@@ -14,8 +14,8 @@ from headless_browser import READABLE, look
 from rlint.cli import cli
 from rlint.evidence import recorded
 from rlint.output.site import pages
-from rlint.output.site.markdown import to_html
-from rlint.registry import catalogue, find
+from rlint.output.site.markdown_html import to_html
+from rlint.registry.catalogue import catalogue, find
 
 SHOWN = ("index.html", "rules/RL101.html", "rules/RL503.html", "rules/RL900.html", "rules/RL201.html")
 WIDE = """(() => {
@@ -43,7 +43,7 @@ def build(folder: Path) -> Result:
 def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The files of a site of some rules, by path."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rlint.registry.catalogue", lambda *_: CHOSEN)
+        patch.setattr("rlint.registry.catalogue.catalogue", lambda *_: CHOSEN)
         return built(tmp_path_factory.mktemp("site") / "public")
 
 
@@ -141,7 +141,7 @@ def test_a_site_is_built_anew_and_nothing_else_is_touched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pages of rules that are gone go, foreign files stay, and a folder with other things is refused."""
-    monkeypatch.setattr("rlint.registry.catalogue", lambda *_: CHOSEN[:1])
+    monkeypatch.setattr("rlint.registry.catalogue.catalogue", lambda *_: CHOSEN[:1])
     few = {"index.html": "<html>", "rules/RL101.html": "<html>"}
     monkeypatch.setattr("rlint.output.site.pages", lambda *_: few)
     folder = tmp_path / "public"

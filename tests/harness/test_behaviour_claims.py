@@ -14,9 +14,9 @@ import pytest
 
 from compared_programs import WORKLOAD, compare, only, subject
 from fixture_folders import ROOT
-from rlint.harness import behaviour
+from rlint.evidence.results import LEAST_SEEDS
+from rlint.harness.compare import behaviour
 from rlint.harness.program import WorkloadError
-from rlint.harness.results import LEAST_SEEDS
 
 HEAD = "def inputs(case): return [(i + 1) / 9 for i in range(case.size)]\n"
 SINGLE_CALLS = WORKLOAD + "    excludes = {'again': 'the test', 'changed': 'the test'}\n"

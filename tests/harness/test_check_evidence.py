@@ -12,15 +12,15 @@ import pytest
 
 from evidence_sessions import DIFFERENT, FASTER, RL101, cost, outcome, session
 from fixture_folders import ROOT
-from rlint import registry
 from rlint.evidence.declared import Devices, devices_of
 from rlint.evidence.hashes import hash_of_fixture
+from rlint.evidence.results import Verdict
 from rlint.harness import Workload
 from rlint.harness.check_evidence import check
 from rlint.harness.program import AFTER, SAFE
-from rlint.harness.record import hashes_of, record
-from rlint.harness.results import Verdict
+from rlint.harness.record_evidence import hashes_of, record
 from rlint.harness.subjects import fixtures_of
+from rlint.registry import catalogue
 
 
 def test_a_fixture_is_what_is_run(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_fresh_evidence_is_no_problem(tmp_path: Path) -> None:
     """Right after recording there is nothing to say; of a rule without evidence, that there is none."""
     record(session(FASTER), tmp_path)
     assert check([RL101], tmp_path) == []
-    [problem] = check([RL101, registry.find("RL305")], tmp_path)
+    [problem] = check([RL101, catalogue.find("RL305")], tmp_path)
     assert problem == (
         "RL305 cloned-state-dict: nothing is recorded for cpu "
         "(`rlint verify RL305 --device cpu --record` measures it)"
@@ -83,7 +83,7 @@ def test_the_key_is_what_the_fixer_makes_of_the_program() -> None:
 
 def test_other_devices_are_wanted_once_any_rule_has_them(tmp_path: Path) -> None:
     """RL201 claims something on cuda, RL101 does not: evidence about a GPU is wanted of the former alone."""
-    rules = [RL101, registry.find("RL201")]
+    rules = [RL101, catalogue.find("RL201")]
     cpu = [
         FASTER,
         outcome("RL201", cost("time", 0.1, 0.1, Verdict.NO_CHANGE), verdict=Verdict.NO_CHANGE, claims=()),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlint.harness.estimates import choose_processes, growth, ratio_of_medians, resample, slope
+from rlint.harness.measure.estimates import choose_processes, growth, ratio_of_medians, resample, slope
 from simulated_rounds import seeded
 
 costs = st.floats(1e-6, 1e3)

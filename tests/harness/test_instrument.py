@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from rlint.harness import process, verdicts
-from rlint.harness.job import MEMORY, TIMING, Job, Message
-from rlint.harness.options import THOROUGH
+from rlint.evidence.results import Measurement, Verdict
+from rlint.harness.measure import verdicts
+from rlint.harness.processes import process
+from rlint.harness.processes.job import MEMORY, TIMING, Job, Message
 from rlint.harness.program import Subject
-from rlint.harness.results import Measurement, Verdict
+from rlint.harness.session_options import THOROUGH
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("instrument")]
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measured_programs import LOG, NAME, write
-from rlint.harness import memory
-from rlint.harness.memory import MemoryUse, peak_of
+from rlint.harness.measure import memory
+from rlint.harness.measure.memory import MemoryUse, peak_of
 
 MB = 1_000_000
 

@@ -11,8 +11,8 @@ import pytest
 from evidence_sessions import FASTER, MACHINE, cost, outcome, read, session
 from rlint.errors import RlintError
 from rlint.evidence.hashes import Hashes
-from rlint.harness.record import record
-from rlint.harness.results import Verdict
+from rlint.evidence.results import Verdict
+from rlint.harness.record_evidence import record
 
 
 def test_what_is_recorded_can_be_read(tmp_path: Path) -> None:

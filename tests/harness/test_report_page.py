@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from headless_browser import READABLE, look
-from rlint.harness.results import Session
+from rlint.evidence.results import Session
 from rlint.output.verify import render
 from verify_sessions import DIFFERENT, EVERYTHING, FAILED, FASTER, HOSTILE, session
 

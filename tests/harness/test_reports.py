@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlint.harness.results import Behaviour, Difference, Outcome, Ratio, Session, Verdict
-from rlint.harness.results_json import from_json
+from rlint.evidence.results import Behaviour, Difference, Outcome, Ratio, Session, Verdict
+from rlint.evidence.results_codec import from_json
 from rlint.output.verify import FORMATS, render
 from rlint.output.verify.figures import amount, change, ratio_text
 from verify_sessions import (

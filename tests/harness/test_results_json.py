@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlint.harness.results import Outcome, Session, Verdict
-from rlint.harness.results_json import FormatError, from_json, outcome_from_json, outcome_to_json, to_json
+from rlint.evidence.results import Outcome, Session, Verdict
+from rlint.evidence.results_codec import FormatError, from_json, outcome_from_json, outcome_to_json, to_json
 
 # JSON texts are written in UTF-8, which has no lone surrogates.
 st.register_type_strategy(str, st.text(st.characters(codec="utf-8"), max_size=8))

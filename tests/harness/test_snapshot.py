@@ -16,10 +16,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlint.harness.differences import Comparison, Found, Snapshot
-from rlint.harness.excuses import matches
-from rlint.harness.sharing import Extent, overlap, pairs
-from rlint.harness.snapshot import walk_all
+from rlint.harness.compare.differences import Comparison, Found, Snapshot
+from rlint.harness.compare.excuses import matches
+from rlint.harness.compare.shared_memory import Extent, overlap, pairs
+from rlint.harness.compare.snapshot import walk_all
 
 
 def compared(before: Any, after: Any) -> list[Found]:

@@ -14,10 +14,10 @@ import pytest
 import measured_programs
 from patience import PATIENCE
 from process_trees import are_gone
-from rlint.harness import process
-from rlint.harness.job import TIMING, Job, Message
+from rlint.harness.processes import process
+from rlint.harness.processes.job import TIMING, Job, Message
+from rlint.harness.processes.start import ForkServers, Start, fresh
 from rlint.harness.program import Subject
-from rlint.harness.start import ForkServers, Start, fresh
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
 

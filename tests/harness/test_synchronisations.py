@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measured_programs import NAME, write
-from rlint.harness import synchronisations
-from rlint.harness.synchronisations import Traffic, traffic_of, why_not
+from rlint.harness.measure import synchronisations
+from rlint.harness.measure.synchronisations import Traffic, traffic_of, why_not
 
 RUN = {"ph": "X", "cat": "user_annotation", "name": "rlint: the run", "ts": 100.0, "dur": 50.0, "args": {}}
 

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from measured_programs import LOG, NAME, write
-from rlint.harness import devices, timing
+from rlint.harness import machine_devices
+from rlint.harness.measure import timing
+from rlint.harness.measure.timing import Round
 from rlint.harness.program import Subject
-from rlint.harness.timing import Round
 
 LOGGED = "import sys, time\nfrom measured_programs import LOG\n"
 
@@ -175,18 +176,18 @@ def test_the_process_is_left_as_it_was(tmp_path: Path) -> None:
 
 def test_a_missing_device_is_explained() -> None:
     """The processor is always there; for the others it says what is missing."""
-    found = devices.available()
+    found = machine_devices.available()
     assert found["cpu"] is None
-    assert set(found) == set(devices.KINDS)
+    assert set(found) == set(machine_devices.KINDS)
     assert all(why is None or "GPU" in why or "PyTorch" in why for why in found.values())
-    assert devices.describe("cpu").strip()
+    assert machine_devices.describe("cpu").strip()
 
 
 def test_looking_for_devices_works_without_torch() -> None:
     """Where PyTorch is not installed, that is the reason, and nothing fails."""
     code = (
         "import sys, importlib.util; sys.modules['torch'] = None\n"
-        "from rlint.harness.devices import available; print(available()['cuda'])"
+        "from rlint.harness.machine_devices import available; print(available()['cuda'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "PyTorch" in done.stdout
@@ -194,7 +195,7 @@ def test_looking_for_devices_works_without_torch() -> None:
 
 def test_waiting_takes_no_processor_time() -> None:
     """A thread that sleeps is told from one that spins."""
-    clock = devices.Clock("cpu")
+    clock = machine_devices.Clock("cpu")
     clock.start()
     time.sleep(0.1)
     wall, cpu = clock.stop()
@@ -205,7 +206,7 @@ def test_waiting_takes_no_processor_time() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not add up the time of ended children")
 def test_processor_time_of_ended_children_counts() -> None:
     """A program that lets another process do its work is not said to have done nothing."""
-    clock = devices.Clock("cpu")
+    clock = machine_devices.Clock("cpu")
     clock.start()
     subprocess.run([sys.executable, "-c", "sum(range(3_000_000))"], check=True)
     assert clock.stop()[1] > 0.01
@@ -214,7 +215,8 @@ def test_processor_time_of_ended_children_counts() -> None:
 def test_seeding_leaves_nothing_to_chance_across_processes() -> None:
     """The numbers that a seeded stream gives are those of every other process."""
     code = (
-        "import random\nfrom rlint.harness.batches import seed_streams\nfrom rlint.harness import Case\n"
+        "import random\nfrom rlint.harness.measure.timed_batches import seed_streams\n"
+        "from rlint.harness import Case\n"
         "seed_streams(Case(3, 10)); print(random.random())"
     )
     told = {

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlint.harness.memory import MemoryUse
-from rlint.harness.options import THOROUGH
-from rlint.harness.results import Behaviour, Difference, Measurement, Verdict
-from rlint.harness.synchronisations import HostWaits, Traffic
-from rlint.harness.timing import Cost, Round
-from rlint.harness.verdicts import judge, measurements, undecided
+from rlint.evidence.results import Behaviour, Difference, Measurement, Verdict
+from rlint.harness.measure.memory import MemoryUse
+from rlint.harness.measure.synchronisations import HostWaits, Traffic
+from rlint.harness.measure.timing import Cost, Round
+from rlint.harness.measure.verdicts import judge, measurements, undecided
+from rlint.harness.session_options import THOROUGH
 from simulated_rounds import Noise, process_rounds, seeded
 
 QUIET = Noise(each=0.01)

@@ -5,7 +5,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from editors import Capabilities, applied, codes, editor, run
-from rlint import suppress
+from rlint.suppression import suppressions
 
 ROOT = Path(__file__).parents[2]
 SAFE = (ROOT / "fixtures/regex-per-call/before.py").read_text()
@@ -159,8 +159,8 @@ def test_pages_where_the_pointer_rests(tmp_path: Path) -> None:
 
 def test_comments_join_those_that_are_there() -> None:
     """A comment of either kind is extended where there is one, and hides what it names."""
-    from rlint.directives import Kind
     from rlint.findings import Finding, Position
+    from rlint.suppression.directives import Kind
 
     finding = Finding("RL303", "hard-target-copy", "", "x.py", Position(1, 1), Position(1, 2), 1, 1)
     for kind, before, after in (
@@ -169,5 +169,5 @@ def test_comments_join_those_that_are_there() -> None:
         (Kind.NOQA, "x = 1  # noqa: RL101\n", "x = 1  # noqa: RL101, RL303\n"),
         (Kind.NOQA, "x = '''\n'''\n", "x = '''\n'''  # noqa: RL303\n"),
     ):
-        assert suppress.add_comments(before, [finding], kind) == after
-        assert suppress.parse(after).hides(finding)
+        assert suppressions.add_comments(before, [finding], kind) == after
+        assert suppressions.parse(after).hides(finding)

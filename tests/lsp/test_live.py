@@ -8,12 +8,12 @@ from tempfile import TemporaryDirectory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rlint import engine
-from rlint.files import Source
+from rlint.engine import api
 from rlint.findings import Finding
+from rlint.lsp.background_work import Task, check
 from rlint.lsp.live import Live
-from rlint.lsp.work import Task, check
-from rlint.runs import Target
+from rlint.run_data import Target
+from rlint.source.files import Source
 
 CODES = frozenset({"RL101", "RL205", "RL303", "RL501", "RL604"})
 MEMORY = [
@@ -74,7 +74,7 @@ def fresh(target: Target, texts: dict[Path, str], folder: Path) -> tuple[Finding
             (folder / path.name).write_text(text)
     assert target.source is not None
     source = Source(folder / target.name, target.name, target.source.text, "utf-8", bom=False, raw=b"")
-    return engine.check([Target(source, source.path, target.name, target.codes)], jobs=1).findings
+    return api.check([Target(source, source.path, target.name, target.codes)], jobs=1).findings
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])

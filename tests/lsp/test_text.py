@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from editors import offset
-from rlint.lsp.edits import difference, differences
 from rlint.lsp.text import Text
+from rlint.lsp.text_edits import difference, differences
 
 ENCODINGS = st.sampled_from(["utf-8", "utf-16", "utf-32"])
 TEXTS = st.text(st.sampled_from("ab \t\n\r\x0c\x1c\x85\u2028é\N{PILE OF POO}"), max_size=40)

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from notebook_files import Cell, File, notebook
-from rlint import engine
-from rlint.files import Source, read_source, source_from_text
+from rlint.engine import api
+from rlint.engine.cell_places import placed
 from rlint.findings import Edit, Finding, Fix, Position, Safety
-from rlint.notebook.places import placed
-from rlint.runs import Result, Target
+from rlint.run_data import Result, Target
+from rlint.source.files import Source, read_source, source_from_text
 
 ALL = frozenset({"RL112", "RL502", "RL601", "RL604"})
 
@@ -102,7 +102,7 @@ def fix(folder: Path, file: File, *, unsafe: bool = True) -> list[str]:
     """Fix a notebook; give the sources of its cells."""
     path = folder / "book.ipynb"
     path.write_bytes(file.content)
-    report = engine.fix([Target(None, path, path.name, ALL)], unsafe=unsafe, jobs=1)
+    report = api.fix([Target(None, path, path.name, ALL)], unsafe=unsafe, jobs=1)
     assert report.report.problems == ()
     (change,) = report.changed
     return ["".join(source) for source in file.sources_in(change.source.encode(change.text))]
@@ -139,7 +139,7 @@ def test_without_imports_no_fix_needs_one(tmp_path: Path) -> None:
     """What stands in a cell of another language is no import."""
     path = tmp_path / "book.ipynb"
     path.write_bytes(notebook("%%bash\nimport torch", "%run x.ipynb", QUEUE).content)
-    report = engine.check([Target(None, path, path.name, ALL)], jobs=1)
+    report = api.check([Target(None, path, path.name, ALL)], jobs=1)
     assert [(f.code, f.fix) for f in report.findings] == [("RL112", None)]
 
 
@@ -159,10 +159,10 @@ def test_a_demonstration_is_no_training(tmp_path: Path) -> None:
     path = tmp_path / "book.ipynb"
     head = "import gym\nenv = gym.make('CartPole-v1')"
     path.write_bytes(notebook(head, train, show).content)
-    assert engine.check([Target(None, path, path.name, ALL)], jobs=1).findings == ()
+    assert api.check([Target(None, path, path.name, ALL)], jobs=1).findings == ()
     trains = show.replace("20", "20_000") + "\n    loss.backward()\n    optimizer.step()"
     path.write_bytes(notebook(head, trains).content)
-    found = engine.check([Target(None, path, path.name, ALL)], jobs=1).findings
+    found = api.check([Target(None, path, path.name, ALL)], jobs=1).findings
     assert {finding.code for finding in found} == {"RL601", "RL604"}
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from notebook_files import Cell, File, notebook
-from rlint import engine
-from rlint.files import Source, read_source
-from rlint.runs import FixReport, Target
+from rlint.engine import api
+from rlint.run_data import FixReport, Target
+from rlint.source.files import Source, read_source
 
 CODES = frozenset({"RL900", "RL101"})
 USELESS = "  # rlint: ignore[RL101]"
@@ -93,7 +93,7 @@ def files(draw: st.DrawFn) -> tuple[list[Cell], File]:
 def fix(path: Path, codes: frozenset[str]) -> FixReport:
     """Fix a file in memory."""
     target = Target(source=None, path=path, name=path.name, codes=codes)
-    return engine.fix([target], unsafe=True, jobs=1)
+    return api.fix([target], unsafe=True, jobs=1)
 
 
 def is_python(cell: Cell) -> bool:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from rlint.errors import RlintError
 from rlint.profiles import marshalled
-from rlint.profiles.model import Claim, Frame, Profile
+from rlint.profiles.profile_model import Claim, Frame, Profile
 from rlint.profiles.read import read
 from rlint.profiles.symptoms import of_frame
 

@@ -13,9 +13,9 @@ from rlint.profiles import gains, symptoms
 from rlint.profiles.gains import Stake
 from rlint.profiles.heated import Basis, Interval
 from rlint.profiles.heating import Heater, recognised
-from rlint.profiles.model import Claim, Frame
-from rlint.profiles.places import SourceMap
+from rlint.profiles.profile_model import Claim, Frame
 from rlint.profiles.ratios import Known, TimeRatio
+from rlint.profiles.source_places import SourceMap
 from rlint.profiles.stacks import Stacks
 
 FRAMES = [

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from rlint.profiles.call_graph import CallGraph, Entry
+from rlint.profiles.call_profile import CallGraph, Entry
 from rlint.profiles.located import Located
-from rlint.profiles.model import Frame
 from rlint.profiles.paths import match_files
+from rlint.profiles.profile_model import Frame
 from rlint.profiles.stacks import Stacks
 
 TREE = (

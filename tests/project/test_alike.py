@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rlint.project.alike import Alike
-from rlint.project.kind import Kind, Tag
-from rlint.runs import Job
-from rlint.worker import Worker
+from rlint.engine.worker import Worker
+from rlint.models.kind import Kind, Tag
+from rlint.run_data import Job
+from rlint.semantics.interprocedural.interning import Alike
 
 LEARNER = """
 import helpers

@@ -7,8 +7,8 @@ import ast
 import pytest
 
 from project_builder import build, expression, site_of
-from rlint.project import batches
-from rlint.project.kind import Device, Kind, Tag
+from rlint.models.kind import Device, Kind, Tag
+from rlint.semantics.types import batches
 
 _IMPORTS = """
 import io, itertools

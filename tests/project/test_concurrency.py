@@ -7,9 +7,9 @@ import ast
 import pytest
 
 from project_builder import build, expression, find, site_of
-from rlint.project.channels import DATA, METRICS, UNSURE
-from rlint.project.site import Site
-from rlint.project.speedups import THREADS
+from rlint.semantics.model import Site
+from rlint.semantics.nn.torch_settings import THREADS
+from rlint.semantics.threads.queues import DATA, METRICS, UNSURE
 
 
 def runners(site: Site, source: str) -> tuple[list[tuple[str, bool]], bool]:

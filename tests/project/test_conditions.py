@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from project_builder import build, expression, site_of
-from rlint.project.conditions import Sort
+from rlint.semantics.frequency.path_conditions import Sort
 
 LOOP = """
     import time

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from project_builder import site_of
-from rlint.project.constants import Written
+from rlint.semantics.types.constants import Written
 
 FLAGS = {"re.DOTALL": 16, "re.I": 2}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from project_builder import expression, site_of
-from rlint.project.contents import contents
-from rlint.project.observations import are_observations, is_observation
+from rlint.semantics.types.containers import contents
+from rlint.semantics.types.observations import are_observations, is_observation
 
 
 @pytest.mark.parametrize(

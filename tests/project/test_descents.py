@@ -7,8 +7,8 @@ import ast
 import pytest
 
 from project_builder import build, expression, find, site_of
-from rlint.project.descents import Descents
-from rlint.project.kind import Tag
+from rlint.models.kind import Tag
+from rlint.semantics.dataflow.sum_tree import Descents
 
 LOOP = """
 import numpy as np

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from project_builder import build, expression, site_of
-from rlint.project.loops import GENERATION, GRADIENT_STEP
+from rlint.semantics.frequency.loops import GENERATION, GRADIENT_STEP
 
 
 def asks(test: str) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from project_builder import expression, site_of
-from rlint.project.kind import Tag
+from rlint.models.kind import Tag
 
 DRAWS = [
     "np.random.randint(10)",

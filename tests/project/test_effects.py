@@ -8,7 +8,7 @@ import pytest
 
 from fixture_folders import ROOT
 from project_builder import build, expression, site_of
-from rlint.project.effect import EffectKind
+from rlint.models.effect import EffectKind
 
 PURE = [
     "def f(text):\n    return text.strip().lower()",
@@ -232,13 +232,13 @@ def _texts_that_decide(tree: ast.AST) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("folder", ["rlint/project", "rules"])
+@pytest.mark.parametrize("folder", ["rlint/semantics", "rules"])
 def test_nothing_is_decided_by_the_text_of_an_effect(folder: str) -> None:
     """It is for people. A table that words it otherwise must not change a finding."""
     found = {
         f"{path.relative_to(ROOT)}:{line}"
         for path in (ROOT / folder).rglob("*.py")
-        if path != ROOT / "rlint/project/effect.py"
+        if path != ROOT / "rlint/models/effect.py"
         for line in _texts_that_decide(ast.parse(path.read_text(encoding="utf-8")))
     }
     assert not found

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from project_builder import build, expression, site_of
-from rlint.project.dtypes import DEFAULT, fits_single
+from rlint.semantics.types.dtypes import DEFAULT, fits_single
 
 SETUP = """
 import numpy as np

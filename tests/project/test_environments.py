@@ -7,8 +7,8 @@ import ast
 import pytest
 
 from project_builder import expression, site_of
-from rlint.project.environments import is_environment, makes_environment, stepped_in_turn
-from rlint.project.rows import only_row
+from rlint.semantics.types.environments import is_environment, makes_environment, stepped_in_turn
+from rlint.semantics.types.one_row_batches import only_row
 
 PROGRAM = """
     import gymnasium as gym

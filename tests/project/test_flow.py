@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from project_builder import expression, site_of
-from rlint.project.flow import MOST_VALUES
-from rlint.project.site import Site
+from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
+from rlint.semantics.model import Site
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import ast
 import pytest
 
 from project_builder import build, expression, site_of
-from rlint.project.autograd import Autograd
-from rlint.project.outlets import Outlet
+from rlint.semantics.nn.autograd import Autograd
+from rlint.semantics.nn.gradient_sinks import Outlet
 
 HEAD = """
     import contextlib

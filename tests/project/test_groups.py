@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlint.project.groups import grouped, imported_paths
+from rlint.semantics.imports.import_groups import grouped, imported_paths
 
 FILES = {
     "train.py": "train",

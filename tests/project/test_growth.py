@@ -7,10 +7,10 @@ import ast
 import pytest
 
 from project_builder import find, site_of
-from rlint.project.accumulation import carried_by_calls, carried_by_loops, reads_in
-from rlint.project.growth import Growth, growth_of
-from rlint.project.lengths import over_components, passes
-from rlint.project.site import Site
+from rlint.semantics.dataflow.array_growth import Growth, growth_of
+from rlint.semantics.dataflow.loop_carried import carried_by_calls, carried_by_loops, reads_in
+from rlint.semantics.frequency.trip_count import over_components, passes
+from rlint.semantics.model import Site
 
 IMPORTS = "import numpy as np\nimport torch\nfrom numpy import concatenate as cat\n"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from project_builder import expression, site_of
-from rlint.project.kind import Tag
+from rlint.models.kind import Tag
 
 _BOX = """
 class Box:

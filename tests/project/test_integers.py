@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from project_builder import expression, site_of
-from rlint.project.integers import is_integer
+from rlint.semantics.types.integers import is_integer
 
 PROGRAM = """
 class Replay:

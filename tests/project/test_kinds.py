@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from project_builder import build, expression, site_of
-from rlint.project.kind import Device, Tag
+from rlint.models.kind import Device, Tag
 
 
 @pytest.mark.parametrize(

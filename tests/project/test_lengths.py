@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from project_builder import site_of
-from rlint.project.lengths import over_settings
-from rlint.syntax.tree import LOOPS
+from rlint.semantics.frequency.trip_count import over_settings
+from rlint.syntax.syntax_index import LOOPS
 
 
 def goes_over_settings(header: str, body: str = "train(value)") -> bool:

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from project_builder import find, site_of
-from rlint.project.loop_items import Sort, is_short, items_of
+from rlint.semantics.frequency.loop_variables import Sort, is_short, items_of
 
 
 def _loop(header: str) -> tuple[ast.For, object]:

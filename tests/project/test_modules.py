@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlint.project.modules import Anatomy
+from rlint.semantics.nn.module_graph import Anatomy
 from tests.project_builder import build, expression, site_of
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from project_builder import expression, find, site_of
-from rlint.project.numbers import Number, is_number, number_of
+from rlint.semantics.types.numbers import Number, is_number, number_of
 
 PROGRAM = """
 import time as t

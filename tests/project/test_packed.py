@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixture_folders import FIXTURES
-from rlint import worker
-from rlint.project.packed import UnpackError, pack, unpack
-from rlint.project.summary import ModuleSummary
-from rlint.runs import Job
+from rlint.engine import worker
+from rlint.run_data import Job
+from rlint.semantics.interprocedural.summary import ModuleSummary
+from rlint.semantics.interprocedural.summary_codec import UnpackError, pack, unpack
 
 
 def summaries() -> list[ModuleSummary]:
@@ -58,9 +58,9 @@ def _packed(leaves: list[object], sorts: list[str], nodes: list[list[int]]) -> b
         _packed(["a"], ["tuple"], [[0, 7]]),
         _packed(["true"], ["os:system"], [[0, 0]]),
         _packed(["1"], ["builtins:eval"], [[0, 0]]),
-        _packed(["a"], ["rlint.project.packed:unpack"], [[0, 0]]),
-        _packed(["a"], ["rlint.project.index:Index"], [[0, 0]]),
-        _packed([], ["rlint.project.summary:ModuleSummary"], [[0]]),
+        _packed(["a"], ["rlint.semantics.interprocedural.summary_codec:unpack"], [[0, 0]]),
+        _packed(["a"], ["rlint.semantics.interprocedural.project_index:Index"], [[0, 0]]),
+        _packed([], ["rlint.semantics.interprocedural.summary:ModuleSummary"], [[0]]),
     ],
 )
 def test_what_is_no_summary_is_none(data: bytes) -> None:

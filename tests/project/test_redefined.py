@@ -6,7 +6,7 @@ import pytest
 
 from project_builder import expression, find, site_of
 from rlint.findings import Heat
-from rlint.project.kind import Tag
+from rlint.models.kind import Tag
 
 RING = """
     import gymnasium as gym

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from project_builder import build, expression
-from rlint.project.kind import Tag
+from rlint.models.kind import Tag
 
 
 def test_packages_that_import_everything_from_one_another_are_read_in_no_time() -> None:

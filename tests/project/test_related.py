@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rlint.project.glance import glance_at_file
-from rlint.project.related import closest
+from rlint.semantics.imports.import_graph import closest
+from rlint.semantics.imports.import_scan import glance_at_file
 
 
 def test_importers_and_imported_files_come_first(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import textwrap
 import pytest
 
 from project_builder import build, expression, site_of
-from rlint.project.fate import Fate
-from rlint.project.site import Site
+from rlint.semantics.dataflow.escape import Fate
+from rlint.semantics.model import Site
 
 AGAIN = [
     "a = f(x)\nb = f(x)",

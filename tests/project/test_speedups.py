@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlint.project.speedups import COMPILED, CUDA, PRECISION
+from rlint.semantics.nn.torch_settings import COMPILED, CUDA, PRECISION
 from tests.project_builder import expression, site_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlint.project.subject import is_judged, speaks_of_learning
+from rlint.semantics.imports.relevance import is_judged, speaks_of_learning
 
 
 @pytest.mark.parametrize("imports", [{"torch.nn"}, {"numpy"}, {"os", "gymnasium.spaces"}])

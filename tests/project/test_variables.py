@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from project_builder import site_of
-from rlint.project.flow import MOST_VALUES
-from rlint.project.readers import Readers
-from rlint.project.site import Site
+from rlint.semantics.dataflow.def_use import Readers
+from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
+from rlint.semantics.model import Site
 
 
 def lines(uses: list[ast.Name]) -> list[int]:

@@ -14,7 +14,7 @@ from typing import Any
 from properties.arguments import make
 from properties.plans import Call, Parameter, Plan
 from properties.stand_ins import Shapes
-from rlint.harness.texts import settled
+from rlint.harness.compare.texts import settled
 
 _MOST_ITEMS = 20
 """Of a generator, that are asked for."""

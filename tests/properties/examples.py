@@ -16,7 +16,7 @@ from properties.plans import plan_of
 from properties.seeds import Fixed, fixed, lines_of, programs_of
 from properties.server import Comparer
 from properties.templates import TEMPLATES
-from rlint.registry import RuleEntry
+from rlint.registry.catalogue import RuleEntry
 
 MOST_DISTRACTORS = 4
 _TRIES = 4

@@ -23,13 +23,13 @@ from torch import nn
 from properties.calls import Caller, is_misuse, told
 from properties.jobs import Job, Outcome
 from properties.plans import Plan
-from rlint.harness.differences import Found
-from rlint.harness.excuses import Excuses
-from rlint.harness.listening import Listener
-from rlint.harness.observation import Observation, differences, observe
+from rlint.harness.compare.differences import Found
+from rlint.harness.compare.excuses import Excuses
+from rlint.harness.compare.listening import Listener
+from rlint.harness.compare.observation import Observation, differences, observe
+from rlint.harness.compare.process_settings import Surroundings
+from rlint.harness.compare.uninitialised import filled
 from rlint.harness.program import Arm, Subject
-from rlint.harness.surroundings import Surroundings
-from rlint.harness.uninitialised import filled
 from rlint.harness.workload import Case, Workload
 
 FOLDER = "/program"

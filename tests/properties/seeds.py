@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fixture_folders import FIXTURES, RULES, cases_of
-from rlint import engine
+from rlint.engine import api
 from rlint.findings import Finding
-from rlint.registry import RuleEntry
-from rlint.runs import Target
+from rlint.registry.catalogue import RuleEntry
+from rlint.run_data import Target
 
 SAFE_RULES = tuple(entry for entry in RULES if "safe" in entry.fixes.split(", "))
 """The rules that offer a safe fix."""
@@ -44,13 +44,13 @@ def _target(text: str, codes: frozenset[str]) -> Target:
 
 def safe_findings(text: str, codes: frozenset[str] = CODES) -> list[Finding]:
     """The findings in a program whose fix is safe."""
-    report = engine.check([_target(text, codes)], jobs=1)
+    report = api.check([_target(text, codes)], jobs=1)
     return [f for f in report.findings if f.fix is not None and f.fix.safety.value == "safe"]
 
 
 def fixed(text: str, codes: frozenset[str] = CODES) -> Fixed:
     """Apply the safe fixes to a program."""
-    outcome = engine.fix([_target(text, codes)], unsafe=False, jobs=1)
+    outcome = api.fix([_target(text, codes)], unsafe=False, jobs=1)
     assert not outcome.report.problems, outcome.report.problems
     after = outcome.changed[0].text if outcome.changed else text
     return Fixed(text, after, tuple((f.code, f.start.line) for f in outcome.applied))

@@ -17,7 +17,7 @@ from properties.jobs import Job
 from properties.plans import Plan
 from properties.seeds import SAFE_RULES, lines_of, programs_of
 from properties.server import Comparer
-from rlint.registry import RuleEntry
+from rlint.registry.catalogue import RuleEntry
 
 pytestmark = pytest.mark.xdist_group("generated programs")  # one server for all
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from patience import PATIENCE, soon
-from rlint.trial.command import Ran, run_command
+from rlint.trial.user_command import Ran, run_command
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="process groups of POSIX")
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from comparing import fixing
 from rlint.errors import RlintError
-from rlint.trial.command import Ran, run_command
 from rlint.trial.place import Place
 from rlint.trial.scratch import Scratch
+from rlint.trial.user_command import Ran, run_command
 
 _INSIDE = Path(__file__).resolve().parent / "inside"
 _COVERAGE = """\

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlint.output.markup import Markup, page, tag
-from rlint.output.site.style import CSS
+from rlint.output.site.site_style import CSS
 
 
 def frame(title: str, summary: str, *body: Markup | None, up: str = "", style: str = "") -> str:

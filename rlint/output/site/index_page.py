@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from rlint.output import measured, measured_page
+from rlint.output import evidence_lines, measured_page
 from rlint.output.markup import Markup, join, prose, tag
 from rlint.output.site.frame import frame
 
@@ -80,7 +80,7 @@ def _row(evidence: Evidence) -> Markup:
     entry = evidence.entry
     default = "opt-in" if entry.opt_in else "on"
     name = tag("a", tag("b", entry.code), f" {entry.name}", href=f"rules/{entry.code}.html")
-    fix, gained = measured_page.fix_words(entry.fixes), measured.cell(evidence)
+    fix, gained = measured_page.fix_words(entry.fixes), evidence_lines.cell(evidence)
     cells = (entry.family, fix, default, gained, prose(entry.summary))
     first = tag("th", tag("span", name), scope="row", role="rowheader", class_="name", data_label=_COLUMNS[0])
     others = [

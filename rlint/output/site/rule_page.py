@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rlint.evidence.gain import Gain
-from rlint.output import measured, measured_page
+from rlint.output import evidence_lines, measured_page
 from rlint.output.markup import Markup, prose, tag
 from rlint.output.site.frame import frame
-from rlint.output.site.markdown import to_html
+from rlint.output.site.markdown_html import to_html
 from rlint.output.verify import details, figures, growth_chart, ratio_chart, rows
+from rlint.registry.recorded_gain import Gain
 
 if TYPE_CHECKING:
     from rlint.evidence.recorded import Evidence, Recording
-    from rlint.harness.results import Outcome
+    from rlint.evidence.results import Outcome
 
 _REFERENCES = "\n## References\n"
 _CLAIMS = ("time", "cpu", "mem", "sync", "alloc")
@@ -55,7 +55,7 @@ def _facts(evidence: Evidence) -> Markup:
 
 
 def _measured(evidence: Evidence, stale: Sequence[str]) -> Markup:
-    said = measured.line(evidence) or "not yet"
+    said = evidence_lines.line(evidence) or "not yet"
     notes = [f"Not what the rule is now: {text}." for text in stale]
     if evidence.gain is Gain.NONE:
         notes.append("Since no gain was measured, the rule is off unless it is selected.")
@@ -100,4 +100,4 @@ def _ratios(outcome: Outcome, link: str) -> Iterator[Markup]:
                 lines.append(ratio_chart.Line(here, found, ratio, link))
         if lines:
             lines.sort(key=lambda line: line.measured.size or 0)
-            yield ratio_chart.chart(lines, claim, f"{outcome.title}: {measured.NAMES[claim]}")
+            yield ratio_chart.chart(lines, claim, f"{outcome.title}: {evidence_lines.NAMES[claim]}")

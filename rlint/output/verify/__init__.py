@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rlint.harness.results import Session
+    from rlint.evidence.results import Session
 
 _MODULES = {"table": "table", "json": "json_", "markdown": "markdown", "html": "page"}
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rlint.harness.results import Verdict
+from rlint.evidence.results import Verdict
 from rlint.output.markup import Markup, join, prose, tag
-from rlint.output.verify import figures, marks, rows, summary
+from rlint.output.verify import figures, marks, rows, verdict_summary
 
 if TYPE_CHECKING:
-    from rlint.harness.results import Behaviour, Measurement, Outcome
+    from rlint.evidence.results import Behaviour, Measurement, Outcome
 
 _MEASURES = ("Measure", "Size", "Before", "After", "Before / after", "Against itself", "Verdict", "Samples")
 
@@ -22,16 +22,16 @@ def details(outcome: Outcome, link: str) -> Markup:
         "summary",
         marks.icon(kind),
         tag("b", outcome.subject),
-        f"{summary.label(outcome).removeprefix(outcome.subject)}: ",
+        f"{verdict_summary.label(outcome).removeprefix(outcome.subject)}: ",
         tag("span", rows.verdict_words(outcome), class_="verdict"),
     )
-    promised = summary.promised(outcome)
+    promised = verdict_summary.promised(outcome)
     title = tag("p", outcome.title, f" ({outcome.name})" if outcome.name else None, class_="title")
     return tag(
         "details",
         head,
         title,
-        *(tag("p", prose(line), class_="reason") for line in summary.reasons(outcome)),
+        *(tag("p", prose(line), class_="reason") for line in verdict_summary.reasons(outcome)),
         _behaviour(outcome.behaviour) if outcome.behaviour else None,
         _measurements(outcome) if outcome.measurements else None,
         tag("p", f"Promised and found: {promised}") if promised else None,
@@ -48,7 +48,7 @@ def _behaviour(behaviour: Behaviour) -> Markup:
         compared += f"; once at {', '.join(f'{size:,}' for size in behaviour.larger)}"
     if behaviour.variants:
         compared += f"; also {', '.join(behaviour.variants)}"
-    groups = summary.grouped(behaviour.differences)
+    groups = verdict_summary.grouped(behaviour.differences)
     told = [*behaviour.notes, *(f"not compared, {what}: {why}" for what, why in behaviour.excluded.items())]
     notes = tag("ul", *(tag("li", prose(note)) for note in told)) if told else None
     found = [

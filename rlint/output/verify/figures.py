@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 
-from rlint.harness.results import Measurement, Ratio
+from rlint.evidence.results import Measurement, Ratio
 
 _EXACT = 1e-9  # an interval that is narrower, relative to its value, is that of a count
 _SECONDS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))

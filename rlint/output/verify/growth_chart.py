@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rlint.output.markup import Markup, join, tag
-from rlint.output.verify import figures, scales, summary
+from rlint.output.verify import figures, scales, verdict_summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rlint.harness.results import Measurement, Outcome
+    from rlint.evidence.results import Measurement, Outcome
     from rlint.output.verify.scales import LogScale
 
 _WIDTH, _HEIGHT = 320, 220
@@ -52,7 +52,7 @@ def chart(outcome: Outcome, link: str) -> Markup:
     plane = _Plane(
         scales.around([point.size or 0 for point in points], _MARGIN), scales.around(costs, _MARGIN)
     )
-    name = summary.name(outcome)
+    name = verdict_summary.name(outcome)
     said = f"Median time of {name} on {outcome.device} against size; the figures are in the table below it"
     drawn = tag(
         "svg",

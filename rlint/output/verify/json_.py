@@ -1,14 +1,14 @@
-"""Everything that was found, as JSON; rlint.harness.results_json describes the schema."""
+"""Everything that was found, as JSON; rlint.evidence.results_codec describes the schema."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
-from rlint.harness.results_json import to_json
+from rlint.evidence.results_codec import to_json
 
 if TYPE_CHECKING:
-    from rlint.harness.results import Session
+    from rlint.evidence.results import Session
 
 
 def render(session: Session, *, color: bool, width: int | None) -> str:  # noqa: ARG001 - every format takes all

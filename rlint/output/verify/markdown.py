@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from rlint.harness.results import Verdict
+from rlint.evidence.results import Verdict
 from rlint.output.terminal import printable
-from rlint.output.verify import figures, rows, summary
+from rlint.output.verify import figures, rows, verdict_summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rlint.harness.results import Machine, Outcome, Session
+    from rlint.evidence.results import Machine, Outcome, Session
 
 _COLUMNS = (
     "Rule", "Workload", "Device", "Size", "Behaviour", "Verdict", "Before / after", "Growth", "Memory",
@@ -23,15 +23,18 @@ _LONGEST = 300  # characters of a compared value, for the same reason
 
 def render(session: Session, *, color: bool, width: int | None) -> str:  # noqa: ARG001 - every format takes all
     """Return the whole comment."""
-    parts = [f"### rlint verify\n\n{text(summary.summary_line(session))}"]
-    parts += [f"> {text(remark)}" for remark in summary.remarks(session)]
+    parts = [f"### rlint verify\n\n{text(verdict_summary.summary_line(session))}"]
+    parts += [f"> {text(remark)}" for remark in verdict_summary.remarks(session)]
     if session.outcomes:
         parts.append(_table(session.outcomes))
-    parts += [_explained(outcome) for outcome in summary.to_explain(session)]
-    if summary.not_run(session):
+    parts += [_explained(outcome) for outcome in verdict_summary.to_explain(session)]
+    if verdict_summary.not_run(session):
         parts.append(_not_run(session))
-    notes = [f"- {text(f'{summary.label(one)}: {one.reason}')}" for one in summary.annotated(session)]
-    notes += [f"- {text(one)}" for one in summary.excluded(session)]
+    notes = [
+        f"- {text(f'{verdict_summary.label(one)}: {one.reason}')}"
+        for one in verdict_summary.annotated(session)
+    ]
+    notes += [f"- {text(one)}" for one in verdict_summary.excluded(session)]
     if notes:
         parts.append(_unfolds("Notes", notes))
     parts.append(_machine(session.machine, session.date))
@@ -82,8 +85,10 @@ def _line(cells: Sequence[str]) -> str:
 def _explained(outcome: Outcome) -> str:
     """What is different, worse or failed, to unfold."""
     verdict = rows.verdict_words(outcome)
-    lines = [f"- {text(clause)}" for clause in (*summary.reasons(outcome), *summary.worse(outcome))]
-    groups = summary.grouped(outcome.behaviour.differences) if outcome.behaviour else []
+    lines = [
+        f"- {text(clause)}" for clause in (*verdict_summary.reasons(outcome), *verdict_summary.worse(outcome))
+    ]
+    groups = verdict_summary.grouped(outcome.behaviour.differences) if outcome.behaviour else []
     for group in groups[:_DIFFERENCES]:
         first = group.first
         lines += [
@@ -93,18 +98,20 @@ def _explained(outcome: Outcome) -> str:
         ]
     if len(groups) > _DIFFERENCES:
         lines.append(f"- and {len(groups) - _DIFFERENCES} more")
-    return _unfolds(f"{summary.label(outcome)}: {verdict}", lines)
+    return _unfolds(f"{verdict_summary.label(outcome)}: {verdict}", lines)
 
 
 def _not_run(session: Session) -> str:
     lines = []
-    for reason, outcomes in summary.not_run(session).items():
-        lines += [f"- {text(reason)}: {text(summary.labels(outcomes))}"]
+    for reason, outcomes in verdict_summary.not_run(session).items():
+        lines += [f"- {text(reason)}: {text(verdict_summary.labels(outcomes))}"]
     return _unfolds("Not run here", lines)
 
 
 def _machine(machine: Machine, date: str) -> str:
-    lines = [f"- {text(name)}: {text(value)}" for name, value in summary.machine_facts(machine).items()]
+    lines = [
+        f"- {text(name)}: {text(value)}" for name, value in verdict_summary.machine_facts(machine).items()
+    ]
     lines.append(f"- Measured: {text(figures.date(date))}")
     lines.append("- Intervals are 95 % bootstrap intervals of the ratio of medians, before divided by after.")
     return _unfolds("Machine and method", lines)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rlint.output.markup import Markup, tag
 
 if TYPE_CHECKING:
-    from rlint.harness.results import Outcome, Verdict
+    from rlint.evidence.results import Outcome, Verdict
 
 _SHAPES = {
     "faster": "M-5,-6 L6,0 L-5,6 Z",  # towards the better side of the axis

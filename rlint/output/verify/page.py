@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlint.output.markup import Markup, join, page, tag
-from rlint.output.verify import details, figures, growth_chart, marks, ratio_chart, rows, summary
-from rlint.output.verify.style import CSS
+from rlint.output.verify import details, figures, growth_chart, marks, ratio_chart, rows, verdict_summary
+from rlint.output.verify.verify_style import CSS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rlint.harness.results import Outcome, Session
+    from rlint.evidence.results import Outcome, Session
 
 _COLUMNS = (
     "Rule", "Workload", "Device", "Size", "Behaviour", "Verdict", "Before / after", "Growth", "Memory",
@@ -42,23 +42,23 @@ def _sections(linked: Sequence[_Linked]) -> Iterable[Markup | None]:
 
 
 def _top(session: Session) -> Markup:
-    found = summary.counts(session) if session.outcomes else {}
+    found = verdict_summary.counts(session) if session.outcomes else {}
     tiles = [
         tag("li", tag("b", str(number)), marks.icon(word), word, class_=None if number else "none")
         for word, number in found.items()
     ]
-    machine = summary.machine_facts(session.machine)
+    machine = verdict_summary.machine_facts(session.machine)
     facts = [tag("div", tag("dt", name), tag("dd", value)) for name, value in machine.items()]
     reasons = [
-        tag("p", f"Not run here: {summary.labels(ones)}: {reason}.", class_="soft")
-        for reason, ones in summary.not_run(session).items()
+        tag("p", f"Not run here: {verdict_summary.labels(ones)}: {reason}.", class_="soft")
+        for reason, ones in verdict_summary.not_run(session).items()
     ]
     took = figures.seconds(session.seconds)
     return tag(
         "header",
         tag("h1", "rlint verify"),
         tag("p", f"{figures.date(session.date)}, in {took}", class_="soft"),
-        *(tag("p", remark, class_="remark") for remark in summary.remarks(session)),
+        *(tag("p", remark, class_="remark") for remark in verdict_summary.remarks(session)),
         tag("ul", *tiles, class_="counts") if tiles else tag("p", "Nothing was verified."),
         *reasons,
         tag("dl", *facts, class_="machine"),

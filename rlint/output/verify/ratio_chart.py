@@ -15,7 +15,7 @@ from rlint.output.verify import marks, rows, scales
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rlint.harness.results import Measurement, Outcome, Ratio
+    from rlint.evidence.results import Measurement, Outcome, Ratio
     from rlint.output.verify.scales import LogScale
 
 _TICKS = 6  # as many as fit on a phone

@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rlint.harness.results import Ratio, Verdict
+from rlint.evidence.results import Ratio, Verdict
 from rlint.output.verify import figures
 
 if TYPE_CHECKING:
-    from rlint.harness.results import Behaviour, Measurement, Outcome
+    from rlint.evidence.results import Behaviour, Measurement, Outcome
 
 BETTER = {
     "time": "faster",

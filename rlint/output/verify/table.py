@@ -6,14 +6,14 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rlint.harness.results import Verdict
+from rlint.evidence.results import Verdict
 from rlint.output.terminal import Paint, Style, cells, printable
-from rlint.output.verify import rows, summary
+from rlint.output.verify import rows, verdict_summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rlint.harness.results import Outcome, Session
+    from rlint.evidence.results import Outcome, Session
     from rlint.output.verify.rows import Row
 
 _GAP = "  "
@@ -33,7 +33,7 @@ class _Column:
 
 def _subject(row: Row) -> list[str]:
     return [
-        summary.name(row.outcome),
+        verdict_summary.name(row.outcome),
         f"  {row.size} on {row.outcome.device}" if row.outcome.workload else "",
     ]
 
@@ -82,10 +82,10 @@ def render(session: Session, *, color: bool, width: int | None) -> str:
     paint = Paint(color=color)
     width = None if width is None else max(width, _NARROWEST)
     blocks = [_table([rows.row_of(outcome) for outcome in session.outcomes], paint, width)]
-    blocks += [_explained(outcome, paint, width) for outcome in summary.to_explain(session)]
-    blocks += [_not_run(reason, ones, width) for reason, ones in summary.not_run(session).items()]
-    blocks.append([line for text in summary.excluded(session) for line in _wrapped(text, width)])
-    last = [*summary.remarks(session), summary.summary_line(session)]
+    blocks += [_explained(outcome, paint, width) for outcome in verdict_summary.to_explain(session)]
+    blocks += [_not_run(reason, ones, width) for reason, ones in verdict_summary.not_run(session).items()]
+    blocks.append([line for text in verdict_summary.excluded(session) for line in _wrapped(text, width)])
+    last = [*verdict_summary.remarks(session), verdict_summary.summary_line(session)]
     blocks.append([line for text in last for line in _wrapped(text, width)])
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
@@ -178,15 +178,15 @@ def _pad(text: str, width: int, *, right: bool) -> str:
 def _explained(outcome: Outcome, paint: Paint, width: int | None) -> list[str]:
     verdict = rows.verdict_words(outcome)
     style = _ATTENTION.get(verdict, Style.WHY)
-    title = summary.label(outcome) + (f" ({outcome.name})" if outcome.name else "")
+    title = verdict_summary.label(outcome) + (f" ({outcome.name})" if outcome.name else "")
     if width is None or _columns(printable(f"{title}: {verdict}")) <= width:
         lines = [f"{paint(Style.PATH, printable(title))}: {paint(style, printable(verdict))}"]
     else:
         lines = [paint(Style.PATH, line) for line in _wrapped(f"{title}:", width)]
         lines += [paint(style, line) for line in _wrapped(verdict, width, "  ")]
-    for clause in (*summary.reasons(outcome), *summary.worse(outcome)):
+    for clause in (*verdict_summary.reasons(outcome), *verdict_summary.worse(outcome)):
         lines += _wrapped(clause, width, "  ")
-    groups = summary.grouped(outcome.behaviour.differences) if outcome.behaviour else []
+    groups = verdict_summary.grouped(outcome.behaviour.differences) if outcome.behaviour else []
     for group in groups[:_DIFFERENCES]:
         first = group.first
         lines += _wrapped(f"{first.kind} of `{first.path}` {group.where}; {group.cause}", width, "  ")
@@ -200,7 +200,7 @@ def _explained(outcome: Outcome, paint: Paint, width: int | None) -> list[str]:
 def _not_run(reason: str, outcomes: list[Outcome], width: int | None) -> list[str]:
     return [
         *_wrapped(f"Not run here: {reason}", width),
-        *_wrapped(summary.labels(outcomes), width, "  "),
+        *_wrapped(verdict_summary.labels(outcomes), width, "  "),
     ]
 
 

@@ -1,0 +1,43 @@
+"""`rlint fix`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from rlint.cli.shared_options import RunCommand, shared_options
+
+if TYPE_CHECKING:
+    from rlint.cli.request import Request
+
+_VERIFY = "Run this in a copy of the tree, without and with the fixes; leave out those that it fails with."
+_TIMEOUT = "Longest that a run of the command may take (default: ten times what it took before, at least 60)."
+_FASTER = "Leave out fixes that make the command slower, too; it is timed in seven pairs of runs."
+
+
+@click.command("fix", cls=RunCommand, short_help="Repair slow code.")
+@click.option("--verify-with", metavar="COMMAND", help=_VERIFY)
+@click.option("--verify-timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help=_TIMEOUT)
+@click.option("--require-faster", is_flag=True, help=_FASTER)
+@shared_options
+def command(request: Request) -> int:
+    """Repair slow code where that is safe; with --unsafe-fixes, where a reader must agree, too.
+
+    Exits with 0 if no findings remain, 1 if some do or a file could not be written, 2 if nothing was done:
+    nothing could be checked, the tree has uncommitted changes, or the command fails before any fix.
+    """
+    from rlint.cli.run import run
+
+    if request.verify_with is None:
+        for name in ("verify_timeout", "require_faster"):
+            if getattr(request, name):
+                raise click.UsageError(f"`--{name.replace('_', '-')}` needs `--verify-with`")
+    elif not request.verify_with.strip():
+        raise click.UsageError("`--verify-with` needs a command")
+    elif request.reads_stdin:
+        raise click.UsageError(
+            "`--verify-with` runs a command on files; it cannot be used with standard input"
+        )
+    return run(replace(request, overrides={**request.overrides, "fix": True}, command="fix"))

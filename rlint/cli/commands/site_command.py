@@ -1,0 +1,76 @@
+"""`rlint site`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rlint.cli.enabled_plugins import configuration, use_plugins
+from rlint.errors import RlintError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_LIST = ".rlint-site"
+"""The file that names the others; whatever it does not name is not ours."""
+
+
+@click.command("site", short_help="Build a web site of all rules.")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@configuration
+def command(folder: Path, config: tuple[str, ...], isolated: bool) -> None:
+    """Build a static web site of all rules in FOLDER: an index, and for each rule a page with its evidence.
+
+    FOLDER is made, or is empty, or holds a site that this command built, which is then built anew. The page
+    of a rule is always `rules/CODE.html`, with `#measured` and the page's other headings as anchors.
+    """
+    from rlint.evidence import recorded
+    from rlint.output.site import pages
+    from rlint.registry import catalogue
+
+    use_plugins(config, isolated=isolated)
+    evidences = [recorded.of(entry) for entry in catalogue.catalogue()]
+    stale = {
+        one.entry.code: [
+            f"on {recording.device}, {change}"
+            for recording in one.recordings
+            for change in recorded.changed_since(one.entry, recording)
+        ]
+        for one in evidences
+    }
+    old = _own_files(folder)
+    files = pages(evidences, stale)
+    try:
+        _write(folder, files, old)
+    except OSError as error:
+        raise RlintError(f"{error.filename or folder}: cannot be written: {error.strerror}") from error
+    click.echo(f"{len(files)} pages in {folder}; open {folder / 'index.html'}")
+
+
+def _own_files(folder: Path) -> list[str]:
+    """What an earlier run wrote. Raises RlintError for a folder that holds other things."""
+    if (folder / _LIST).is_file():
+        names = (folder / _LIST).read_text(encoding="utf-8").splitlines()
+        return [name for name in names if name == "index.html" or _is_page(name)]
+    if folder.is_dir() and any(folder.iterdir()):
+        raise RlintError(f"{folder} holds other files; name an empty folder, or one that is not there yet")
+    return []
+
+
+def _is_page(name: str) -> bool:
+    return name.startswith("rules/") and name.count("/") == 1 and name.endswith(".html")
+
+
+def _write(folder: Path, files: dict[str, str], old: Iterable[str]) -> None:
+    from rlint.source.atomic_write import replace_file
+
+    (folder / "rules").mkdir(parents=True, exist_ok=True)
+    listed = sorted({*files, *old})
+    replace_file(folder / _LIST, "".join(f"{name}\n" for name in listed).encode("utf-8"))
+    for name, text in files.items():
+        replace_file(folder / name, text.encode("utf-8"))
+    for name in set(old) - files.keys():
+        (folder / name).unlink(missing_ok=True)
+    replace_file(folder / _LIST, "".join(f"{name}\n" for name in sorted(files)).encode("utf-8"))

@@ -1,0 +1,154 @@
+"""What a run works on: the files of a request, or standard input, as targets of the engine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlint.cli.request import Request, build_resolver
+from rlint.config.patterns import absolute
+from rlint.errors import RlintError
+from rlint.findings import Problem
+from rlint.frozen import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rlint.config.settings import Resolver, Settings
+    from rlint.engine.cache.seen_files import SeenFiles
+    from rlint.engine.cache.store import Cache
+    from rlint.run_data import Target
+    from rlint.source.files import Source
+
+
+@frozen
+class Work:
+    """The settings of a run and the files it is about."""
+
+    request: Request
+    resolver: Resolver
+    paths: tuple[Path, ...]
+    problems: tuple[Problem, ...]
+    """What was named and is not there: files, and plugins."""
+    seen: SeenFiles | None = None
+    """What earlier runs saw of the files."""
+
+    @property
+    def settings(self) -> Settings:
+        """What applies to the run as a whole."""
+        return self.resolver.main
+
+    def cache(self) -> Cache | None:
+        """Return the results of earlier runs, unless they are not wanted."""
+        from rlint.engine.cache.store import FOLDER, Cache
+
+        if self.request.no_cache or self.request.reads_stdin:
+            return None
+        settings = self.settings
+        beside = settings.config.parent if settings.config is not None else self.resolver.root
+        if settings.cache_dir is None:
+            return Cache(absolute(beside / FOLDER))
+        origin = settings.origins["cache-dir"][1]
+        if origin == "command line":
+            return Cache(Path(os.path.realpath(self.resolver.root / settings.cache_dir)))
+        folder = Path(os.path.realpath(beside / settings.cache_dir))
+        if origin != "--config" and not _lies_below(folder, beside):
+            raise RlintError(
+                f"{origin}: `cache-dir` leads out of {beside}; a folder elsewhere is named by `--cache-dir`"
+                " or RLINT_CACHE_DIR"
+            )
+        return Cache(folder)
+
+    def baseline_path(self, *, to_write: bool = False) -> Path | None:
+        """Return the file of the findings that are known, if there is to be one."""
+        root, settings = self.resolver.root, self.settings
+        if to_write and self.request.write_baseline:
+            return absolute(root / self.request.write_baseline)
+        beside = settings.config.parent if settings.config is not None else root
+        if not self.request.no_baseline and settings.baseline is not None:
+            if settings.origins["baseline"][1] in ("command line", "--config"):
+                return absolute(root / settings.baseline)
+            path = absolute(beside / settings.baseline)
+        elif to_write:
+            from rlint.suppression.baseline import DEFAULT_NAME
+
+            path = absolute(beside / DEFAULT_NAME)
+        else:
+            return None
+        if to_write and not _lies_below(path, beside):
+            raise RlintError(
+                f"{path}: the baseline leads out of {beside}; `--write-baseline=FILE` names a file elsewhere"
+            )
+        return path
+
+    def targets(self) -> list[Target]:
+        """Return the files, each with the codes that it is checked for."""
+        from rlint.run_data import Target
+        from rlint.source.files import display_name
+
+        root = self.resolver.root
+        return [
+            Target(None, path, display_name(path, root), self.resolver.for_file(path).codes_for(path))
+            for path in self.paths
+        ]
+
+
+def _lies_below(path: Path, folder: Path) -> bool:
+    """Whether a path, which a configuration names, leads to a place in its folder, links followed."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
+@frozen
+class StandardInput:
+    """A program read from standard input."""
+
+    raw: bytes
+    source: Source | Problem
+    targets: Sequence[Target]
+    """The program, or nothing where it cannot be decoded or is excluded."""
+
+
+def find_work(request: Request) -> Work:
+    """Find settings and files."""
+    return with_files(with_settings(request))
+
+
+def with_settings(request: Request) -> Work:
+    """Find the settings; the files are still to be found."""
+    return Work(request, build_resolver(request.overrides, request.config, isolated=request.isolated), (), ())
+
+
+def with_files(work: Work) -> Work:
+    """Find the files."""
+    from rlint.source.discovery import discover
+
+    request, resolver = work.request, work.resolver
+    if request.reads_stdin:
+        resolver.for_file(absolute(request.stdin_filename or "-"))
+        return Work(request, resolver, (), resolver.problems)
+    from rlint.engine.cache.seen_files import SeenFiles
+
+    seen = SeenFiles(work.cache())
+    found = discover(request.paths, resolver, seen.decisions)
+    for path in found.files:
+        resolver.for_file(path)
+    return Work(request, resolver, found.files, (*resolver.problems, *found.problems), seen)
+
+
+def read_stdin(work: Work) -> StandardInput:
+    """Read standard input, under the name that the user gives it."""
+    from rlint.run_data import Target
+    from rlint.source.files import display_name, source_from_text
+
+    named = work.request.stdin_filename
+    path = absolute(named or "-")
+    name = display_name(path, work.resolver.root) if named else "-"
+    settings = work.resolver.for_file(path)
+    raw = sys.stdin.buffer.read()
+    source = source_from_text(raw, name, path)
+    excluded = named is not None and work.settings.force_exclude and settings.excludes_file(path)
+    if excluded or isinstance(source, Problem):
+        return StandardInput(raw, source, ())
+    return StandardInput(raw, source, (Target(source, path, name, settings.codes_for(path)),))

@@ -1,0 +1,245 @@
+"""Options as they are written: in a file, after `--config` or as command-line options. Checked, not joined.
+
+A layer holds what one place says. `rlint.config.settings` joins layers into the settings of a file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlint.config.patterns import absolute, check_pattern
+from rlint.errors import RlintError, did_you_mean
+from rlint.frozen import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FILE_NAMES = (".rlint.toml", "rlint.toml", "pyproject.toml")
+"""In order of precedence, where a folder has several."""
+
+OUTPUT_FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "azure", "junit", "html")
+
+_SELECTORS, _PATTERNS, _PLUGINS, _TABLE = (
+    "a list of rules",
+    "a list of patterns",
+    "a list of installed packages",
+    "a table from patterns to lists of rules",
+)
+_FLAG, _TEXT, _COUNT = "true or false", "a string", "a whole number above 0"
+_FORMAT = "one of " + ", ".join(f'"{name}"' for name in OUTPUT_FORMATS)
+
+KEYS: Mapping[str, str] = {
+    "select": _SELECTORS,
+    "ignore": _SELECTORS,
+    "extend-select": _SELECTORS,
+    "extend-ignore": _SELECTORS,
+    "per-file-ignores": _TABLE,
+    "extend-per-file-ignores": _TABLE,
+    "plugins": _PLUGINS,
+    "exclude": _PATTERNS,
+    "extend-exclude": _PATTERNS,
+    "notebooks": _FLAG,
+    "respect-gitignore": _FLAG,
+    "force-exclude": _FLAG,
+    "fix": _FLAG,
+    "unsafe-fixes": _FLAG,
+    "output-format": _FORMAT,
+    "jobs": _COUNT,
+    "baseline": _TEXT,
+    "cache-dir": _TEXT,
+    "required-version": _TEXT,
+    "extend": _TEXT,
+}
+"""Every key that a configuration may have, and what it is expected to hold."""
+
+
+_MOST_BYTES = 1_000_000
+
+
+@frozen
+class Layer:
+    """What one place says. Patterns in it are relative to `root`."""
+
+    origin: str
+    root: Path
+    values: Mapping[str, Any]
+    path: Path | None = None
+
+    def name_of(self, key: str) -> str:
+        """Return the key as its author wrote it: an option on the command line, a key elsewhere."""
+        return (
+            f"`--{key}`"
+            if self.path is None and self.origin == "command line"
+            else f"`{key}` ({self.origin})"
+        )
+
+
+def find_config(folder: Path) -> Path | None:
+    """Find the configuration file in `folder` itself; a pyproject.toml counts if it has a section for us."""
+    for name in FILE_NAMES:
+        path = folder / name
+        # os.path.isfile: no error where the folder may be listed but not entered.
+        if os.path.isfile(path) and (name != "pyproject.toml" or _section(path, required=False) is not None):
+            return path
+    return None
+
+
+def read_config(path: Path, root: Path | None = None) -> list[Layer]:
+    """Return the layers of a configuration file: what it extends first, itself last."""
+    layers: list[Layer] = []
+    seen: list[Path] = []
+    current: Path | None = absolute(path)
+    while current is not None:
+        if current in seen:
+            chain = " → ".join(_shown(each) for each in [*seen, current])
+            raise RlintError(f"configuration files extend each other in a circle: {chain}")
+        seen.append(current)
+        values = _section(current, required=True) or {}
+        _check(values, _shown(current), _text(current))
+        layers.insert(0, Layer(_shown(current), root or current.parent, values, current))
+        extended = values.get("extend")
+        root = None
+        current = _extended(current, extended) if extended is not None else None
+    return layers
+
+
+def inline_layer(texts: tuple[str, ...], root: Path) -> Layer:
+    """Return the layer of `--config "key = value"` options."""
+    values: dict[str, Any] = {}
+    for text in texts:
+        pairs = _parse(text, f"--config {text!r}")
+        _check(pairs, f"--config {text!r}", text)
+        if "extend" in pairs:
+            raise RlintError("`extend` belongs in a configuration file; pass the file itself to `--config`")
+        values.update(pairs)
+    return Layer("--config", root, values)
+
+
+def option_layer(values: Mapping[str, Any], root: Path, *, origin: str = "command line") -> Layer:
+    """Return the layer of the command line's own options, or an editor's; keys without a value (None) are not
+    in it.
+    """
+    given = {key: value for key, value in values.items() if value is not None}
+    _check(given, origin, "")
+    return Layer(origin, root, given)
+
+
+def _section(path: Path, *, required: bool) -> dict[str, Any] | None:
+    raw = _read(path)
+    if path.name == "pyproject.toml" and b"rlint" not in raw and not required:
+        return None  # not ours, and perhaps not even valid TOML
+    text = _text(path)
+    if path.name != "pyproject.toml":
+        return _parse(text, _shown(path))
+    tool = _parse(text, _shown(path)).get("tool", {})
+    section = tool.get("rlint") if isinstance(tool, dict) else None
+    if section is not None and not isinstance(section, dict):
+        raise RlintError(f"{_shown(path)}: `tool.rlint` must be a table")
+    return section
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise RlintError(f"{_shown(path)}: cannot read the configuration: it is larger than 1 MB")
+        return path.read_bytes()
+    except OSError as error:
+        raise RlintError(f"{_shown(path)}: cannot read the configuration: {error.strerror}") from error
+
+
+def _text(path: Path) -> str:
+    try:
+        return _read(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RlintError(f"{_shown(path)}: cannot read the configuration: it is not UTF-8") from error
+
+
+def _parse(text: str, shown: str) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
+    try:
+        values: dict[str, Any] = tomllib.loads(text)
+    except RecursionError as error:
+        raise RlintError(f"{shown}: is not valid TOML: nested too deeply") from error
+    except tomllib.TOMLDecodeError as error:
+        raise RlintError(f"{shown}: is not valid TOML: {error}") from error
+    return values
+
+
+def _extended(path: Path, value: Any) -> Path:
+    extended = Path(os.path.expandvars(value)).expanduser()
+    found = absolute(path.parent / extended)
+    if not found.is_file():
+        raise RlintError(f"{_shown(path)}: `extend` names {value!r}, which is not a file")
+    return found
+
+
+def _check(values: Mapping[str, Any], shown: str, text: str) -> None:
+    for key, value in values.items():
+        place = _place(shown, key, text)
+        if key not in KEYS:
+            nested = isinstance(value, dict) and any(inner in KEYS for inner in value)
+            hint = f"; rlint has no table `{key}`: write its keys one level up" if nested else ""
+            raise RlintError(f"{place}: unknown key `{key}`{hint or did_you_mean(key, KEYS)}")
+        if not _fits(value, KEYS[key]):
+            raise RlintError(f"{place}: `{key}` must be {KEYS[key]}, not {_described(value)}")
+        for pattern in _patterns(key, value):
+            if complaint := check_pattern(pattern):
+                raise RlintError(f"{place}: `{pattern}` in `{key}` is not a valid pattern: {complaint}")
+
+
+def _fits(value: Any, expected: str) -> bool:
+    if expected in (_SELECTORS, _PATTERNS, _PLUGINS):
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if expected == _TABLE:
+        return isinstance(value, dict) and all(_fits(each, _SELECTORS) for each in value.values())
+    if expected == _FLAG:
+        return isinstance(value, bool)
+    if expected == _COUNT:
+        return isinstance(value, int) and not isinstance(value, bool) and value > 0
+    return isinstance(value, str) and (expected == _TEXT or value in OUTPUT_FORMATS)
+
+
+def _patterns(key: str, value: Any) -> list[str]:
+    if KEYS[key] == _TABLE:
+        return [pattern.removeprefix("!") for pattern in value]
+    return value if KEYS[key] == _PATTERNS else []
+
+
+def _place(shown: str, key: str, text: str) -> str:
+    """Return the file, with the line on which the key stands where it is easily found."""
+    found = re.search(rf"^[ \t]*(?:\[.*\.)?[\"']?{re.escape(key)}[\"']?[ \t]*[=\]]", text, re.MULTILINE)
+    if found is None or "\n" not in text.rstrip("\n"):
+        return shown
+    return f"{shown}:{text.count(chr(10), 0, found.start()) + 1}"
+
+
+def _described(value: Any) -> str:
+    names = {
+        bool: "a truth value",
+        int: "a number",
+        float: "a number",
+        str: "a string",
+        list: "a list",
+        dict: "a table",
+    }
+    if isinstance(value, str | int | float):
+        shown = str(value).lower() if isinstance(value, bool) else repr(value)
+        return f"{names[type(value)]} ({shown})"
+    if isinstance(value, list) and not all(isinstance(each, str) for each in value):
+        return "a list with other things than strings in it"
+    return names.get(type(value), type(value).__name__)
+
+
+def _shown(path: Path) -> str:
+    try:
+        return path.relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return str(path)

@@ -1,0 +1,110 @@
+"""Which rules a file is checked with: `select` and `ignore` of several layers become a set of codes.
+
+Within a layer the more specific selector wins (a code or name over RL10, that over RL1, that over
+ALL); of two alike, `ignore`. A layer with `select` starts afresh; one without changes what the
+layers before it chose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from rlint.errors import RlintError
+from rlint.frozen import frozen
+from rlint.registry.catalogue import RuleEntry, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rlint.config.options import Layer
+
+
+@frozen
+class Rules:
+    """The rules that a configuration may speak of: those of rlint, and of the plugins that it names."""
+
+    plugins: frozenset[str] = frozenset()
+    """Those in use."""
+    complete: bool = True
+    """Whether no plugin is missing, whose rules selectors may mean."""
+    left_out: list[str] = field(default_factory=list, compare=False)
+    """The selectors that mean nothing, perhaps because a plugin is missing."""
+
+    def all(self) -> tuple[RuleEntry, ...]:
+        """All of them, by code."""
+        return resolve("ALL", plugins=self.plugins)
+
+    def named(self, selector: str, layer: Layer, key: str) -> tuple[RuleEntry, ...]:
+        """Return what a selector under `key` of `layer` means."""
+        try:
+            return resolve(selector, plugins=self.plugins)
+        except RlintError as error:
+            if layer.path is None and _is_known(selector):
+                return ()  # an option speaks of all folders, and other ones may have the plugin
+            if not (self.complete or selector.strip().upper().startswith("RL")):
+                self.left_out.append(selector.strip())
+                return ()
+            head, mark, hint = str(error).partition("; ")
+            raise RlintError(f"{head} in {layer.name_of(key)}{mark}{hint}") from error
+
+
+def _is_known(selector: str) -> bool:
+    """Whether a selector means something among the rules of all plugins in use."""
+    try:
+        return bool(resolve(selector))
+    except RlintError:
+        return False
+
+
+_OWN = Rules()
+_EXACT = 100
+"""The specificity of a code or name; that of a prefix is its length, that of ALL is 0."""
+
+
+def default_codes(rules: Rules = _OWN) -> frozenset[str]:
+    """Every rule that is not opt-in."""
+    return frozenset(entry.code for entry in rules.all() if not entry.opt_in)
+
+
+def selected_codes(layers: Iterable[Layer], rules: Rules = _OWN) -> frozenset[str]:
+    """Return the codes that the layers, weakest first, select together."""
+    codes = set(default_codes(rules))
+    for layer in layers:
+        chosen: dict[str, bool] = {}
+        for _, ignores, entries in sorted(_steps(layer, rules), key=lambda step: step[:2]):
+            chosen.update((entry.code, not ignores) for entry in entries)
+        if "select" in layer.values:
+            codes = set()
+        for code, enabled in chosen.items():
+            (codes.add if enabled else codes.discard)(code)
+    return frozenset(codes)
+
+
+def codes_of(selectors: Iterable[str], layer: Layer, key: str, rules: Rules) -> frozenset[str]:
+    """Return the codes, opt-in ones too, that `selectors` under `key` of `layer` mean."""
+    return frozenset(entry.code for selector in selectors for entry in rules.named(selector, layer, key))
+
+
+def _steps(layer: Layer, rules: Rules) -> Iterator[tuple[int, bool, tuple[RuleEntry, ...]]]:
+    """Yield specificity, whether it ignores, and the rules: sorted by these, the last word is right."""
+    for key, ignores in (
+        ("select", False),
+        ("extend-select", False),
+        ("ignore", True),
+        ("extend-ignore", True),
+    ):
+        for selector in layer.values.get(key, ()):
+            entries = rules.named(selector, layer, key)
+            specificity = _specificity(selector, entries)
+            if not ignores and 0 < specificity < _EXACT:
+                entries = tuple(entry for entry in entries if not entry.opt_in)
+            yield specificity, ignores, entries
+
+
+def _specificity(selector: str, entries: tuple[RuleEntry, ...]) -> int:
+    wanted = selector.strip()
+    if wanted.upper() == "ALL":
+        return 0
+    exact = len(entries) == 1 and (wanted.upper() == entries[0].code or wanted.lower() == entries[0].name)
+    return _EXACT if exact else len(wanted)

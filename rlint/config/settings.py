@@ -1,0 +1,263 @@
+"""The settings of every file: the nearest configuration, `--config` and the command line, joined."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+from rlint import __version__
+from rlint.config.options import KEYS, Layer, find_config, read_config
+from rlint.config.patterns import PathPatterns
+from rlint.config.required_version import satisfies
+from rlint.config.selection import Rules, codes_of, selected_codes
+from rlint.errors import RlintError
+from rlint.findings import Problem
+from rlint.frozen import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+DEFAULT_EXCLUDES = (
+    *(".bzr", ".direnv", ".eggs", ".git", ".git-rewrite", ".hg", ".ipynb_checkpoints", ".mypy_cache"),
+    *(".nox", ".pants.d", ".pyenv", ".pytest_cache", ".pytype", ".rlint_cache", ".ruff_cache", ".svn"),
+    *(".tox", ".venv", ".vscode", "__pycache__", "__pypackages__", "_build", "buck-out", "build", "dist"),
+    *("node_modules", "site-packages", "venv"),
+)
+
+DEFAULTS: Mapping[str, Any] = {
+    "notebooks": True,
+    "respect-gitignore": True,
+    "force-exclude": False,
+    "fix": False,
+    "unsafe-fixes": False,
+    "output-format": "full",
+}
+
+
+_SELECTION = ("select", "extend-select", "ignore", "extend-ignore")
+_EXCLUSION = ("exclude", "extend-exclude")
+_FILE_IGNORES = ("per-file-ignores", "extend-per-file-ignores")
+_PLAIN = KEYS.keys() - {*_SELECTION, *_EXCLUSION, *_FILE_IGNORES, "extend", "plugins"}
+"""Keys of which a stronger layer's value simply replaces a weaker one's."""
+
+
+@frozen
+class FileIgnore:
+    """One line of `per-file-ignores`."""
+
+    patterns: PathPatterns
+    negated: bool
+    codes: frozenset[str]
+
+    @property
+    def pattern(self) -> str:
+        """The pattern as it was written."""
+        return "!" * self.negated + self.patterns.patterns[0]
+
+    def match(self, path: str) -> bool:
+        """Whether the codes are ignored in the file `path`."""
+        return self.patterns.match(path) != self.negated
+
+
+@frozen
+class Settings:
+    """What applies to the files of one folder."""
+
+    config: Path | None
+    """The nearest configuration file, or the one that `--config` names."""
+    codes: frozenset[str]
+    per_file_ignores: tuple[FileIgnore, ...]
+    excludes: tuple[PathPatterns, ...]
+    notebooks: bool
+    """Whether a walk takes notebooks, too."""
+    respect_gitignore: bool
+    force_exclude: bool
+    fix: bool
+    unsafe_fixes: bool
+    output_format: str
+    jobs: int | None
+    cache_dir: str | None
+    baseline: str | None
+    origins: Mapping[str, tuple[Any, str]] = field(compare=False)
+    """For each key that has a value: the value, and where it comes from."""
+    problems: tuple[Problem, ...] = ()
+    """What is wrong with the plugins that are named, whose rules are left out."""
+
+    def codes_for(self, path: Path) -> frozenset[str]:
+        """Return the codes that the file `path` is checked for."""
+        codes = self.codes
+        for ignore in self.per_file_ignores:
+            if ignore.match(str(path)):
+                codes -= ignore.codes
+        return codes
+
+    def excludes_entry(self, path: str) -> bool:
+        """Whether a file or folder met on a walk is excluded, itself."""
+        return any(group.match(path) for group in self.excludes)
+
+    def excludes_file(self, path: Path) -> bool:
+        """Whether a file is excluded, itself or by a folder that it lies in."""
+        return any(group.match_any_part(str(path)) for group in self.excludes)
+
+
+class Resolver:
+    """Finds the settings of folders, and remembers them.
+
+    `config` (a file named by the user) or `isolated` switch the search for configuration files off;
+    `overrides` are the stronger layers, weakest first.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        config: Path | None = None,
+        isolated: bool = False,
+        overrides: Sequence[Layer] = (),
+    ) -> None:
+        self.root = root
+        self._overrides = tuple(overrides)
+        self._searches = config is None and not isolated
+        self._fixed: Settings | None = None
+        if config is not None:
+            self._fixed = self._joined(read_config(config, root))
+        self._by_folder: dict[str, Settings] = {}
+        self._by_config: dict[Path, Settings] = {}
+        self.main = self.for_folder(root)
+        """The settings of the folder that rlint was started in; what concerns the whole run comes from it."""
+
+    def for_folder(self, folder: Path) -> Settings:
+        """Return the settings of the files directly in `folder`."""
+        if not self._searches:
+            return self._without_search()
+        key = str(folder)
+        found = self._by_folder.get(key)
+        if found is None:
+            found = self._by_folder[key] = self._search(folder)
+        return found
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with plugins, in all settings that were asked for until now."""
+        seen = [*([self._fixed] if self._fixed else []), *self._by_config.values()]
+        return tuple(dict.fromkeys(problem for settings in seen for problem in settings.problems))
+
+    def for_file(self, path: Path) -> Settings:
+        """Return the settings of the file `path`."""
+        return self.for_folder(path.parent)
+
+    def _search(self, folder: Path) -> Settings:
+        config = find_config(folder)
+        if config is None:
+            return self._without_search() if folder.parent == folder else self.for_folder(folder.parent)
+        if config not in self._by_config:
+            self._by_config[config] = self._joined(read_config(config))
+        return self._by_config[config]
+
+    def _without_search(self) -> Settings:
+        """What applies where no configuration is found; only then, for options may name a plugin's rules."""
+        if self._fixed is None:
+            self._fixed = self._joined([])
+        return self._fixed
+
+    def _joined(self, file_layers: list[Layer]) -> Settings:
+        layers = [*file_layers, *self._overrides]
+        _check_version(file_layers)
+        rules, broken = _rules(layers, self.root)
+        codes = selected_codes(layers, rules)
+        ignores, excludes = _file_ignores(layers, rules), _excludes(layers, self.root)
+        values: dict[str, tuple[Any, str]] = {key: (value, "default") for key, value in DEFAULTS.items()}
+        for layer in layers:
+            values.update(
+                (key, (value, layer.origin)) for key, value in layer.values.items() if key in _PLAIN
+            )
+        values["select"] = (sorted(codes), _origins(layers, _SELECTION))
+        values["exclude"] = (
+            [each for group in excludes for each in group.patterns],
+            _origins(layers, _EXCLUSION),
+        )
+        if plugins := list(dict.fromkeys(n for layer in layers for n in layer.values.get("plugins", ()))):
+            values["plugins"] = (plugins, _origins(layers, ("plugins",)))
+        if ignores:
+            table = {ignore.pattern: sorted(ignore.codes) for ignore in ignores}
+            values["per-file-ignores"] = (table, _origins(layers, _FILE_IGNORES))
+        get = {key: value for key, (value, _) in values.items()}
+        return Settings(
+            config=file_layers[-1].path if file_layers else None,
+            codes=codes,
+            per_file_ignores=ignores,
+            excludes=excludes,
+            notebooks=get["notebooks"],
+            respect_gitignore=get["respect-gitignore"],
+            force_exclude=get["force-exclude"],
+            fix=get["fix"],
+            unsafe_fixes=get["unsafe-fixes"],
+            output_format=get["output-format"],
+            jobs=get.get("jobs"),
+            cache_dir=get.get("cache-dir"),
+            baseline=get.get("baseline"),
+            origins=values,
+            problems=_with_left_out(broken, rules),
+        )
+
+
+def _rules(layers: Sequence[Layer], root: Path) -> tuple[Rules, tuple[Problem, ...]]:
+    """Put the plugins of all layers into use: what a file extends brings its own. Say which are broken."""
+    named = [(layer, name) for layer in layers for name in layer.values.get("plugins", ())]
+    if not named:
+        return Rules(), ()
+    from rlint.registry.plugins import enable
+
+    enabled = enable([name for _, name in named], [root, *(layer.root for layer in layers)])
+    origin = named[-1][0].origin
+    problems = tuple(Problem(origin, message) for message in enabled.broken)
+    return Rules(enabled.names, complete=not problems), problems
+
+
+def _with_left_out(problems: tuple[Problem, ...], rules: Rules) -> tuple[Problem, ...]:
+    if not (problems and rules.left_out):
+        return problems
+    listed = ", ".join(f"`{selector}`" for selector in dict.fromkeys(rules.left_out))
+    return (*problems, Problem(problems[0].path, f"no rule in use is meant by {listed}, which is left out"))
+
+
+def _origins(layers: Sequence[Layer], keys: tuple[str, ...]) -> str:
+    """Return the places that say something under `keys`; what replaces the default comes without it."""
+    named = [layer.origin for layer in layers if any(key in layer.values for key in keys)]
+    replaced = any(keys[0] in layer.values for layer in layers)
+    return ", ".join(dict.fromkeys(named if replaced else ["default", *named]))
+
+
+def _file_ignores(layers: Sequence[Layer], rules: Rules) -> tuple[FileIgnore, ...]:
+    found: list[FileIgnore] = []
+    for layer in layers:
+        if "per-file-ignores" in layer.values:
+            found.clear()
+        for key in ("per-file-ignores", "extend-per-file-ignores"):
+            for pattern, selectors in layer.values.get(key, {}).items():
+                patterns = PathPatterns((pattern.removeprefix("!"),), str(layer.root))
+                found.append(
+                    FileIgnore(patterns, pattern.startswith("!"), codes_of(selectors, layer, key, rules))
+                )
+    return tuple(found)
+
+
+def _excludes(layers: Sequence[Layer], root: Path) -> tuple[PathPatterns, ...]:
+    base = PathPatterns(DEFAULT_EXCLUDES, str(root))
+    extended: list[PathPatterns] = []
+    for layer in layers:
+        if "exclude" in layer.values:
+            base = PathPatterns(tuple(layer.values["exclude"]), str(layer.root))
+        if "extend-exclude" in layer.values:
+            extended.append(PathPatterns(tuple(layer.values["extend-exclude"]), str(layer.root)))
+    return (base, *extended)
+
+
+def _check_version(layers: Sequence[Layer]) -> None:
+    for layer in layers:
+        required = layer.values.get("required-version")
+        if required is not None and not satisfies(__version__, required):
+            raise RlintError(
+                f"{layer.origin}: `required-version` is {required!r}, but this is rlint {__version__}"
+            )

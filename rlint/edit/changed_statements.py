@@ -1,0 +1,284 @@
+"""The statements that edits change: whether they still parse, and mean what the edits say."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rlint.findings import Edit
+from rlint.frozen import frozen
+from rlint.syntax.syntax_index import Tree
+
+_ATOMS = (
+    ast.Name,
+    ast.Attribute,
+    ast.Call,
+    ast.Subscript,
+    ast.List,
+    ast.Dict,
+    ast.Set,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+)
+"""Expressions that mean the same at every place, in parentheses or not."""
+
+
+_InBlock = ast.stmt | ast.ExceptHandler | ast.match_case
+_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
+_HOLDING_ITEMS = (ast.Call, ast.List, ast.Set, ast.Tuple, ast.Dict)
+_HEADER = "if 1:\n"
+_LONG = 1_000
+"""Characters of a statement from which on an item of it is looked at by itself: each of the many fixes in a
+long display would otherwise parse all of it.
+"""
+
+
+@frozen
+class Piece:
+    """The lines of one statement, and the edits within them; or one item of a long statement."""
+
+    start: int
+    end: int
+    edits: tuple[Edit, ...]
+    item: ast.expr | None = None
+    """The item, where it is one: it is rendered in parentheses."""
+
+    def rendered(self, text: str) -> str:
+        """Return the lines with the edits applied."""
+        parts: list[str] = ["("] if self.item is not None else []
+        done = self.start
+        for edit in self.edits:
+            parts += (text[done : edit.start], edit.text)
+            done = edit.end
+        parts.append(text[done : self.end])
+        return "".join([*parts, "\n)\n"] if self.item is not None else parts)
+
+    def new_spans(self) -> list[tuple[int, int]]:
+        """Return where the texts of the edits stand in the changed lines."""
+        found, grown = [], (self.item is not None) - self.start
+        for edit in self.edits:
+            start = edit.start + grown
+            found.append((start, start + len(edit.text)))
+            grown += len(edit.text) - (edit.end - edit.start)
+        return found
+
+
+def pieces(edits: Sequence[Edit], tree: Tree) -> list[Piece] | None:
+    """Return the statements that the edits of one fix change, with parentheses around those new expressions
+    that would otherwise be read as parts of another; None where the changed program would not parse.
+    """
+    found: list[Piece] = []
+    for piece in _pieces(edits, tree):
+        mended = _mended(piece, tree)
+        if mended is None:
+            return None
+        found.append(mended)
+    return found
+
+
+def _pieces(edits: Sequence[Edit], tree: Tree) -> list[Piece]:
+    """The smallest statements that hold the edits, in order; none holds another."""
+    spans: list[tuple[int, int, list[Edit]]] = []
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        start, end = _beside(edit, tree) or _around(edit.start, edit.end, tree)
+        held = [edit]
+        while spans and start < spans[-1][1]:
+            before, behind, others = spans.pop()
+            start, end = _around(min(start, before), max(end, behind), tree)
+            held = [*others, *held]
+        spans.append((start, end, held))
+    return [_narrowed(Piece(start, end, tuple(held)), tree) for start, end, held in spans]
+
+
+def _narrowed(piece: Piece, tree: Tree) -> Piece:
+    """The item of a long statement that holds all edits of a piece; the piece itself if there is none."""
+    first, last = piece.edits[0].start, max(edit.end for edit in piece.edits)
+    if piece.end - piece.start < _LONG:
+        return piece
+    node: ast.AST | None = tree.expression_before(first)
+    while node is not None and not isinstance(node, ast.stmt):
+        parent = tree.parents.get(node)
+        if (
+            isinstance(node, ast.expr)
+            and isinstance(parent, _HOLDING_ITEMS)
+            and not isinstance(node, ast.Starred)
+        ):
+            start, end = tree.positions.span(node)
+            if start <= first and last <= end and _is_item(node, parent):
+                return Piece(start, end, piece.edits, node)
+        node = parent
+    return piece
+
+
+def _is_item(node: ast.expr, parent: ast.AST) -> bool:
+    """Whether an expression stands between commas, so that it means the same in parentheses of its own."""
+    if isinstance(parent, ast.Call):
+        return node is not parent.func and not isinstance(node, ast.GeneratorExp)
+    return True
+
+
+def _around(start: int, end: int, tree: Tree, without: tuple[int, int] | None = None) -> tuple[int, int]:
+    """Return the lines of the smallest statement that holds a span, as offsets; those of the file if none
+    does. `without` are lines that are not smaller than wanted.
+    """
+    found = (0, len(tree.text))
+    blocks: list[Sequence[_InBlock]] = [tree.module.body]
+    while blocks:
+        holding = (_holding(block, start, end, tree) for block in blocks)
+        statement = next((each for each in holding if each is not None), None)
+        if statement is None:
+            return found
+        lines = _lines(statement, tree)
+        if lines == without:
+            return found
+        if isinstance(statement, ast.stmt):
+            found = lines
+        blocks = [part for name in _BLOCKS if (part := getattr(statement, name, None))]
+    return found
+
+
+def _beside(edit: Edit, tree: Tree) -> tuple[int, int] | None:
+    """Return the lines of the smaller of the statements between which an edit inserts whole lines, indented
+    as they are: what stands around them, such as a long loop before, need not be read again. None for others.
+    """
+    if edit.start != edit.end or not edit.text.strip() or not edit.text.endswith(("\n", "\r")):
+        return None
+    wanted = _indentation(edit.text)
+    found: list[tuple[int, int]] = []
+    blocks: list[Sequence[_InBlock]] = [tree.module.body]
+    while blocks:
+        holding = None
+        for block in blocks:
+            place = bisect_left(block, edit.start, key=lambda part: _lines(part, tree)[1])
+            beside = [_lines(part, tree) for part in block[place : place + 2] if isinstance(part, ast.stmt)]
+            found += [lines for lines in beside if edit.start in lines]
+            if holding is None and place < len(block) and _lines(block[place], tree)[0] <= edit.start:
+                holding = block[place]
+        blocks = [part for name in _BLOCKS if (part := getattr(holding, name, None))]
+    alike = [lines for lines in found if _indentation(tree.text[slice(*lines)]) == wanted]
+    return min(alike, key=lambda lines: lines[1] - lines[0], default=None)
+
+
+def _holding(block: Sequence[_InBlock], start: int, end: int, tree: Tree) -> _InBlock | None:
+    """Return the first part of a block that holds a span."""
+    place = bisect_left(block, end, key=lambda part: _lines(part, tree)[1])
+    return block[place] if place < len(block) and _lines(block[place], tree)[0] <= start else None
+
+
+def _lines(part: _InBlock, tree: Tree) -> tuple[int, int]:
+    first, last = _first_and_last(part)
+    return tree.positions.line_start(first), tree.positions.line_start(last + 1)
+
+
+def _first_and_last(part: _InBlock) -> tuple[int, int]:
+    if isinstance(part, ast.match_case):
+        return part.pattern.lineno, _first_and_last(part.body[-1])[1]
+    decorators: list[ast.expr] = getattr(part, "decorator_list", [])
+    return min([part.lineno, *(node.lineno for node in decorators)]), part.end_lineno or part.lineno
+
+
+def _mended(piece: Piece, tree: Tree) -> Piece | None:
+    """A piece with edits in parentheses where they need some; None where the program would not parse."""
+    text = tree.text
+    start, end = piece.start, piece.end
+    while True:
+        is_own = (start, end) == (piece.start, piece.end)
+        wider = piece if is_own else Piece(start, end, piece.edits)
+        before = _dumped(replace(wider, edits=()).rendered(text))
+        if before is not None:
+            mended = _with_parentheses(wider, before, text)
+            if mended is not None:
+                return replace(wider, edits=tuple(mended))
+        if (start, end) == (0, len(text)):
+            return None
+        start, end = _around(start, end, tree, without=(start, end))
+
+
+def _with_parentheses(piece: Piece, before: str, text: str) -> Sequence[Edit] | None:
+    edits = list(piece.edits)
+    for number, edit in enumerate(edits):
+        wrapped = _wrapped(edit, piece, before, text)
+        if wrapped is None:
+            continue
+        plain = _dumped(replace(piece, edits=tuple(edits)).rendered(text))
+        others = [*edits[:number], wrapped, *edits[number + 1 :]]
+        if _dumped(replace(piece, edits=tuple(others)).rendered(text)) != plain:
+            edits = others
+    lines = replace(piece, edits=tuple(edits)).rendered(text)
+    is_alike = _indentation(lines) == _indentation(replace(piece, edits=()).rendered(text))
+    return edits if is_alike and _dumped(lines) is not None else None
+
+
+def _indentation(lines: str) -> str:
+    """The white space before the first statement of whole lines, comments included."""
+    shown = lines.lstrip()
+    return lines[: len(lines) - len(shown)].rpartition("\n")[2]
+
+
+def _wrapped(edit: Edit, piece: Piece, before: str, text: str) -> Edit | None:
+    """An edit that puts one expression in the place of another, with parentheses; None for others, and where
+    parentheses never matter.
+    """
+    if edit.start == edit.end or not edit.text.strip():
+        return None
+    new, plain = _expression(f"({edit.text})"), _expression(edit.text)
+    if new is None or (plain is not None and isinstance(plain, _ATOMS)):
+        return None
+    if isinstance(new, ast.Tuple) and (plain is None or ast.dump(_inside(edit.text)) != ast.dump(plain)):
+        return None  # several arguments or items
+    if isinstance(new, ast.GeneratorExp) and plain is None:
+        return None
+    old = replace(piece, edits=(replace(edit, text=f"({text[edit.start : edit.end]})"),))
+    if _dumped(old.rendered(text)) != before:
+        return None  # what is replaced was no expression
+    return replace(edit, text=f"({edit.text})")
+
+
+def _inside(text: str) -> ast.AST:
+    """What an expression that may be a tuple is as the only item of another."""
+    one = _expression(f"({text},)")
+    return one.elts[0] if isinstance(one, ast.Tuple) and len(one.elts) == 1 else ast.Pass()
+
+
+def _expression(text: str) -> ast.expr | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _dumped(lines: str) -> str | None:
+    """What whole lines of a program mean; None where they are no statements, or indented in another way than
+    by their first line.
+    """
+    parsed = parsed_lines(lines)
+    return ast.dump(parsed[0]) if parsed is not None else None
+
+
+def parsed_lines(lines: str) -> tuple[ast.Module, str] | None:
+    """Parse whole lines of a program; return the module, and its text, in which a header is above lines that
+    are indented. None where they are no statements.
+    """
+    indented = lines[:1] in (" ", "\t")
+    text = f"{_HEADER}{lines}" if indented else lines
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    if not module.body:
+        return None
+    if indented:
+        block, indent = module.body[0], len(lines) - len(lines.lstrip(" \t"))
+        if not isinstance(block, ast.If) or len(module.body) > 1 or block.orelse:
+            return None
+        if block.body[0].col_offset != indent:
+            return None
+    return module, text

@@ -1,0 +1,216 @@
+"""Edits at module level: new names, constants and imports that fixes need."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import itertools
+import keyword
+import sys
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from rlint.edit.edits import Edits
+from rlint.edit.reindent import reindented
+from rlint.findings import Edit
+from rlint.regex import regex
+from rlint.syntax.syntax_index import DEFINITIONS, Tree
+
+_WORD = regex(r"[A-Za-z_]\w*")
+_NOT_FREE = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
+_IMPORTS = (ast.Import, ast.ImportFrom)
+
+
+class TopLevel(Edits):
+    """Builds the edits that put something at module level for code further below."""
+
+    def __init__(self, tree: Tree) -> None:
+        super().__init__(tree)
+        self._reserved: dict[str, str] = {}
+        self._given: set[str] = set()
+        self._words_in: dict[ast.AST, frozenset[str]] = {}
+        self._locals: dict[ast.AST, dict[str, str]] = {}
+        self._defined: dict[str, tuple[str, tuple[Edit, ...]]] = {}
+
+    def free_name(self, wanted: str, key: str = "") -> str:
+        """A name like `wanted` that nothing in the file uses. The same `key` gets the same name again,
+        whatever is wanted.
+        """
+        key = key or wanted
+        known = self._reserved.get(key)
+        if known is not None:
+            return known
+        name, number = wanted, 2
+        while name in self._words or name in self._given:
+            name, number = f"{wanted}_{number}", number + 1
+        self._reserved[key] = name
+        self._given.add(name)
+        return name
+
+    def free_local(self, wanted: Sequence[str], node: ast.AST, key: str) -> str:
+        """The first name of `wanted` that a new variable may have in the function around `node`, else
+        the first of them with a number. What only other functions use is free; builtins are not.
+        """
+        scope = self.tree.scope(node).function
+        if scope.parent is None:
+            taken = (self._words, self._given, _NOT_FREE)
+            free = [name for name in wanted if not any(name in names for names in taken)]
+            return self.free_name((free or wanted)[0], key)
+        reserved = self._locals.setdefault(scope.node, {})
+        if key not in reserved:
+            if scope.node not in self._words_in:
+                own = _WORD.findall(self.tree.text[slice(*self.span(scope.node))])
+                self._words_in[scope.node] = _NOT_FREE.union(own)
+            names_taken = (self._words_in[scope.node], reserved.values())
+            numbered = (f"{wanted[0]}_{number}" for number in itertools.count(2))
+            reserved[key] = next(
+                name
+                for name in itertools.chain(wanted, numbered)
+                if not any(name in names for names in names_taken)
+                and scope.lookup(name) is None
+                and name.isidentifier()
+            )
+        return reserved[key]
+
+    @cached_property
+    def _words(self) -> set[str]:
+        return set(_WORD.findall(self.tree.text))
+
+    def runs_before(self, statement: ast.stmt, user: ast.AST) -> bool:
+        """Has a statement of the module surely run when the code around `user` runs? It stands in a
+        block at module level that also holds `user`, further down.
+        """
+        for block, index in self._blocks_around(user):
+            if any(candidate is statement for candidate in block[:index]):
+                return True
+        return False
+
+    def module_constant(
+        self,
+        name: str,
+        value: str,
+        *,
+        user: ast.AST,
+        needs: Collection[ast.stmt] = (),
+        comment: Sequence[str] = (),
+    ) -> tuple[Edit, ...] | None:
+        """Define a constant at module level for the code around `user`: behind the imports at the top
+        and the constants below them, and behind the statements that it `needs`, with a `comment` above.
+
+        None where the needed do not surely run first, or another fix defines the name otherwise. `value` may
+        have several lines, indented as at module level.
+        """
+        for block, index in self._blocks_around(user):
+            waiting = [statement for statement in needs if statement not in block[:index]]
+            if all(self.runs_before(statement, block[0]) for statement in waiting):
+                anchor = self._anchor(block[:index], needs)
+                if anchor is not None:
+                    return self._only(
+                        name, value, self._constant_behind(anchor, name, value, comment), comment
+                    )
+        return None
+
+    def _only(
+        self, name: str, value: str, made: tuple[Edit, ...] | None, comment: Sequence[str]
+    ) -> tuple[Edit, ...] | None:
+        """The one definition of a constant that several fixes ask for: the first, with its comments. None for
+        another, which would define the name twice.
+        """
+        if made is None:
+            return None
+        first, edits = self._defined.setdefault(name, (value, made))
+        same = first.startswith(value) and first[len(value) :].lstrip()[:1] in ("", "#")
+        placed = [edit.start for edit in edits] == [edit.start for edit in made]
+        return edits if edits == made or (same and placed and not comment) else None
+
+    def module_import(self, module: str, *, user: ast.AST) -> tuple[ast.stmt, Edit] | None:
+        """Import a module by its plain name for the code around `user`: the import beside which it goes,
+        and the edit. None where there are no other imports, or the name is taken. Where a parameter or
+        variable shadows it, the engine leaves the fix out (see rlint/fixing/fix_validation.py).
+        """
+        if module in self.tree.scopes[self.tree.module].bindings or self._is_read_unbound(module):
+            return None
+        for block, index in self._blocks_around(user):
+            imports = [statement for statement in _head(block[:index]) if isinstance(statement, _IMPORTS)]
+            imports = [s for s in imports if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
+            beside = [s for s in imports if _is_of_python(_source(s)) is _is_of_python(module)] or imports
+            smaller = [s for s in beside if isinstance(s, ast.Import) and s.names[0].name < module]
+            if beside:
+                place = max(smaller, key=lambda s: s.names[0].name) if smaller else beside[0]
+                edit = (self.insert_after if smaller else self.insert_before)(place, f"import {module}")
+                return (place, replace(edit, shared=True)) if edit is not None else None
+        return None
+
+    def _is_read_unbound(self, name: str) -> bool:
+        """Is a name read that only a star import binds, or nothing does, so that reading it is an error?"""
+        reads = (node for node in self.tree.of_type(ast.Name) if node.id == name)
+        return any(self.tree.scope(read).lookup(name) is None for read in reads)
+
+    def _blocks_around(self, user: ast.AST) -> list[tuple[list[ast.stmt], int]]:
+        """The blocks at module level that hold `user`, outermost first, each with the place in it."""
+        chain = [user, *self.tree.ancestors(user)]
+        found: list[tuple[list[ast.stmt], int]] = []
+        for child in reversed(chain[:-1]):
+            if not isinstance(child, ast.stmt):
+                break
+            found.append(self.tree.block(child))
+            if isinstance(child, DEFINITIONS):
+                break
+        return found
+
+    def _anchor(self, before: list[ast.stmt], needs: Collection[ast.stmt]) -> ast.stmt | None:
+        """The statement behind which a constant goes."""
+        head = _head(before)
+        last = max(
+            (index for index, statement in enumerate(before)
+             if statement in needs or (index < len(head) and isinstance(statement, _IMPORTS))),
+            default=-1,
+        )  # fmt: skip
+        if last < 0:
+            return None
+        while last + 1 < len(before) and _is_constant(before[last + 1]):
+            last += 1
+        return before[last]
+
+    def _constant_behind(
+        self, anchor: ast.stmt, name: str, value: str, comment: Sequence[str]
+    ) -> tuple[Edit, ...] | None:
+        text = "\n".join((*comment, f"{name} = {value}"))
+        code = reindented(text, "", self.indentation(anchor))
+        edit = self.insert_after(anchor, code) if code is not None else None
+        if edit is None:
+            return None
+        constant = Edit(edit.start, edit.end, edit.text, shared=True)
+        if _is_constant(anchor):
+            return (constant,)
+        # one blank line for all the constants that come here
+        return Edit(edit.start, edit.end, self.tree.positions.newline, shared=True), constant
+
+
+def _source(statement: ast.stmt) -> str:
+    """The module that an import is from; "" for one of the same package."""
+    if isinstance(statement, ast.Import):
+        return statement.names[0].name
+    return (statement.module or "") if isinstance(statement, ast.ImportFrom) and not statement.level else ""
+
+
+def _is_of_python(module: str) -> bool:
+    """Does a module come with Python, so that its import stands in the first group?"""
+    return module.partition(".")[0] in sys.stdlib_module_names
+
+
+def _head(block: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements before the first definition of a function or class."""
+    for index, statement in enumerate(block):
+        if isinstance(statement, DEFINITIONS):
+            return block[:index]
+    return block
+
+
+def _is_constant(statement: ast.stmt) -> bool:
+    """`PATTERN = ...`"""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            return name.isupper()
+    return False

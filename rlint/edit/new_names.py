@@ -1,0 +1,136 @@
+"""The names that edits bring into a program, and whether they mean there what the edits say."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator, Sequence
+
+from rlint.edit.changed_statements import Piece, parsed_lines
+from rlint.frozen import frozen
+from rlint.regex import regex
+from rlint.syntax.positions import Positions
+from rlint.syntax.scopes import Binding, How, Scope
+from rlint.syntax.syntax_index import DEFINITIONS, Tree
+
+_WORD = regex(r"[^\W\d]\w*")
+_BUILTINS = frozenset(dir(builtins))
+_ALWAYS = frozenset({"__file__", "__name__", "__doc__", "__class__"})
+
+
+@frozen
+class _Changed:
+    """A changed piece as a program of its own, and the scope in which that stands."""
+
+    tree: Tree
+    spans: list[tuple[int, int]]
+    around: Scope
+
+    def is_new(self, node: ast.AST) -> bool:
+        """Whether a node is the text of an edit, or part of one."""
+        start, end = self.tree.positions.span(node)
+        return any(first <= start and end <= last for first, last in self.spans)
+
+    def new_bindings(self) -> Iterator[Binding]:
+        """What the edits bind in the scope around the piece."""
+        for bindings in self.tree.scopes[self.tree.module].bindings.values():
+            yield from filter(self.binds_anew, bindings)
+
+    def binds_anew(self, binding: Binding) -> bool:
+        """Whether a binding is the work of an edit, if only because it gives a function another name."""
+        node = binding.node
+        if not hasattr(node, "lineno"):
+            return False
+        if self.is_new(node):
+            return True
+        start, end = self.tree.positions.span(node)
+        names = (self.tree.text[first:last] for first, last in self.spans if start < first and last < end)
+        return isinstance(node, DEFINITIONS) and node.name in names
+
+
+def misread_name(pieces: Sequence[Piece], tree: Tree) -> str | None:
+    """Return a name that the edits of one fix read and that would not mean what they say: an import that a
+    parameter shadows, a builtin that the file has another use for, or a name that nothing binds.
+    """
+    changed = [_changed(piece, tree) for piece in pieces if any(edit.text.strip() for edit in piece.edits)]
+    imported, bound = dict[str, Scope](), dict[str, Scope]()
+    for each in changed:
+        for binding in each.new_bindings():
+            (imported if binding.how is How.IMPORT else bound)[binding.name] = each.around
+    known: set[str] | None = None
+    for each in changed:
+        for read in each.tree.of_type(ast.Name):
+            if not isinstance(read.ctx, ast.Load) or not each.is_new(read):
+                continue
+            if known is None:
+                known = _known(pieces, tree)
+            is_new = read.id in imported or read.id in bound or read.id not in known
+            if is_new and not _is_right(read, each, imported, bound):
+                return read.id
+    return None
+
+
+def _is_right(read: ast.Name, changed: _Changed, imported: dict[str, Scope], bound: dict[str, Scope]) -> bool:
+    """Whether a name that is new in a place is what the fix takes it for."""
+    name, here = read.id, changed.tree.scope(read)
+    inner = here.lookup(name)
+    if inner is not None and inner.parent is not None:
+        if all(map(changed.binds_anew, inner.bindings[name])):
+            return True  # a variable of the new code itself, such as that of its comprehension
+        found: Scope | None = inner
+    else:
+        found = changed.around.lookup(name)
+    home = imported.get(name) or bound.get(name)
+    if home is not None:
+        if found is not None and found is not home:
+            return name in imported and found.parent is None
+        return _sees(changed.around, home, within=here.parent is not None)
+    module = changed.around.module
+    if found is None:
+        return name in _BUILTINS or name in _ALWAYS or bool(module.star_imports)
+    if name in _BUILTINS:
+        return False
+    at_top = module.bindings.get(name)
+    if found is not module and at_top and all(each.how is How.IMPORT for each in at_top):
+        return all(each.how is How.IMPORT for each in found.bindings[name])
+    return True
+
+
+def _sees(scope: Scope, home: Scope, *, within: bool) -> bool:
+    """Whether code in a scope, or in a function or comprehension in it, reads what another scope binds."""
+    if scope is home:
+        return not (within and home.is_class)
+    around: Scope | None = scope
+    while around is not None and around is not home:
+        around = around.parent
+    return around is home and not home.is_class
+
+
+def _changed(piece: Piece, tree: Tree) -> _Changed:
+    lines = piece.rendered(tree.text)
+    parsed = parsed_lines(lines)
+    assert parsed is not None, "pieces parse"
+    module, text = parsed
+    more = len(text) - len(lines)
+    spans = [(start + more, end + more) for start, end in piece.new_spans()]
+    return _Changed(Tree(text, module, ""), spans, _scope_around(piece, tree))
+
+
+def _scope_around(piece: Piece, tree: Tree) -> Scope:
+    """Return the scope in which the statement of a piece stands, or its item."""
+    if piece.item is not None:
+        return tree.scope(piece.item)
+    node = tree.statement_in(piece.start, piece.end)
+    return tree.scope(node) if node is not None else tree.scopes[tree.module]
+
+
+def _known(pieces: Sequence[Piece], tree: Tree) -> set[str]:
+    """The words in the lines that the edits change: what new code reads of them means what it did."""
+    positions: Positions = tree.positions
+    found: set[str] = set()
+    for piece in pieces:
+        for edit in piece.edits:
+            if edit.start != edit.end:
+                first, last = positions.position(edit.start).line, positions.position(edit.end).line
+                found.update(_WORD.findall(tree.text, positions.line_start(first), positions.line_end(last)))
+    return found

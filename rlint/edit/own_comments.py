@@ -1,0 +1,52 @@
+"""Comments that are about one statement alone, and go where it goes."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.regex import regex
+from rlint.syntax.syntax_index import Tree
+
+_WORD = regex(r"[A-Za-z]{3,}")
+_FOR_OTHERS = regex(
+    r"(?i)\b(todo|fixme|xxx|hack|noqa|nosec)\b|\b(pragma|pylint|rlint|ruff|mypy|fmt|isort|type):"
+)
+"""Tasks that are left to do, and what other programs read."""
+_STEM = 4
+"""Words that begin with so many letters of each other are akin: `pattern`, `patterns`."""
+
+
+def own_comment(statement: ast.stmt, tree: Tree) -> list[str]:
+    """The lines of comment right above a statement that nothing follows without a blank line, as far as they
+    share a word with it: "# Names to numbers" above `numbers = {...}`. None are what is left to do, or for
+    other programs.
+    """
+    positions = tree.positions
+    block, index = tree.block(statement)
+    behind = (statement.end_lineno or statement.lineno) + 1
+    if index + 1 < len(block) and positions.line_text(behind).strip():
+        return []
+    own = positions.line_text(statement.lineno)
+    indentation = own[: len(own) - len(own.lstrip())]
+    start, end = positions.span(statement)
+    words = _words(tree.text[start:end])
+    found: list[str] = []
+    line = statement.lineno - 1
+    while line > 0:
+        text = positions.line_text(line).rstrip()
+        comment = text.removeprefix(indentation)
+        is_own = comment.startswith("#") and _FOR_OTHERS.search(comment) is None
+        if not is_own or not _are_akin(_words(comment), words):
+            break
+        found.insert(0, comment)
+        line -= 1
+    return found
+
+
+def _words(text: str) -> set[str]:
+    return {word.lower() for word in _WORD.findall(text)}
+
+
+def _are_akin(some: set[str], others: set[str]) -> bool:
+    stems = {word[: max(_STEM, len(word) - 1)] for word in others}
+    return any(word[: max(_STEM, len(word) - 1)] in stems for word in some)

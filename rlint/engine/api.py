@@ -1,0 +1,342 @@
+"""Sources in, findings out; and for fixes, new texts. Writes nothing but its cache, and runs nothing that it
+reads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rlint.engine.plan import Plan
+from rlint.findings import Finding, Safety
+from rlint.fixing.source_map import Origins, taken_along
+from rlint.run_data import FixId, FixReport, Hidden, How, Report, Result, Target, Wanted
+from rlint.source.files import NOTEBOOK, Source, read_source
+
+if TYPE_CHECKING:
+    from rlint.engine.cache.result_cache import KeptResults
+    from rlint.engine.cache.seen_files import SeenFiles
+    from rlint.engine.cache.store import Cache
+    from rlint.engine.incremental.dependencies import Asked
+    from rlint.engine.pool.workers import Workers
+    from rlint.run_data import Job
+    from rlint.semantics.interprocedural.summary import ModuleSummary
+
+MAX_PASSES = 50
+"""So often fixes that wait for one another are tried again. A handful is usual."""
+_BYTES_PER_PROCESS = 200_000  # of source that justify one more process
+
+
+def check(
+    targets: Sequence[Target],
+    *,
+    jobs: int | None = None,
+    ignore_suppressions: bool = False,
+    cache: Cache | None = None,
+    seen: SeenFiles | None = None,
+    workers: Workers | None = None,
+) -> Report:
+    """Check files, with what is known of the whole project around them. What the cache knows is not done
+    again, and what was seen of files is not read again. `workers` were started for this run alone.
+    """
+    with closing(workers) if workers is not None else nullcontext():
+        run = _Run(targets, jobs, seen, workers)
+        return run.report(run.check_all(ignore_suppressions=ignore_suppressions, cache=cache))
+
+
+def fix(
+    targets: Sequence[Target], *, unsafe: bool, jobs: int | None = None, wanted: Wanted | None = None
+) -> FixReport:
+    """Fix files in memory: pass after pass until nothing changes. Fixes with which a file would not parse any
+    more are left out and reported. `wanted` chooses the findings of a file that are fixed, in each pass.
+    """
+    return Fixer(targets, jobs=jobs, wanted=wanted).fix(unsafe=unsafe)
+
+
+class Fixer:
+    """Fixes the same files several times, each time from their texts as they were read."""
+
+    def __init__(
+        self, targets: Sequence[Target], *, jobs: int | None = None, wanted: Wanted | None = None
+    ) -> None:
+        self._run = _Run(targets, jobs)
+        self._wanted = wanted
+        self._results = self._run.check_all(keep_summaries=True)
+        self._summaries = dict(self._run.summaries)
+
+    def fix(self, *, unsafe: bool, allowed: Callable[[FixId], bool] | None = None) -> FixReport:
+        """Fix the files in memory as `fix` does, with the allowed fixes alone."""
+        from rlint.fixing.fix_session import FixedTexts
+
+        run, results = self._run, dict(self._results)
+        run.summaries = dict(self._summaries)
+        texts = FixedTexts(lambda name: run.source(name) if run.is_checked(name) else None)
+        for _ in range(MAX_PASSES):
+            chosen: list[Finding] = []
+            for result in results.values():
+                before = texts.text_of(result.name) if _has_fixes(result, unsafe=unsafe) else None
+                if before is not None:
+                    named = texts.names(result.name, result.findings)
+                    refused = {
+                        id(f) for name, f in named.items() if allowed is not None and not allowed(name)
+                    }
+                    found: Sequence[Finding] = result.findings
+                    wanted = self._wanted(result.name, before, found) if self._wanted else found
+                    chosen += (finding for finding in wanted if id(finding) not in refused)
+            changed = texts.apply(chosen, unsafe=unsafe)
+            if not changed:
+                break
+            results.update(run.check_again(changed, texts.now, results))
+        report = run.report(results, texts.now)
+        hidden = sorted((f for each in results.values() for f in each.hidden), key=lambda f: f.sort_key)
+        report = replace(
+            report,
+            problems=(*report.problems, *dict.fromkeys(texts.refused.values())),
+            hidden=tuple(Hidden(finding, in_source=True, reason="hidden by a comment") for finding in hidden),
+        )
+        applied = sorted(texts.applied, key=lambda pair: pair[1].path)
+        left = texts.named(lambda name: results[name].findings)
+        gone, new = taken_along(self._first(texts.now), [name for name, _ in applied], left.values())
+        return FixReport(
+            report,
+            tuple(finding for _, finding in applied),
+            texts.changed(),
+            tuple(name for name, _ in applied),
+            tuple(left.get(finding) for finding in report.findings),
+            tuple(gone),
+            frozenset(new),
+            frozenset(texts.refused),
+        )
+
+    def _first(self, changed: Iterable[str]) -> dict[FixId, Finding]:
+        """What was found at first in the files that fixes have changed, as far as fixing is about it."""
+        first: dict[FixId, Finding] = {}
+        for name in sorted(changed):
+            source, found = self._run.source(name), self._results[name].findings
+            if source is not None:
+                wanted = self._wanted(name, source.text, found) if self._wanted else found
+                first.update(Origins(source.text).names(wanted))
+        return first
+
+
+def _has_fixes(result: Result, *, unsafe: bool) -> bool:
+    return any(
+        finding.fix is not None and (unsafe or finding.fix.safety is Safety.SAFE)
+        for finding in result.findings
+    )
+
+
+class _Run:
+    """One run over a set of targets."""
+
+    def __init__(
+        self,
+        targets: Sequence[Target],
+        processes: int | None,
+        seen: SeenFiles | None = None,
+        workers: Workers | None = None,
+    ) -> None:
+        self._workers = workers
+        self._targets = {target.name: target for target in targets}
+        self._sources: dict[str, Source] = {t.name: t.source for t in targets if t.source is not None}
+        self._plan = Plan(targets, seen=seen)
+        self._processes = processes
+        self.summaries: dict[str, ModuleSummary] = {}
+
+    def source(self, name: str) -> Source | None:
+        """The source of a target, read once in this process."""
+        if name not in self._sources:
+            source = read_source(self._targets[name].path, name)
+            if isinstance(source, Source):
+                self._sources[name] = source
+        return self._sources.get(name)
+
+    def check_all(
+        self,
+        *,
+        ignore_suppressions: bool = False,
+        keep_summaries: bool = False,
+        cache: Cache | None = None,
+    ) -> dict[str, Result]:
+        """Check the targets, as far as the cache has no results. `check_again` needs the summaries."""
+        how = How(ignore_suppressions, keep_summaries)
+        if cache is not None and cache.is_usable:
+            results = self._check_anew(cache, how)
+        else:
+            results = self._check(self._plan.groups, how, None)[0]
+        return self._offered(results, {}, ignore_suppressions=ignore_suppressions)
+
+    def _check_anew(self, cache: Cache, how: How) -> dict[str, Result]:
+        """Check what the cache has no results of."""
+        from rlint.engine.cache.result_cache import KeptResults
+
+        unheeded = how.ignore_suppressions
+        kept = KeptResults(cache, self._targets.values(), ignore_suppressions=unheeded)
+        results: dict[str, Result] = {}
+        new: list[tuple[str | None, list[Job]]] = []
+        for group in self._plan.groups:
+            key = self._plan.key_of(group, ignore_suppressions=unheeded)
+            known = kept.load(key) if key else None
+            if known is None:
+                new.append((key, group))
+            else:
+                results.update((result.name, result) for result in known)
+        if new:
+            self._check_new(new, results, kept, cache, how)
+        return results
+
+    def _check_new(
+        self,
+        new: Sequence[tuple[str | None, list[Job]]],
+        results: dict[str, Result],
+        kept: KeptResults,
+        cache: Cache,
+        how: How,
+    ) -> None:
+        """Check groups of which something has changed, put what is found into `results` and keep it."""
+        from rlint.engine.incremental.dependencies import Asked
+        from rlint.engine.incremental.recheck import Recheck
+
+        again = Recheck(cache, kept, ignore_suppressions=how.ignore_suppressions)
+        asked, left = Asked(), []
+        for _, group in new:
+            part = again.check(group)
+            if part is None:
+                left.append(group)
+                continue
+            results.update((result.name, result) for result in part.kept)
+            results.update((result.name, self._placed(result)) for result in part.new)
+            asked.update(part.asked)
+            left += [part.left] if part.left else []
+        if left:
+            found, others = self._check(left, how, cache)
+            results.update(found)
+            asked.update(others)
+        for key, group in new:
+            if key and self._plan.holds(group):
+                kept.add(key, [results[job.name] for job in group if job.name in results])
+                again.keep(group, key, asked)
+        kept.save()
+        cache.tidy()
+
+    def is_checked(self, name: str) -> bool:
+        """Is a file one of those that the run is about?"""
+        return name in self._targets and self._targets[name].codes is not None
+
+    def _offered(
+        self,
+        results: dict[str, Result],
+        texts: Mapping[str, str],
+        *,
+        ignore_suppressions: bool = False,
+    ) -> dict[str, Result]:
+        """The results without those fixes that some file of the run forbids."""
+        if not any(f.fix and f.fix.needs_permission for r in results.values() for f in r.findings):
+            return results
+        from rlint.fixing.cross_file import Permits
+
+        def text_of(name: str) -> str | None:
+            if name in texts:
+                return texts[name]
+            source = self.source(name) if name in self._targets else self._plan.read(name)
+            return source.text if source is not None else None
+
+        codes = {name: target.codes for name, target in self._targets.items()}
+        permits = Permits(codes, self._plan.names, text_of, heeds_comments=not ignore_suppressions)
+        return {name: permits.checked(result) for name, result in results.items()}
+
+    def _check(
+        self, groups: Sequence[Sequence[Job]], how: How, cache: Cache | None
+    ) -> tuple[dict[str, Result], Asked]:
+        """What is found in groups, and what their files asked."""
+        how = replace(how, cache=cache.folder if cache is not None else None)
+        count = _process_count(groups, self._processes, cache)
+        if count == 1 and self._workers is None:
+            from rlint.engine.gc_control import collector_off
+            from rlint.engine.group_checks import check_each
+
+            with collector_off():
+                found = check_each(groups, how)
+        else:
+            from rlint.engine.pool.workers import Workers
+
+            with closing(self._workers or Workers(count)) as workers:  # they hold much that is done with
+                self._workers = None
+                found = workers.check(groups, how, count)
+            found.unpack()
+        self.summaries = found.summaries
+        return {result.name: self._placed(result) for result in found.results}, found.asked
+
+    def _placed(self, result: Result, text: str | None = None) -> Result:
+        """What was found in a notebook, as places in its cells."""
+        if self._targets[result.name].path.suffix != NOTEBOOK:
+            return result
+        from rlint.engine.cell_places import placed
+
+        source = self.source(result.name)
+        return placed(result, source, source.text if text is None else text) if source else result
+
+    def check_again(
+        self, changed: Collection[str], texts: Mapping[str, str], before: Mapping[str, Result]
+    ) -> dict[str, Result]:
+        """Check changed texts against the project as it is with them, and with them the files whose fixes
+        would change others, since those may be among them. `texts` are all that fixes have made.
+        """
+        from rlint.engine.worker import Worker
+
+        results: dict[str, Result] = {}
+        for group in self._plan.groups:
+            if not any(job.name in changed for job in group):
+                continue
+            again = [
+                replace(job, text=texts.get(job.name, job.text))
+                for job in group
+                if job.name in changed or _reaches_out(before.get(job.name))
+            ]
+            worker = Worker()
+            self.summaries.update(worker.summarise(again))
+            known = {job.name: self.summaries[job.name] for job in group if job.name in self.summaries}
+            for result in worker.check([known], ignore_suppressions=False):
+                results[result.name] = self._placed(result, texts.get(result.name))
+        return self._offered({**before, **results}, texts) if results else results
+
+    def report(self, results: dict[str, Result], texts: dict[str, str] | None = None) -> Report:
+        """Put the results of all files together, by file and line."""
+        findings = sorted((f for r in results.values() for f in r.findings), key=lambda f: f.sort_key)
+        met = dict.fromkeys(p for r in results.values() for p in r.problems)  # some are about the whole run
+        problems = sorted(met, key=lambda p: (p.path, p.cell.index if p.cell else 0, p.line or 0, p.message))
+        checked = sum(1 for result in results.values() if result.checked)
+        sources = dict(self._sources)
+        for name, text in (texts or {}).items():
+            if name in sources:
+                sources[name] = replace(sources[name], text=text)
+        paths = {name: target.path for name, target in self._targets.items()}
+        are_tests = self._plan.are_tests
+        return Report(tuple(findings), tuple(problems), checked, sources, paths, are_tests=are_tests)
+
+
+def _is_told(job: Job, cache: Cache | None) -> bool:
+    """Is a file read for what it tells only, and was that told before?"""
+    if cache is None or job.codes is not None:
+        return False
+    from rlint.engine.cache.summary_cache import holds_summary
+
+    return holds_summary(cache, job)
+
+
+def _reaches_out(result: Result | None) -> bool:
+    return result is not None and any(f.fix is not None and f.fix.elsewhere for f in result.findings)
+
+
+def _process_count(groups: Iterable[Sequence[Job]], wanted: int | None, cache: Cache | None) -> int:
+    return _count(wanted, [job.size for group in groups for job in group if not _is_told(job, cache)])
+
+
+def _count(wanted: int | None, sizes: Sequence[int]) -> int:
+    """How many processes files of so many bytes are worth, if nobody wants a number."""
+    if wanted is not None:
+        return max(1, min(wanted, len(sizes) or 1))
+    return max(1, min(os.cpu_count() or 1, sum(sizes) // _BYTES_PER_PROCESS + 1, len(sizes) or 1))

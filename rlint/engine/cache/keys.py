@@ -1,0 +1,73 @@
+"""What kept results hang on, as digests: nothing that is kept is ever out of date."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import sys
+from collections.abc import Iterable, Iterator
+
+import rlint
+from rlint.registry import catalogue
+from rlint.run_data import Job
+
+_WITHOUT_PART = frozenset({"__pycache__", "cli", "fixtures", "lsp", "profiles", "trial"})
+"""Folders of rlint that have no part in what is kept."""
+
+
+def key_of(group: Iterable[tuple[Job, str]], *, ignore_suppressions: bool) -> str:
+    """The digest of all that the results of a group hang on: its jobs, each with the digest of its text."""
+    digest = hashlib.sha256(own_digest())
+    if catalogue.added():
+        digest.update(_plugins_digest(tuple(catalogue.added())))
+    digest.update(b"1" if ignore_suppressions else b"0")
+    for job, content in group:
+        codes = "-" if job.codes is None else _joined(job.codes)
+        digest.update(b"1" if job.judged else b"0")
+        for text in (job.name, job.module, job.package, codes):
+            digest.update(text.encode("utf-8", "surrogateescape") + b"\0")
+        digest.update(repr(job.measured).encode("utf-8", "backslashreplace") if job.measured else b"")
+        digest.update(content.encode("ascii"))
+    return digest.hexdigest()
+
+
+def key_of_summary(job: Job) -> str:
+    """The digest of all that the summary of a file hangs on."""
+    digest = hashlib.sha256(own_digest())
+    for text in (job.name, job.module, job.package, job.digest, repr(job.measured) if job.measured else ""):
+        digest.update(text.encode("utf-8", "backslashreplace") + b"\0")
+    return digest.hexdigest()
+
+
+@functools.lru_cache(maxsize=64)  # most files of a run are checked for the same
+def _joined(codes: frozenset[str]) -> str:
+    return ",".join(sorted(codes))
+
+
+@functools.cache
+def own_digest() -> bytes:
+    """A digest of rlint as it is installed, told from sizes and times, and of the Python that runs it."""
+    digest = hashlib.sha256(f"{rlint.__version__} {sys.version}".encode())
+    for path, status in sorted(_own_files()):
+        digest.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
+    return digest.digest()
+
+
+@functools.cache
+def _plugins_digest(names: tuple[str, ...]) -> bytes:  # noqa: ARG001 - it stands for what is in use
+    from rlint.registry.plugins import digest
+
+    return digest()
+
+
+def _own_files() -> Iterator[tuple[str, os.stat_result]]:
+    # in a checkout, the rules lie elsewhere
+    pending = [os.path.dirname(rlint.__file__), *map(str, catalogue.folders())]
+    while pending:
+        with os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    yield entry.path, entry.stat()
+                elif entry.is_dir(follow_symlinks=False) and entry.name not in _WITHOUT_PART:
+                    pending.append(entry.path)

@@ -1,0 +1,72 @@
+"""Results of earlier runs over the same files, for those groups of files that are as they were.
+
+A group's results are kept under a digest of all that they hang on: the texts, the names, the selected codes,
+rlint itself, the plugins in use and the Python that runs it. The results of all groups of a run lie in one
+file, named after what the run is about: a run reads and writes one file, however many groups there are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rlint.engine.cache.result_codec import from_plain, to_plain
+
+if TYPE_CHECKING:
+    from rlint.engine.cache.store import Cache
+    from rlint.run_data import Result, Target
+
+_PREFIX = "run-"
+_OTHERS = 4
+
+
+class KeptResults:
+    """The results of runs over these targets."""
+
+    def __init__(self, cache: Cache, targets: Iterable[Target], *, ignore_suppressions: bool) -> None:
+        self._cache = cache
+        digest = hashlib.sha256(b"1" if ignore_suppressions else b"0")
+        for target in targets:
+            of = target.name if target.codes is not None else f"-{target.name}"
+            digest.update(of.encode("utf-8", "surrogateescape") + b"\0")
+        self.name = f"{_PREFIX}{digest.hexdigest()[:32]}"
+        self.names = [self.name]
+        """The runs whose results are known: this one or, where nothing is kept of it, the last ones over
+        other files, most of which are the same if a file came or went.
+        """
+        kept = cache.load(self.name)
+        if not isinstance(kept, dict):
+            kept = {}
+            self.names = [self.name, *cache.newest(_PREFIX, _OTHERS)]
+            for name in self.names[1:]:
+                other = cache.load(name)
+                kept = {**other, **kept} if isinstance(other, dict) else kept
+        self._kept: dict[str, Any] = kept
+        self._used: dict[str, Any] = {}
+
+    def load(self, key: str) -> list[Result] | None:
+        """The results under a key; None if there are none. They are kept on."""
+        results = self.peek(key)
+        if results is not None:
+            self._used[key] = self._kept[key]
+        return results
+
+    def peek(self, key: str) -> list[Result] | None:
+        """The same, without keeping them on."""
+        plain = self._kept.get(key)
+        if plain is None:
+            return None
+        try:
+            return [from_plain(data) for data in plain]
+        except (TypeError, ValueError):
+            return None
+
+    def add(self, key: str, results: Sequence[Result]) -> None:
+        """Keep results, unless a bug of rlint had a part in them."""
+        if not any(problem.is_bug for result in results for problem in result.problems):
+            self._used[key] = [to_plain(result) for result in results]
+
+    def save(self) -> None:
+        """Write down what this run knows; what is kept of other contents of the files goes."""
+        self._cache.store(self.name, self._used)

@@ -1,0 +1,106 @@
+"""What earlier runs saw of files and folders, so that what has not changed is not read again.
+
+A file is taken to be as it was if its size, its inode and its times of change are the same, and if it was
+older when it was read than the file system's clock is coarse: of two changes within a tick, the second one
+does not show.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlint.semantics.imports.import_scan import Glance, glance_at_file
+
+if TYPE_CHECKING:
+    from rlint.engine.cache.store import Cache
+
+_NAME = "files"
+_MOST = 20_000
+"""So many files are remembered."""
+_FINE, _COARSE = 100_000_000, 2_000_000_000
+"""Nanoseconds that a file has to be old, where its times have parts of a millisecond and where not."""
+
+Stamp = list[int]
+
+
+class SeenFiles:
+    """Looks at files, and remembers in the cache what it saw. Without a cache, it looks at each."""
+
+    def __init__(self, cache: Cache | None) -> None:
+        self._cache = cache
+        self._kept: dict[str, list[Any]] = {}
+        self._ignored: dict[str, dict[str, bool]] = {}
+        self._of = ""
+        if cache is not None and cache.is_usable:
+            from rlint.engine.cache.keys import own_digest
+
+            self._of = own_digest().hex()
+            kept = cache.load(_NAME)
+            if isinstance(kept, dict) and kept.get("of") == self._of:
+                self._kept, self._ignored = kept["files"], kept["ignored"]
+        self._known_decisions = sum(map(len, self._ignored.values()))
+        self._used: dict[str, list[Any]] = {}
+        self._is_new = False
+
+    def glance(self, path: Path) -> Glance:
+        """What a glance at a file tells."""
+        if not self._of:
+            return glance_at_file(path)
+        name = str(path)
+        now = time.time_ns()
+        stamp = _stamp(name)
+        known = self._kept.get(name)
+        if known is not None and known[0] == stamp:
+            self._used[name] = known
+            return _glance(known[1])
+        seen = glance_at_file(path)
+        if stamp is not None and _is_settled(stamp, now) and _stamp(name) == stamp:
+            self._used[name] = [stamp, list(seen)]
+            self._is_new = True
+        return seen
+
+    def decisions(self, rules: str) -> dict[str, bool]:
+        """What rules about ignored files, told by their digest, say of paths; whoever finds more adds it."""
+        return self._ignored.setdefault(rules, {})
+
+    def save(self) -> None:
+        """Keep what was seen, if any of it is new."""
+        decisions = sum(map(len, self._ignored.values()))
+        if self._cache is None or not self._of or not (self._is_new or decisions != self._known_decisions):
+            return
+        others = (each for each in self._kept.items() if each[0] not in self._used)
+        files = self._used | dict(islice(others, max(0, _MOST - len(self._used))))
+        ignored = self._ignored if decisions <= _MOST else {}
+        self._cache.store(_NAME, {"of": self._of, "files": files, "ignored": ignored})
+        self._is_new, self._known_decisions = False, decisions
+
+
+def _stamp(path: str) -> Stamp | None:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return [status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
+
+
+def _is_settled(stamp: Stamp, now: int) -> bool:
+    *_, modified, changed = stamp
+    age = _FINE if changed % 1_000_000 else _COARSE
+    return now - max(modified, changed) > age
+
+
+def _glance(data: list[Any]) -> Glance:
+    digest, size, imports, relative, words, speaks, calls = data
+    return Glance(
+        digest,
+        size,
+        tuple(imports),
+        tuple((source, tuple(names)) for source, names in relative),
+        words,
+        speaks,
+        calls,
+    )

@@ -1,0 +1,43 @@
+"""Summaries of files from earlier runs: what has not changed is not parsed for what it tells of others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rlint.engine.cache.keys import key_of_summary
+from rlint.engine.cache.store import SUMMARY, Cache
+from rlint.run_data import Job
+from rlint.semantics.interprocedural.summary import ModuleSummary
+from rlint.semantics.interprocedural.summary_codec import UnpackError, pack, unpack
+
+
+class KeptSummaries:
+    """The summaries in a folder, each in a file that is named after all that it hangs on."""
+
+    def __init__(self, folder: Path) -> None:
+        self._cache = Cache(folder)
+
+    def load(self, job: Job) -> ModuleSummary | None:
+        """The summary of a file; None if there is none."""
+        return self.load_by_key(key_of_summary(job)) if job.digest else None
+
+    def load_by_key(self, key: str) -> ModuleSummary | None:
+        """The summary with this digest of all that it hangs on, be it of a file that has changed."""
+        data = self._cache.load_bytes(key + SUMMARY)
+        try:
+            return None if data is None else unpack(data)
+        except UnpackError:
+            return None
+
+    def store(self, job: Job, summary: ModuleSummary) -> None:
+        """Keep the summary of a file, which is known to have the content that the job tells of."""
+        self._cache.store_bytes(_name(job), pack(summary))
+
+
+def holds_summary(cache: Cache, job: Job) -> bool:
+    """Is the summary of a file kept, as far as can be told without reading it?"""
+    return bool(job.digest) and cache.holds(_name(job))
+
+
+def _name(job: Job) -> str:
+    return key_of_summary(job) + SUMMARY

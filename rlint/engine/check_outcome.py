@@ -1,0 +1,44 @@
+"""What comes of checking files: plain data that travels between processes."""
+
+from __future__ import annotations
+
+import pickle
+import zlib
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from rlint.engine.incremental.dependencies import Asked
+from rlint.frozen import mutable
+from rlint.run_data import Result
+
+if TYPE_CHECKING:
+    from rlint.semantics.interprocedural.summary import ModuleSummary
+
+
+@mutable
+class Found:
+    """What was found in some files; where it is wanted, their summaries by name, and what they asked."""
+
+    results: list[Result] = field(default_factory=list)
+    summaries: dict[str, ModuleSummary] = field(default_factory=dict)
+    asked: Asked = field(default_factory=Asked)
+    _packed: list[bytes] = field(default_factory=list)
+
+    def add(self, other: Found) -> None:
+        """Add what was found elsewhere."""
+        self.results += other.results
+        self.summaries.update(other.summaries)
+        self.asked.update(other.asked)
+        self._packed += other._packed
+
+    def pack(self) -> None:
+        """Make what was asked small: it is much, and nobody looks at it before all is checked."""
+        if self.asked.files:
+            self._packed.append(zlib.compress(pickle.dumps(self.asked, pickle.HIGHEST_PROTOCOL), level=1))
+            self.asked = Asked()
+
+    def unpack(self) -> None:
+        """Make what was packed, here or in a process of this run, what it was."""
+        for packed in self._packed:
+            self.asked.update(pickle.loads(zlib.decompress(packed)))  # noqa: S301
+        self._packed.clear()

@@ -1,0 +1,59 @@
+"""Which nodes of a file a rule looks at: most look at calls of few names, and most calls are of others."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable
+
+from rlint.findings import Heat
+from rlint.rule import Rule
+from rlint.semantics.model import Site
+from rlint.syntax.walk import place_in_order
+
+
+class Visits:
+    """The nodes of one file by what rules ask for."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._tree = site.tree
+        self._warm_calls: dict[str, list[ast.AST]] = {}
+
+    def of(self, rule: Rule) -> Iterable[ast.AST]:
+        """All nodes that a rule is to be asked about."""
+        found: list[ast.AST] = []
+        for kind in rule.visits:
+            if kind is ast.Call and rule.callees:
+                found += self._calls_of(rule.callees, is_cold=rule.heat is Heat.COLD)
+            elif kind is ast.Attribute and rule.attributes:
+                found += self._attributes_of(rule.attributes, is_cold=rule.heat is Heat.COLD)
+            elif rule.heat is Heat.COLD:
+                found += self._tree.of_type(kind)
+            else:
+                found += self._site.warm_nodes(kind)
+        buried = self._tree.buried
+        return [node for node in found if node not in buried] if buried else found
+
+    def _calls_of(self, names: Collection[str], *, is_cold: bool) -> list[ast.AST]:
+        """The calls of what bears one of several names, in source order: the first of equals counts."""
+        every = self._site.calls_by_name
+        called = every.keys() & names
+        calls: list[ast.AST] = []
+        for name in called:
+            calls += every[name] if is_cold else self._warm(name)
+        return sorted(set(calls), key=place_in_order) if len(called) > 1 else calls
+
+    def _warm(self, name: str) -> list[ast.AST]:
+        known = self._warm_calls.get(name)
+        if known is None:
+            may_be_warm = self._site.may_be_warm
+            calls = self._site.calls_by_name[name]
+            known = self._warm_calls[name] = [call for call in calls if may_be_warm(call)]
+        return known
+
+    def _attributes_of(self, names: Collection[str], *, is_cold: bool) -> list[ast.AST]:
+        """The attributes of several names, in source order."""
+        found: list[ast.AST] = [use for name in names for use in self._site.attribute_uses(name)]
+        if not is_cold:
+            found = [use for use in found if self._site.may_be_warm(use)]
+        return sorted(found, key=place_in_order)

@@ -1,0 +1,60 @@
+"""What the checks of files have asked about other files, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from rlint.frozen import mutable
+
+if TYPE_CHECKING:
+    from rlint.engine.incremental.query_recorder import Answers
+
+
+@mutable
+class Asked:
+    """Questions as text, which of them each file asks, and what the answers are told by. Two groups of files
+    may ask the same, and be answered differently: the answers of a file are those of its group.
+    """
+
+    files: dict[str, list[str]] = field(default_factory=dict)
+    told: dict[str, dict[str, str]] = field(default_factory=dict)
+    """For each file, what all answers in its group are told by."""
+
+    @property
+    def answers(self) -> dict[str, str]:
+        """What the answers to all questions are told by, for the files of one group."""
+        return {text: self.told[file][text] for file, texts in self.files.items() for text in texts}
+
+    def of_a_group(self) -> Callable[[str, Answers], None]:
+        """What takes the questions of each file of a group, and what they were answered, to add them. A file
+        that asks what cannot be written down is left out.
+        """
+        from rlint.engine.incremental.query_codec import Teller, to_text
+
+        teller = Teller()
+        told: dict[str, str] = {}
+
+        def take(file: str, answers: Answers) -> None:
+            try:
+                texts = [to_text(question) for question in answers]
+                for text, answer in zip(texts, answers.values(), strict=True):
+                    if text not in told:
+                        told[text] = teller.tell(answer).digest
+            except TypeError:
+                return
+            self.files[file] = texts
+            self.told[file] = told
+
+        return take
+
+    def update(self, other: Asked) -> None:
+        """Add what other files asked."""
+        self.files.update(other.files)
+        self.told.update(other.told)
+
+    def of(self, names: Iterable[str]) -> Asked:
+        """What these files asked, as far as it is known."""
+        known = [name for name in names if name in self.files]
+        return Asked({name: self.files[name] for name in known}, {name: self.told[name] for name in known})

@@ -1,0 +1,82 @@
+"""What the files of a group asked when they were checked, kept from one run to the next.
+
+Where one of them has changed, those of the others whose questions are answered as before need not be checked
+again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+from rlint.engine.cache.store import ASKED, Cache
+from rlint.engine.incremental.dependencies import Asked
+from rlint.frozen import frozen
+from rlint.run_data import Job
+
+_FAST = 1  # level of compression
+_MOST_BYTES = 500_000_000
+
+
+@frozen
+class Before:
+    """A group as it was when its files were checked.
+
+    `key` is what their results are kept under. `files` are digests by the files' names: of what a file's
+    summary hangs on, and of what its own check hangs on besides the other files.
+    """
+
+    key: str
+    files: dict[str, tuple[str, str]]
+    asked: Asked = field(default_factory=Asked)
+
+
+class KeptQuestions:
+    """What was asked in the groups of files of some runs. One file for each group holds its last state."""
+
+    def __init__(self, cache: Cache, runs: Sequence[str]) -> None:
+        self._cache = cache
+        self._runs = runs
+
+    def load(self, group: Sequence[Job]) -> Before | None:
+        """What is known of a group from the first of the runs that knows it; None if none does."""
+        found = (self._cache.load_bytes(_name(group, run)) for run in self._runs)
+        data = next((data for data in found if data is not None), None)
+        if data is None:
+            return None
+        try:
+            said = json.loads(zlib.decompressobj().decompress(data, _MOST_BYTES))
+            texts: list[str] = [text for text, _ in said["answers"]]
+            files = {name: (summary, own) for name, summary, own, _ in said["files"]}
+            asked = {name: [texts[each] for each in of] for name, *_, of in said["files"] if of is not None}
+            answers = dict(said["answers"])
+            return Before(said["key"], files, Asked(asked, dict.fromkeys(asked, answers)))
+        except (zlib.error, LookupError, TypeError, ValueError, RecursionError):
+            return None
+
+    def store(self, group: Sequence[Job], now: Before) -> None:
+        """Keep what was asked in a group, under the first of the runs."""
+        answers = now.asked.answers
+        numbers = {text: number for number, text in enumerate(answers)}
+        files = [
+            [name, summary, own, _numbered(name, now.asked, numbers)]
+            for name, (summary, own) in now.files.items()
+        ]
+        said = {"key": now.key, "answers": list(answers.items()), "files": files}
+        text = json.dumps(said, separators=(",", ":"))
+        self._cache.store_bytes(_name(group, self._runs[0]), zlib.compress(text.encode("ascii"), _FAST))
+
+
+def _name(group: Sequence[Job], run: str) -> str:
+    """The same for a group whose files have changed: told from the first of those that are checked."""
+    first = min(job.name for job in group if job.codes is not None)
+    digest = hashlib.sha256(f"{run} {first}".encode("utf-8", "surrogateescape"))
+    return f"{digest.hexdigest()[:32]}{ASKED}"
+
+
+def _numbered(name: str, asked: Asked, numbers: Mapping[str, int]) -> list[int] | None:
+    texts = asked.files.get(name)
+    return None if texts is None else [numbers[text] for text in texts]

@@ -1,0 +1,173 @@
+"""Questions as text and back, and what their answers are told by: to be kept from one run to the next.
+
+Summaries, and functions and classes in them, are told by their names. What is told so may have changed though
+its name has not: `Answer.told` says which they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, NamedTuple
+
+from rlint.engine.incremental.query_recorder import PARTS, Question
+from rlint.enums import Enum
+from rlint.frozen import frozen
+from rlint.models.kind import Kind
+from rlint.semantics.interprocedural.call_graph import Edge
+from rlint.semantics.interprocedural.project_index import Index
+from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary, ModuleSummary
+from rlint.semantics.interprocedural.summary_codec import UnpackError, maker
+
+_PLAIN = (str, int, bool, float, type(None))
+_TUPLE, _SET, _FUNCTION, _CLASS = "(", "{", "def", "class"
+
+
+class Told(NamedTuple):
+    """A function or class of a module ("" for the module as a whole)."""
+
+    module: str
+    qualname: str
+
+
+@frozen
+class Answer:
+    """What an answer is told by, and which parts of summaries belong to it."""
+
+    digest: str
+    told: frozenset[Told]
+
+
+def to_text(question: Question) -> str:
+    """Return a question as text. Raises TypeError if it is asked with what is no plain data."""
+    named = [[name, _plain(value)] for name, value in question.named]
+    arguments = [_plain(value) for value in question.arguments]
+    return json.dumps([question.part, question.name, arguments, *named], separators=(",", ":"))
+
+
+def from_text(text: str, index: Index) -> Question | None:
+    """Return the question that `to_text` was given; None if it is about what is no longer there. Raises
+    UnpackError.
+    """
+    try:
+        part, name, arguments, *named = json.loads(text)
+        if part not in PARTS or name.startswith("_"):
+            raise UnpackError(text)
+        return Question(
+            part,
+            name,
+            tuple(_value(each, index) for each in arguments),
+            tuple((key, _value(value, index)) for key, value in named),
+        )
+    except KeyError:
+        return None
+    except (TypeError, ValueError, AttributeError, LookupError) as error:
+        raise UnpackError(str(error)) from error
+
+
+def _plain(value: Any) -> Any:
+    cls = type(value)
+    if cls in _PLAIN:
+        return value
+    if cls is tuple:
+        return [_TUPLE, *map(_plain, value)]
+    if cls is frozenset:
+        return [_SET, *sorted(map(_plain, value), key=repr)]
+    if cls is FunctionSummary:
+        return [_FUNCTION, value.module, value.qualname]
+    if cls is ClassSummary:
+        return [_CLASS, value.module, value.qualname]
+    name = f"{cls.__module__}:{cls.__qualname__}"
+    maker(name)
+    if issubclass(cls, Enum):
+        return [name, value.value]
+    if issubclass(cls, tuple):
+        return [name, *map(_plain, value)]
+    return [name, *(_plain(getattr(value, field.name)) for field in fields(cls) if field.init)]
+
+
+def _value(plain: Any, index: Index) -> Any:
+    """Raises KeyError for a function or class that is not there."""
+    if not isinstance(plain, list):
+        return plain
+    sort, *parts = plain
+    if sort == _FUNCTION:
+        return index.modules[parts[0]].functions[parts[1]]
+    if sort == _CLASS:
+        return index.modules[parts[0]].classes[parts[1]]
+    values = [_value(part, index) for part in parts]
+    if sort == _TUPLE:
+        return tuple(values)
+    return frozenset(values) if sort == _SET else maker(sort)(values)
+
+
+class Teller:
+    """Tells answers apart by text. What is asked often is spelled once."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[Kind, str] = {}
+        self._told: set[Told] = set()
+
+    def tell(self, answer: object) -> Answer:
+        """What an answer is told by. Raises TypeError for what is no plain data."""
+        self._told = set()
+        digest = hashlib.blake2b(self._text(answer).encode("utf-8", "surrogatepass"), digest_size=9)
+        return Answer(digest.hexdigest(), frozenset(self._told))
+
+    def _text(self, value: Any) -> str:
+        cls = type(value)
+        if cls in _PLAIN:
+            return repr(value)
+        if cls is Kind:
+            known = self._kinds.get(value)
+            if known is None:
+                known = self._kinds[value] = self._spelled(cls, value)
+            return known
+        if cls in (tuple, list):
+            return f"({','.join(map(self._text, value))})"
+        if cls in (FunctionSummary, ClassSummary):
+            self._told.add(Told(value.module, value.qualname))
+            return f"{cls.__name__} {value.module}:{value.qualname}"
+        if cls is ModuleSummary:
+            self._told.add(Told(value.module, ""))
+            return f"module {value.module}"
+        if cls is Edge:
+            return f"{self._text(value.caller)}>{_place(value.site)}>{self._text(value.target)}"
+        return self._spelled(cls, value)
+
+    def _spelled(self, cls: type, value: Any) -> str:
+        if cls in (frozenset, set):
+            return f"{{{','.join(sorted(map(self._text, value)))}}}"
+        if cls is dict:
+            return f"{{{','.join(f'{self._text(k)}:{self._text(v)}' for k, v in value.items())}}}"
+        if issubclass(cls, Enum):
+            return f"{cls.__name__}.{value.name}"
+        if issubclass(cls, tuple):
+            return f"{cls.__name__}({','.join(map(self._text, value))})"
+        if is_dataclass(cls):
+            parts = [getattr(value, field.name) for field in fields(cls) if field.init]
+            return f"{cls.__name__}({','.join(map(self._text, parts))})"
+        raise TypeError(f"{cls.__qualname__} is no plain data")
+
+
+def _place(site: CallSite) -> str:
+    """Tells the calls of one function apart; the function itself tells the rest."""
+    return f"{site.line} {site.loop} {site.path} {site.receiver}.{site.method} {site.arguments!r}"
+
+
+def changed_parts(old: Mapping[str, ModuleSummary], new: Mapping[str, ModuleSummary]) -> frozenset[Told]:
+    """What is not told alike by the summaries of some modules before and after, by their names."""
+    found: set[Told] = set()
+    for name in old.keys() | new.keys():
+        before, after = old.get(name), new.get(name)
+        if before == after:
+            continue
+        found.add(Told(name, ""))
+        for kind in ("functions", "classes"):
+            was: Mapping[str, object] = getattr(before, kind, {})
+            is_now: Mapping[str, object] = getattr(after, kind, {})
+            every: Collection[str] = was.keys() | is_now.keys()
+            found.update(Told(name, each) for each in every if was.get(each) != is_now.get(each))
+    return frozenset(found)

@@ -1,0 +1,134 @@
+"""Which questions the check of a file asks about the other files, and how these are answered.
+
+A file's findings follow from its own text and from these answers: as long as those are the same, so are
+these, whatever else has changed. The parts of `Linked` are asked through stand-ins that note each question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple, cast
+
+from rlint.semantics.interprocedural.summary import ModuleSummary
+from rlint.semantics.interprocedural.whole_program import Linked
+
+PARTS = ("index", "graph", "heat", "words", "guesses", "concurrency", "channels", "descents")
+"""The parts of `Linked` that are asked."""
+
+
+class Question(NamedTuple):
+    """A method or property of a part of `Linked`, and what it is called with."""
+
+    part: str
+    name: str
+    arguments: tuple[Any, ...] = ()
+    named: tuple[tuple[str, Any], ...] = ()
+
+
+Answers = Mapping[Question, object]
+
+
+class Questions:
+    """All that is asked of what is linked. `take` gets what each file has asked, with the answers, which are
+    not kept: hardly any two files ask the same.
+    """
+
+    def __init__(self, linked: Linked, take: Callable[[str, Answers], None]) -> None:
+        self._linked = linked
+        self._take = take
+
+    @contextmanager
+    def stand_in(self, file: str) -> Iterator[Linked]:
+        """What answers the same as what is linked, and notes what the check of a file asks."""
+        answers: dict[Question, object] = {}
+        yield cast(Linked, _StandIn(self._linked, answers))
+        self._take(file, answers)
+
+
+def answer_of(question: Question, linked: Linked) -> object:
+    """Answer a question, whoever asked it."""
+    value = getattr(getattr(linked, question.part), question.name)
+    return value(*question.arguments, **dict(question.named)) if callable(value) else value
+
+
+class _StandIn:
+    """Stands for `Linked`."""
+
+    def __init__(self, linked: Linked, answers: dict[Question, object]) -> None:
+        for name in PARTS:
+            setattr(self, name, _Part(name, self, linked, answers))
+
+
+class _Part:
+    """Stands for one of its parts."""
+
+    def __init__(self, part: str, whole: _StandIn, linked: Linked, answers: dict[Question, object]) -> None:
+        self._part = part
+        self._whole = whole
+        self._linked = linked
+        self._answers = answers
+
+    def __getattr__(self, name: str) -> Any:
+        if name in PARTS:
+            return getattr(self._whole, name)
+        if name == "modules":
+            found: Any = _Modules(self)
+        elif callable(getattr(getattr(self._linked, self._part), name)):
+            found = self._method(name)
+        else:
+            found = self._answered(Question(self._part, name))
+        setattr(self, name, found)
+        return found
+
+    def _answered(self, question: Question) -> Any:
+        if question not in self._answers:
+            self._answers[question] = answer_of(question, self._linked)
+        return self._answers[question]
+
+    def _method(self, name: str) -> Callable[..., Any]:
+        answers, part = self._answers, self._part
+
+        def ask(*arguments: Any, **named: Any) -> Any:
+            question = Question(part, name, arguments, tuple(sorted(named.items())) if named else ())
+            try:
+                if question in answers:
+                    return answers[question]
+            except TypeError:
+                arguments = tuple(map(_fixed, arguments))
+                question = Question(
+                    part, name, arguments, tuple((key, _fixed(value)) for key, value in question.named)
+                )
+            return self._answered(question)
+
+        return ask
+
+
+class _Modules(Mapping[str, ModuleSummary]):
+    """Stands for the modules of the index."""
+
+    def __init__(self, index: _Part) -> None:
+        self._index = index
+
+    def __getitem__(self, name: str) -> ModuleSummary:
+        found: ModuleSummary | None = self._index.module_named(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return (module.module for module in self._index.every_module())
+
+    def __len__(self) -> int:
+        return len(self._index.every_module())
+
+    def values(self) -> tuple[ModuleSummary, ...]:  # type: ignore[override]
+        every: tuple[ModuleSummary, ...] = self._index.every_module()
+        return every
+
+
+def _fixed(value: Any) -> Any:
+    """The same value, as what a dictionary takes."""
+    if isinstance(value, list):
+        return tuple(value)
+    return frozenset(value) if isinstance(value, set) else value

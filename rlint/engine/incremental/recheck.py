@@ -1,0 +1,170 @@
+"""Checks again what a change of some files concerns, and nothing else.
+
+A file has to be checked again if its own text has changed, or if one of the questions that its last check
+asked about other files is answered differently now (see rlint/engine/incremental/query_recorder.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rlint.engine.cache.keys import key_of, key_of_summary
+from rlint.engine.cache.summary_cache import KeptSummaries, holds_summary
+from rlint.engine.gc_control import collector_off
+from rlint.engine.incremental.dependencies import Asked
+from rlint.engine.incremental.dependency_store import Before, KeptQuestions
+from rlint.engine.incremental.query_codec import Teller, Told, changed_parts, from_text
+from rlint.engine.incremental.query_recorder import Questions, answer_of
+from rlint.engine.worker import Worker
+from rlint.frozen import frozen
+from rlint.run_data import Job, Result
+from rlint.semantics.interprocedural.summary_codec import UnpackError
+from rlint.semantics.interprocedural.whole_program import Linked
+
+if TYPE_CHECKING:
+    from rlint.engine.cache.result_cache import KeptResults
+    from rlint.engine.cache.store import Cache
+    from rlint.semantics.interprocedural.summary import ModuleSummary
+
+_BYTES_HERE = 400_000
+"""Of source: what is more to do is done by several processes, which begin from the kept summaries."""
+
+
+@frozen
+class Rechecked:
+    """What is known of a group after a change: kept and new results, what their files asked, and the group as
+    it is left to be checked, where there is much of it.
+    """
+
+    kept: list[Result]
+    new: list[Result]
+    asked: Asked
+    left: list[Job]
+
+
+class Recheck:
+    """Checks groups again of which something is known from before."""
+
+    def __init__(self, cache: Cache, kept: KeptResults, *, ignore_suppressions: bool) -> None:
+        self._cache = cache
+        self._results = kept
+        self._questions = KeptQuestions(cache, kept.names)
+        self._summaries = KeptSummaries(cache.folder)
+        self._ignore_suppressions = ignore_suppressions
+
+    def check(self, group: Sequence[Job]) -> Rechecked | None:
+        """Check a group again; None if nothing is known of it, or so much has changed that all of it may as
+        well be checked.
+        """
+        if not _hang_together(group):
+            return None
+        before = self._questions.load(group)
+        results = self._results.peek(before.key) if before is not None else None
+        if before is None or results is None:
+            return None
+        known = {result.name: result for result in results}
+        same = {
+            job.name
+            for job in group
+            if job.codes is not None
+            and job.name in known
+            and job.name in before.asked.files
+            and before.files.get(job.name, ("", ""))[1] == self._key(job)
+        }
+        unread = sum(job.size for job in group if not holds_summary(self._cache, job))
+        if not same or unread > _BYTES_HERE:
+            return None
+        with collector_off():
+            return self._checked(group, before, {name: known[name] for name in same})
+
+    def _checked(self, group: Sequence[Job], before: Before, same: Mapping[str, Result]) -> Rechecked:
+        worker = Worker()
+        summaries = worker.summarise(group, self._summaries)
+        linked = Linked(summaries.values())
+        concerned = self._concerned(group, before, summaries, linked)
+        still = {name: result for name, result in same.items() if name not in concerned}
+        asked = before.asked.of(still)
+        todo = {job.name: job for job in group if job.codes is not None and job.name not in still}
+        if sum(job.size for job in todo.values()) > _BYTES_HERE:
+            left = [job if job.name in todo else replace(job, codes=None) for job in group]
+            return Rechecked(list(still.values()), [], asked, left)
+        new = worker.check(
+            [summaries],
+            ignore_suppressions=self._ignore_suppressions,
+            link=lambda _: linked,
+            ask=lambda _: Questions(linked, asked.of_a_group()),
+            only=todo.keys(),
+        )
+        return Rechecked(list(still.values()), new, asked, [])
+
+    def _concerned(
+        self,
+        group: Sequence[Job],
+        before: Before,
+        summaries: Mapping[str, ModuleSummary],
+        linked: Linked,
+    ) -> set[str]:
+        """The files of which a question is answered differently."""
+        changed = self._changed(group, before, summaries)
+        if not changed:
+            return set()
+        teller = Teller()
+        stale = {
+            text
+            for text, digest in before.asked.answers.items()
+            if not _is_answered_alike(text, digest, changed, linked, teller)
+        }
+        return {name for name, texts in before.asked.files.items() if not stale.isdisjoint(texts)}
+
+    def _changed(
+        self, group: Sequence[Job], before: Before, summaries: Mapping[str, ModuleSummary]
+    ) -> frozenset[Told]:
+        """What the files that have changed, come or gone since then tell differently."""
+        now = {job.name: key_of_summary(job) for job in group}
+        unknown: set[Told] = set()  # what nobody can compare any more, say since the cache was tidied
+        old: dict[str, ModuleSummary] = {}
+        new: dict[str, ModuleSummary] = {}
+        for name in now.keys() | before.files.keys():
+            key, _ = before.files.get(name, ("", ""))
+            if key == now.get(name):
+                continue
+            was = self._summaries.load_by_key(key) if key else None
+            if was is not None:
+                old.setdefault(was.module, was)
+            elif key:
+                unknown.add(Told(name, ""))
+            if name in summaries:
+                new.setdefault(summaries[name].module, summaries[name])
+        return changed_parts(old, new) | unknown
+
+    def keep(self, group: Sequence[Job], key: str, asked: Asked) -> None:
+        """Keep what the files of a group asked, for results that are kept under a key."""
+        if _hang_together(group):
+            files = {
+                job.name: (key_of_summary(job), self._key(job) if job.codes is not None else "")
+                for job in group
+            }
+            self._questions.store(group, Before(key, files, asked.of(files)))
+
+    def _key(self, job: Job) -> str:
+        return key_of([(job, job.digest)], ignore_suppressions=self._ignore_suppressions)
+
+
+def _hang_together(group: Collection[Job]) -> bool:
+    """Can what is found in one file of a group hang on another?"""
+    return len(group) > 1 and all(job.judged and job.digest and job.text is None for job in group)
+
+
+def _is_answered_alike(
+    text: str, digest: str, changed: frozenset[Told], linked: Linked, teller: Teller
+) -> bool:
+    try:
+        question = from_text(text, linked.index)
+        if question is None:
+            return False
+        answer = teller.tell(answer_of(question, linked))
+    except (UnpackError, TypeError, AttributeError, LookupError):
+        return False
+    return answer.digest == digest and changed.isdisjoint(answer.told)

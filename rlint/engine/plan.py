@@ -1,0 +1,140 @@
+"""Which files a run reads, and which of them have to be known together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlint.run_data import Job, Target
+from rlint.semantics.imports.import_groups import grouped
+from rlint.semantics.imports.import_scan import Glance, glance_at_file, glance_at_text
+from rlint.semantics.imports.project_files import module_names, project_files
+from rlint.semantics.imports.relevance import is_judged
+from rlint.semantics.imports.test_files import is_test_file
+from rlint.source.files import Source, read_source, source_from_text
+
+if TYPE_CHECKING:
+    from rlint.engine.cache.seen_files import SeenFiles
+
+
+class Plan:
+    """The jobs of a run: its targets, and the files around them that are read for what they tell.
+
+    `groups` are the jobs in groups of files that can know of one another; what is known of a group is known
+    from it alone. Groups without a target are left out. `texts` are those of files around the targets that
+    are being edited, and count instead of what is on disk. `seen` spares reading what has not changed.
+    """
+
+    def __init__(
+        self,
+        targets: Sequence[Target],
+        texts: Mapping[Path, str] | None = None,
+        seen: SeenFiles | None = None,
+    ) -> None:
+        texts = dict(texts or {})
+        texts.update((target.path, target.source.text) for target in targets if target.source)
+        look = _Look(texts, seen)
+        context = project_files([target.path for target in targets], look)
+        modules = module_names([*(target.path for target in targets), *(path for path, _ in context)])
+        self._look_again = look.again
+        self._digests: dict[str, str] = {}
+        self._jobs: dict[str, Job] = {}
+        imports: dict[str, set[str]] = {}
+        speaks: set[str] = set()
+        files = [(t.path, t.name, t.codes) for t in targets]
+        measured = {target.name: target.measured for target in targets}
+        for path, name, codes in [*files, *((path, name, None) for path, name in context)]:
+            module, package = modules[path]
+            glance, hot = look(path), measured.get(name, ())
+            self._jobs[name] = Job(
+                path,
+                name,
+                module,
+                package,
+                codes,
+                texts.get(path),
+                glance.size,
+                hot,
+                calls=glance.calls,
+                digest=glance.digest,
+            )
+            imports[name] = glance.imported_paths(package)
+            if glance.digest:
+                self._digests[name] = glance.digest
+                if hot or glance.speaks_of_learning(imports[name]):
+                    speaks.add(name)
+        names = {name: job.module for name, job in self._jobs.items()}
+        groups = [[self._jobs[name] for name in group] for group in grouped(names, imports)]
+        self.groups = [
+            group
+            if is_judged([(job.size, job.name in speaks) for job in group]) and not _are_tests(group)
+            else _unjudged(group)
+            for group in groups
+            if any(job.codes is not None for job in group)
+        ]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all files that the run reads, those without a connection to a target included."""
+        return list(self._jobs)
+
+    @property
+    def paths(self) -> dict[str, Path]:
+        """The paths of all files that the run reads, by their names."""
+        return {name: job.path for name, job in self._jobs.items()}
+
+    @property
+    def are_tests(self) -> bool:
+        """Is there anything to check, and are tests and documentation all of it?"""
+        return bool(self._jobs) and _are_tests(self._jobs.values())
+
+    def read(self, name: str) -> Source | None:
+        """The source of a file that the run reads; None where it cannot be read."""
+        job = self._jobs[name]
+        raw = None if job.text is None else job.text.encode("utf-8", "surrogatepass")
+        source = read_source(job.path, name) if raw is None else source_from_text(raw, name, job.path)
+        return source if isinstance(source, Source) else None
+
+    def holds(self, group: Iterable[Job]) -> bool:
+        """Are the files of a group still what they were when the run began?"""
+        return all(self._look_again(job.path).digest == self._digests.get(job.name) for job in group)
+
+    def key_of(self, group: Iterable[Job], *, ignore_suppressions: bool) -> str | None:
+        """What the results of a group are kept under; None where one of its files cannot be read."""
+        from rlint.engine.cache.keys import key_of
+
+        jobs = [(job, self._digests.get(job.name)) for job in group]
+        known = [(job, digest) for job, digest in jobs if digest is not None]
+        return key_of(known, ignore_suppressions=ignore_suppressions) if len(known) == len(jobs) else None
+
+
+class _Look:
+    """Looks at each file once."""
+
+    def __init__(self, texts: Mapping[Path, str], seen: SeenFiles | None) -> None:
+        self._texts = texts
+        self._at_file = glance_at_file if seen is None else seen.glance
+        self._known: dict[Path, Glance] = {}
+
+    def __call__(self, path: Path) -> Glance:
+        known = self._known.get(path)
+        if known is None:
+            known = self._known[path] = self.again(path)
+        return known
+
+    def again(self, path: Path) -> Glance:
+        """Look at a file as it is now."""
+        text = self._texts.get(path)
+        return self._at_file(path) if text is None else glance_at_text(path, text)
+
+
+def _are_tests(jobs: Iterable[Job]) -> bool:
+    """Are all files that are to be checked tests, at which no rule looks?"""
+    return all(is_test_file(job.name, job.module) for job in jobs if job.codes is not None)
+
+
+def _unjudged(group: list[Job]) -> list[Job]:
+    """What is left to do for a program that no rule looks at: its files are read, and no others."""
+    return [replace(job, judged=False) for job in group if job.codes is not None]

@@ -1,0 +1,4 @@
+"""Share a run among processes: forked where that is possible, started anew elsewhere.
+
+Answers which process checks what. Knows messages and results as plain data.
+"""

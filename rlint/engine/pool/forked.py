@@ -1,0 +1,66 @@
+"""Processes that are copies: the first one gets ready, and becomes as many as are needed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from multiprocessing.connection import Connection
+
+
+class Forked:
+    """Started at once: what is needed for talking to them is imported by both sides at the same time."""
+
+    def __init__(self, most: int, codes: frozenset[str]) -> None:
+        pairs = [socket.socketpair() for _ in range(most)]
+        self._ours = [ours for ours, _ in pairs]
+        theirs = [end for _, end in pairs]
+        self._first = os.fork()
+        if self._first == 0:
+            _close(self._ours)
+            _serve(theirs, codes)
+        _close(theirs)
+
+    def connections(self) -> list[Connection]:
+        """Those to the first and to all that it may become."""
+        return _connected(self._ours)
+
+    def end(self) -> None:
+        """End the first, which ends the others."""
+        _close(self._ours)
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(self._first, signal.SIGTERM)
+            os.waitpid(self._first, 0)
+
+
+def _serve(ends: list[socket.socket], codes: frozenset[str]) -> NoReturn:
+    """Do what a process does, and end without what this one would do at its end."""
+    status = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it ends us
+        from rlint.engine.pool.worker_process import serve
+
+        serve(_connected(ends), codes)
+        status = 0
+    except Exception:  # noqa: BLE001 - nobody else would show it
+        sys.excepthook(*sys.exc_info())
+        sys.stderr.flush()
+    finally:
+        os._exit(status)
+
+
+def _connected(ends: Iterable[socket.socket]) -> list[Connection]:
+    from multiprocessing.connection import Connection
+
+    return [Connection(end.detach()) for end in ends]
+
+
+def _close(ends: Iterable[socket.socket]) -> None:
+    for end in ends:
+        end.close()

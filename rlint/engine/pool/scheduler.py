@@ -1,0 +1,88 @@
+"""Which process does what: groups of files that are too large for one are shared out, the others are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rlint.engine.pool.messages import Order, Others, Share, Whole
+from rlint.run_data import Job
+from rlint.semantics.imports.test_files import is_test_file
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+_READ, _TOLD, _CHECKED = 3, 6, 10
+"""What a call costs in a file that is only read (a test), in one that tells of others, and in one that is
+checked: measured over 1,100 files of five projects, where calls tell the time better than bytes do.
+"""
+
+
+class HandOut:
+    """Who is to do what. Nobody waits for the summaries of the others while a whole group is left."""
+
+    def __init__(self, groups: Sequence[Sequence[Job]], connections: Sequence[Connection]) -> None:
+        shared, whole = _parted(groups, len(connections))
+        names = [[job.name for job in group] for group in shared]
+        shares = _shares(shared, whole, len(connections))
+        self._left = list(reversed(whole))
+        self._shares = {
+            connection: Share(jobs, names)
+            for connection, jobs in zip(connections, shares, strict=True)
+            if shared
+        }
+        self._missing = set(self._shares)
+        self._unchecked = set(self._shares)
+        self._packed: dict[Connection, bytes] = {}
+
+    def next_for(self, connection: Connection) -> Order | None:
+        """What a process that has nothing to do is to do; None if there is nothing, or nothing yet."""
+        if connection in self._shares:
+            return self._shares.pop(connection)
+        if connection in self._unchecked and not self._missing:
+            self._unchecked.remove(connection)
+            others = [packed for other, packed in self._packed.items() if other is not connection]
+            if not self._unchecked:
+                self._packed.clear()
+            return Others(others)
+        return Whole(self._left.pop()) if self._left else None
+
+    def take(self, connection: Connection, packed: bytes) -> None:
+        """Take the summaries of a share."""
+        self._packed[connection] = packed
+        self._missing.remove(connection)
+
+
+def _work(job: Job) -> int:
+    """About how much there is to do with a file."""
+    if is_test_file(job.name, job.module) or not job.judged:
+        return job.calls * _READ
+    return job.calls * (_TOLD if job.codes is None else _CHECKED)
+
+
+def _total(jobs: Iterable[Job]) -> int:
+    return sum(map(_work, jobs))
+
+
+def _parted(groups: Sequence[Sequence[Job]], count: int) -> tuple[list[Sequence[Job]], list[Sequence[Job]]]:
+    """The groups that are more than a process's fair part of the work, and all others, the largest first."""
+    ordered = sorted(groups, key=lambda group: (-_total(group), group[0].name))
+    total = sum(map(_total, groups))
+    shared = [group for group in ordered if len(group) > 1 and _total(group) * count > total]
+    return shared, [group for group in ordered if group not in shared]
+
+
+def _shares(shared: Sequence[Sequence[Job]], whole: Sequence[Sequence[Job]], count: int) -> list[list[Job]]:
+    """The files of shared groups in shares, with which all have about the same to do: who will be the first
+    to take a whole group, and so the largest, has the smallest share.
+    """
+    loads = [0] * count
+    for group in whole:
+        loads[loads.index(min(loads))] += _total(group)
+    shares: list[list[Job]] = [[] for _ in range(count)]
+    for group in shared:
+        for job in sorted(group, key=lambda job: (-_work(job), job.name)):
+            number = loads.index(min(loads))
+            loads[number] += _work(job)
+            shares[number].append(job)
+    return shares

@@ -1,0 +1,55 @@
+"""Processes that start anew, where none can be copied: each is a Python of its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+
+
+class Spawned:
+    """As many as may be needed."""
+
+    def __init__(self, most: int, codes: frozenset[str]) -> None:
+        context = multiprocessing.get_context("spawn")
+        pairs = [context.Pipe() for _ in range(most)]
+        self._ours = [ours for ours, _ in pairs]
+        self._processes = [
+            context.Process(target=_serve, args=(theirs, codes), daemon=True) for _, theirs in pairs
+        ]
+        with _away():
+            for process in self._processes:
+                process.start()
+        for _, theirs in pairs:
+            theirs.close()
+
+    def connections(self) -> list[Connection]:
+        """Those to each of them."""
+        return self._ours
+
+    def end(self) -> None:
+        """End all of them."""
+        for process in self._processes:
+            process.terminate()
+            process.join()
+
+
+def _serve(end: Connection, codes: frozenset[str]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it ends us
+    from rlint.engine.pool.worker_process import serve
+
+    serve([end], codes)
+
+
+@contextmanager
+def _away() -> Iterator[None]:
+    """Out of the working folder: a new Python would import what is named like its own modules from there."""
+    folder = os.getcwd()
+    os.chdir(os.path.dirname(os.__file__))
+    try:
+        yield
+    finally:
+        os.chdir(folder)

@@ -1,0 +1,131 @@
+"""What one of several processes does: it takes one order after another, and gives what was found."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection
+
+from rlint.engine.check_outcome import Found
+from rlint.engine.gc_control import Garbage
+from rlint.engine.group_checks import check_each, checked, kept_summaries
+from rlint.engine.pool.messages import Order, Others, Share, Start
+from rlint.engine.worker import Worker
+from rlint.errors import RlintError
+from rlint.frozen import frozen
+from rlint.registry import catalogue
+from rlint.run_data import How
+from rlint.semantics.interprocedural.summary import ModuleSummary
+
+
+def serve(connections: Sequence[Connection], codes: frozenset[str]) -> None:
+    """Run in a process of its own, and, once `Start` says how many there are to be, in copies of it: one for
+    each connection, until that ends.
+    """
+    gc.disable()
+    with suppress(RlintError):  # of a rule that cannot be used, whoever uses it is told
+        catalogue.load(codes)
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the parent is gone
+        start: Start = connections[0].recv()
+        for name, entries in start.plugins.items():
+            if name not in catalogue.added():
+                catalogue.add(name, entries)
+        one = _divided(connections[: start.count])
+        try:
+            _work(one.connection, start.how)
+        finally:
+            one.wait()
+
+
+@frozen
+class _One:
+    """One of several processes: its own connection, and the processes that it has started."""
+
+    connection: Connection
+    children: list[int]
+
+    def wait(self) -> None:
+        """Wait for the children, which end as this process does: with their connections."""
+        for child in self.children:
+            with suppress(ChildProcessError):
+                os.waitpid(child, 0)
+
+    def terminate(self, *_: object) -> None:
+        """End at once, whatever is being done, and the children first."""
+        for child in self.children:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGTERM)
+        self.wait()
+        os._exit(0)
+
+
+def _divided(connections: Sequence[Connection]) -> _One:
+    """Become as many processes as there are connections: each keeps one, so that its end is seen."""
+    first = _One(connections[0], [])
+    if len(connections) > 1:
+        signal.signal(signal.SIGTERM, first.terminate)
+    for connection in connections[1:]:
+        with suppress(OSError):  # no process is to be had: the connection ends, and the parent says so
+            child = os.fork()
+            if child == 0:
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                for other in connections:
+                    if other is not connection and not other.closed:
+                        other.close()
+                return _One(connection, [])
+            first.children.append(child)
+        connection.close()
+    return first
+
+
+def _work(connection: Connection, how: How) -> None:
+    process = _Process(how)
+    try:
+        while True:
+            answer = process.do(connection.recv())
+            if isinstance(answer, Found):
+                answer.pack()
+            connection.send(answer)
+    except RlintError as error:
+        connection.send(error)
+
+
+class _Process:
+    """Keeps the trees of its share between summarising and checking it."""
+
+    def __init__(self, how: How) -> None:
+        self._how = how
+        self._worker = Worker()
+        self._names: list[list[str]] = []
+        self._own: dict[str, ModuleSummary] = {}
+        self._garbage = Garbage()
+
+    def do(self, order: Order) -> bytes | Found:
+        """Do what is ordered."""
+        if isinstance(order, Share):
+            return self._summarised(order)
+        if isinstance(order, Others):
+            return self._checked(order.packed)
+        self._garbage.add(sum(job.size for job in order.group))
+        self._garbage.collect()
+        return check_each([order.group], self._how)
+
+    def _summarised(self, share: Share) -> bytes:
+        self._names = share.groups
+        self._own = self._worker.summarise(share.jobs, kept_summaries(self._how))
+        self._garbage.add(sum(job.size for job in share.jobs))
+        return pickle.dumps(self._own, pickle.HIGHEST_PROTOCOL)
+
+    def _checked(self, packed: list[bytes]) -> Found:
+        every = dict(self._own)
+        while packed:  # what is unpacked is not held twice
+            every.update(pickle.loads(packed.pop()))  # noqa: S301 - from a process of this very run
+        groups = [{name: every[name] for name in names if name in every} for names in self._names]
+        found = Found(summaries=self._own if self._how.give_summaries else {})
+        found.results += checked(self._worker, groups, self._how, found.asked)
+        self._worker, self._own = Worker(), {}
+        return found

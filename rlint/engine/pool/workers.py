@@ -1,0 +1,123 @@
+"""Several processes that share the files of a run. Each keeps the trees of its own share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from rlint.engine.check_outcome import Found
+from rlint.engine.pool.messages import Start
+from rlint.errors import RlintError
+from rlint.registry import catalogue
+from rlint.run_data import How, Job
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+FORKS = sys.platform == "linux"
+"""Can a process become several? That saves each of them its imports; nothing here runs threads."""
+
+
+class NoWorkersError(RlintError):
+    """The system gives no processes, or not so many."""
+
+
+class WorkerDiedError(RlintError):
+    """A worker process ended before its work was done (killed, or out of memory)."""
+
+
+class Processes(Protocol):
+    """Processes that are at work from now on, or get ready for it."""
+
+    def connections(self) -> list[Connection]:
+        """Those to each of them. To be asked for once."""
+
+    def end(self) -> None:
+        """End them, whatever they do."""
+
+
+class Workers:
+    """Some processes. Groups that are too large for one of them are shared out file by file: each summarises
+    its share, gets the summaries of the others, and checks its share, whose trees it has kept. The other
+    groups are handed out whole, the largest first, to whoever has nothing else to do.
+
+    They get ready while their work is still looked for: `codes` are those of the rules that will be wanted.
+    Where processes can be copied, one gets ready, and becomes as many as are needed, `most` of them.
+
+    Raises NoWorkersError.
+    """
+
+    def __init__(self, most: int, codes: frozenset[str] = frozenset()) -> None:
+        try:
+            self._processes = _started(most, codes)
+        except OSError as error:
+            raise NoWorkersError(
+                f"no worker processes can be started: {error.strerror or error}; try `--jobs 1`"
+            ) from error
+        self._connections: list[Connection] = []
+
+    def check(self, groups: Sequence[Sequence[Job]], how: How, count: int) -> Found:
+        """Read all files and check them, each with the knowledge of its group, in so many processes."""
+        from multiprocessing.connection import wait
+
+        from rlint.engine.pool.scheduler import HandOut
+
+        every = self._processes.connections()
+        self._connections = every[:count]
+        for connection in every[count:]:
+            connection.close()
+        for connection in self._connections[: 1 if FORKS else count]:
+            _send(connection, Start(how, count if FORKS else 1, catalogue.added()))
+        hand = HandOut(groups, self._connections)
+        found = Found()
+        busy: list[Connection] = []
+        while True:
+            for connection in self._connections:
+                order = hand.next_for(connection) if connection not in busy else None
+                if order is not None:
+                    _send(connection, order)
+                    busy.append(connection)
+            if not busy:
+                return found
+            ready = wait(busy)
+            for connection in [known for known in busy if known in ready]:
+                busy.remove(connection)
+                answer = _receive(connection)
+                if isinstance(answer, Found):
+                    found.add(answer)
+                else:
+                    hand.take(connection, answer)
+
+    def close(self) -> None:
+        """End all processes."""
+        for connection in self._connections:
+            connection.close()
+        self._processes.end()
+
+
+def _started(most: int, codes: frozenset[str]) -> Processes:
+    if FORKS:
+        from rlint.engine.pool.forked import Forked
+
+        return Forked(most, codes)
+    from rlint.engine.pool.spawned import Spawned
+
+    return Spawned(most, codes)
+
+
+def _send(connection: Connection, message: object) -> None:
+    try:
+        connection.send(message)
+    except (BrokenPipeError, ConnectionResetError) as error:
+        raise WorkerDiedError("a worker process of rlint ended before its time; try `--jobs 1`") from error
+
+
+def _receive(connection: Connection) -> bytes | Found:
+    try:
+        answer: bytes | Found | RlintError = connection.recv()
+    except (EOFError, ConnectionResetError) as error:
+        raise WorkerDiedError("a worker process of rlint ended before its time; try `--jobs 1`") from error
+    if isinstance(answer, RlintError):
+        raise answer
+    return answer

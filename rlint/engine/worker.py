@@ -1,0 +1,297 @@
+"""The work on one share of the files: read, summarise, and, once the project is linked, check."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from contextlib import suppress as passed_over  # `suppress` is a module of ours
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rlint.engine.dispatch import Visits
+from rlint.findings import Finding, Problem
+from rlint.fixing.demote import doubted, restored_doubt
+from rlint.fixing.fix_validation import held
+from rlint.registry import catalogue
+from rlint.run_data import Job, Result
+from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.imports.test_files import is_test_file
+from rlint.semantics.interprocedural.interning import Alike
+from rlint.semantics.interprocedural.summarise import summarise
+from rlint.semantics.interprocedural.summary import ModuleSummary
+from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.semantics.model import Site
+from rlint.source.files import Source, read_source
+from rlint.suppression import suppressions
+from rlint.syntax.parse import parse, problem_in
+
+if TYPE_CHECKING:
+    from rlint.engine.cache.summary_cache import KeptSummaries
+    from rlint.engine.incremental.query_recorder import Questions
+    from rlint.registry.catalogue import RuleEntry
+    from rlint.rule import Rule
+    from rlint.semantics.interprocedural.project_index import Index
+
+KEPT_BYTES, LARGE_BYTES = 600_000, 3_000_000
+"""Trees of so much source are kept between summarising and checking; the rest is parsed again. Of a share
+that is large they would be a small part of the work, and a large part of the memory: none are kept.
+"""
+
+
+class Worker:
+    """Holds the trees of its share of the files between the two halves of the work."""
+
+    def __init__(self) -> None:
+        self._jobs: list[Job] = []
+        self._knowledge: dict[str, Knowledge] = {}
+        self._problems: dict[str, Problem] = {}
+        self._comments: dict[str, suppressions.Suppressions] = {}  # of files that no rule looks at
+        self._families = {entry.code.rstrip("0123456789") for entry in catalogue.catalogue()}
+        self._kept = 0
+
+    def summarise(self, jobs: Iterable[Job], kept: KeptSummaries | None = None) -> dict[str, ModuleSummary]:
+        """Read and parse files; give their summaries by name, those that are kept where there are any.
+        Problems are remembered for `check`.
+        """
+        summaries = {}
+        alike = Alike()
+        jobs = list(jobs)
+        most = KEPT_BYTES if sum(job.size for job in jobs) < LARGE_BYTES else 0
+        for job in jobs:
+            self._jobs.append(job)
+            known = kept.load(job) if kept is not None and job.judged and job.text is None else None
+            if known is not None:
+                summaries[job.name] = known
+                continue
+            text = _text(job)
+            if isinstance(text, str) and not job.judged:
+                problem = problem_in(text, job.name)
+                if problem is not None:
+                    self._problems[job.name] = problem
+                else:
+                    self._comments[job.name] = suppressions.parse(text, self._families, has_findings=False)
+                continue
+            knowledge = _known(job, text) if isinstance(text, str) else text
+            if isinstance(knowledge, Problem):
+                self._problems[job.name] = knowledge
+                continue
+            try:
+                summaries[job.name] = summarise(knowledge, job.name, alike)
+                summaries[job.name].measured = job.measured
+            except RecursionError:
+                self._problems[job.name] = Problem(
+                    job.name, "expressions are nested too deeply to be checked"
+                )
+                continue
+            except Exception:  # noqa: BLE001 - a bug in rlint must not keep the other files from being checked
+                self._problems[job.name] = _bug(job.name, "reading this file")
+                continue
+            if kept is not None and job.text is None and _is_of(job, knowledge.tree.text):
+                kept.store(job, summaries[job.name])
+            size = len(knowledge.tree.text)
+            if job.codes is not None and not summaries[job.name].is_test and self._kept + size <= most:
+                self._kept += size
+                self._knowledge[job.name] = knowledge
+            else:
+                knowledge.release()
+        return summaries
+
+    def check(
+        self,
+        groups: Iterable[Mapping[str, ModuleSummary]],
+        *,
+        ignore_suppressions: bool,
+        link: Callable[[Mapping[str, ModuleSummary]], Linked] | None = None,
+        ask: Callable[[Linked], Questions] | None = None,
+        only: Collection[str] | None = None,
+    ) -> list[Result]:
+        """Check this worker's files, each with the knowledge of its group: the summaries by the files' names.
+
+        Files that are in none could not be read. `link` is given by who keeps what follows from a group,
+        `ask` by who wants to know what is asked of it. `only` chooses among this worker's files.
+        """
+        jobs = {
+            job.name: job
+            for job in self._jobs
+            if job.codes is not None and (only is None or job.name in only)
+        }
+        codes = frozenset[str]().union(*(job.codes for job in jobs.values() if job.codes))
+        rules, unusable = catalogue.load_usable(codes)
+        results = [
+            Result(name, problems=(self._problems[name],), checked=False)
+            for name in jobs
+            if name in self._problems
+        ]
+        for name, comments in self._comments.items():
+            found = [] if ignore_suppressions else _sorted_out([], comments, jobs[name])[0]
+            results.append(Result(name, tuple(sorted(found, key=lambda finding: finding.sort_key))))
+        for group in groups:
+            linked = link(group) if link is not None else Linked(group.values())
+            questions = ask(linked) if ask is not None else None
+            for name in group:
+                if name in jobs:
+                    job = jobs[name]
+                    with questions.stand_in(name) if questions is not None else nullcontext(linked) as known:
+                        result = self._check(job, known, rules, ignore_suppressions=ignore_suppressions)
+                    results.append(result)
+        if unusable:
+            problems = _unusable(unusable)
+            results = [replace(result, problems=(*result.problems, *problems)) for result in results]
+        return results
+
+    def _check(self, job: Job, linked: Linked, rules: Sequence[Rule], *, ignore_suppressions: bool) -> Result:
+        assert job.codes is not None
+        kept = self._knowledge.pop(job.name, None)
+        text = kept.tree.text if kept is not None else _text(job)
+        if isinstance(text, Problem):  # the file changed since it was summarised
+            return Result(job.name, problems=(text,), checked=False)
+        comments = suppressions.parse(text, self._families)
+        if comments.skip_file and not ignore_suppressions:
+            return Result(job.name)
+        wanted: list[Rule] = []
+        if not is_test_file(job.name, job.module):
+            words = _Words(text)
+            wanted = [rule for rule in rules if rule.code in job.codes and _triggered(rule, words)]
+        found: list[Finding] = []
+        problems: list[Problem] = []
+        hidden: tuple[Finding, ...] = ()
+        if wanted:
+            index = linked.index
+            knowledge = kept.linked(index) if kept is not None else _known(job, text, index)
+            if isinstance(knowledge, Problem):
+                return Result(job.name, problems=(knowledge,), checked=False)
+            site = Site(job.name, knowledge, linked)
+            visits = Visits(site)
+            for rule in wanted:
+                seen = _run_rule(rule, site, visits)
+                if isinstance(seen, Problem):
+                    problems.append(seen)
+                else:
+                    found += seen
+            del visits
+            site.release()
+        if kept is not None:
+            kept.release()
+        if not ignore_suppressions:
+            found, hidden = _sorted_out(found, comments, job)
+        found.sort(key=lambda finding: finding.sort_key)
+        return Result(job.name, tuple(found), tuple(problems), hidden=hidden)
+
+
+def _sorted_out(
+    found: list[Finding], comments: suppressions.Suppressions, job: Job
+) -> tuple[list[Finding], tuple[Finding, ...]]:
+    """The findings that no comment hides, with those about the comments themselves; and the hidden ones."""
+    if comments.is_empty:
+        return found, ()
+    hidden = tuple(finding for finding in found if comments.hides(finding))
+    shown = [finding for finding in found if finding not in hidden]
+    known = {entry.code: entry.name for entry in catalogue.catalogue()}
+    return [*shown, *comments.report(job.name, known, job.codes or ())], hidden
+
+
+def _text(job: Job) -> str | Problem:
+    if job.text is not None:
+        return job.text
+    source = read_source(job.path, job.name)
+    return source.text if isinstance(source, Source) else source
+
+
+def _is_of(job: Job, text: str) -> bool:
+    """Has the file still the content that the job tells of, and is a text what that holds?"""
+    source = read_source(job.path, job.name)
+    return (
+        isinstance(source, Source)
+        and source.text == text
+        and hashlib.sha256(source.raw).hexdigest() == job.digest
+    )
+
+
+def _known(job: Job, text: str, index: Index | None = None) -> Knowledge | Problem:
+    """Parse a file and walk it once."""
+    module = parse(text, job.name)
+    if isinstance(module, Problem):
+        return module
+    try:
+        return Knowledge(text, module, job.module, job.package, index)
+    except RecursionError:
+        return Problem(job.name, "expressions are nested too deeply to be checked")
+    except Exception:  # noqa: BLE001 - a bug in rlint must not keep the other files from being checked
+        return _bug(job.name, "reading this file")
+
+
+class _Words(dict[str, bool]):
+    """Which words are in a text. Many rules ask for the same, and each is looked for once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __missing__(self, word: str) -> bool:
+        found = self[word] = word in self._text
+        return found
+
+
+def _triggered(rule: Rule, words: _Words) -> bool:
+    """Can a rule find anything in a text? Where it looks for calls of some names alone, that is known sooner
+    from the calls that there are.
+    """
+    if not rule.triggers or (rule.callees and rule.visits == (ast.Call,)):
+        return True
+    return any(map(words.__getitem__, rule.triggers))
+
+
+def _unusable(broken: Sequence[tuple[RuleEntry, str]]) -> list[Problem]:
+    """One problem for each plugin, however many of its rules are broken. No result with it is kept."""
+    problems = {}
+    for entry, reason in broken:
+        if entry.plugin is not None and entry.plugin.name not in problems:
+            codes = [
+                other.code for other, _ in broken if other.plugin and other.plugin.name == entry.plugin.name
+            ]
+            what = f"{entry.code} of plugin `{entry.plugin.name}` cannot be used, and is left out: {reason}"
+            more = f"; the same goes for {', '.join(codes[1:])}" if len(codes) > 1 else ""
+            hint = f"mend it, install another version of {entry.plugin.name}, or ignore {entry.code}"
+            problems[entry.plugin.name] = Problem(entry.plugin.name, what + more, hint=hint, is_bug=True)
+    return list(problems.values())
+
+
+def _run_rule(rule: Rule, site: Site, visits: Visits) -> list[Finding] | Problem:
+    try:
+        return _findings(rule, site, visits)
+    except RecursionError:
+        return Problem(site.path, f"{rule.code}: expressions are nested too deeply to be checked")
+    except Exception:  # noqa: BLE001 - one rule's bug must not silence the others
+        plugin = catalogue.find(rule.code).plugin
+        return _bug(
+            site.path, f"checking {rule.code}", whose=f"{plugin.name} {plugin.version}" if plugin else "rlint"
+        )
+
+
+def _findings(rule: Rule, site: Site, visits: Visits) -> list[Finding]:
+    found: dict[tuple[object, ...], Finding] = {}
+    kinds = site.knowledge.kinds
+    for node in visits.of(rule) if rule.concerns(site) else ():
+        kinds.doubted = False
+        with passed_over(
+            RecursionError
+        ):  # this place lies too deep; what stands elsewhere in the file does not
+            for finding in rule.check(node, site):
+                if finding.heat >= rule.heat:
+                    judged = restored_doubt(finding) if kinds.doubted else finding
+                    found.setdefault((finding.start, finding.end, finding.message), judged)
+    return held(doubted(list(found.values()), site), site) if found else []
+
+
+def _bug(name: str, doing: str, whose: str = "rlint") -> Problem:
+    import traceback
+
+    last = traceback.format_exc().strip().splitlines()
+    where = next((line.strip() for line in reversed(last) if line.strip().startswith("File ")), "")
+    return Problem(
+        name,
+        f"rlint failed {doing}: {last[-1]}",
+        hint=f"this is a bug in {whose}, please report it; {where}",
+        is_bug=True,
+    )

@@ -1,0 +1,93 @@
+"""Doubts about safe fixes, in files that look at, or change, more than others do. No rule thinks of them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from rlint.findings import Edit, Finding, Fix, Safety
+from rlint.semantics.effects.reflection import OF_THE_FUNCTION, lookups
+from rlint.semantics.model import Site
+
+_DISPATCHED = frozenset("__torch_function__ __torch_dispatch__ __array_function__ __array_ufunc__".split())
+"""Methods that are told of each function of a library that is called with an object of their class."""
+RESTORED = (
+    "an attribute is also set by other code, or by its name (`setattr`, `__dict__`), and may be another thing"
+)
+
+
+def doubted(findings: Sequence[Finding], site: Site) -> list[Finding]:
+    """The findings of one rule, with those fixes made unsafe that somebody may notice."""
+    if not any(finding.fix is not None and finding.fix.safety is Safety.SAFE for finding in findings):
+        return list(findings)
+    names = site.knowledge.names
+    replaced = names.replaced_methods | names.replaced_functions
+    looking = list(lookups(site.tree, {**OF_THE_FUNCTION, "dir": 1}))
+    dispatching = _dispatching(site)
+    if not (replaced or looking or dispatching):
+        return list(findings)
+    return [_with_doubt(finding, dispatching, looking, site) for finding in findings]
+
+
+def restored_doubt(finding: Finding) -> Finding:
+    """The finding of a rule that looked at the kind of an attribute which may have become something else."""
+    fix = finding.fix
+    if fix is None or fix.safety is not Safety.SAFE:
+        return finding
+    return replace(finding, fix=replace(fix, safety=Safety.UNSAFE, reason=RESTORED))
+
+
+def _with_doubt(
+    finding: Finding, dispatching: str | None, looking: Sequence[ast.Call], site: Site
+) -> Finding:
+    fix = finding.fix
+    if fix is None or fix.safety is not Safety.SAFE:
+        return finding
+    reason = dispatching or _replaced_reason(fix, site) or _looking_reason(fix, looking, site)
+    return replace(finding, fix=replace(fix, safety=Safety.UNSAFE, reason=reason)) if reason else finding
+
+
+def _dispatching(site: Site) -> str | None:
+    """What a fix calls in place of something else shows in a class that is told of each call."""
+    for function in site.tree.of_type(ast.FunctionDef):
+        if function.name in _DISPATCHED:
+            return f"`{function.name}` in this file is told of the functions that are called"
+    return None
+
+
+def _replaced_reason(fix: Fix, site: Site) -> str | None:
+    """Nobody knows what a method or function does that the file replaces, and so what a fix changes that
+    takes its calls for the usual ones or calls it anew.
+    """
+    before = _words(site.tree.text[edit.start : edit.end] for edit in fix.edits)
+    after = _words(edit.text for edit in fix.edits)
+    names = site.knowledge.names
+    noticed = (names.replaced_methods & (before | after)) | (names.replaced_functions & (after - before))
+    for name in sorted(noticed):
+        return f"`{name}` is replaced in this file, and may do something else"
+    return None
+
+
+def _looking_reason(fix: Fix, looking: Sequence[ast.Call], site: Site) -> str | None:
+    """What is computed, and under which name, shows in a call that comes later."""
+    for call in looking:
+        function = site.function(call)
+        within = site.span(function) if function is not None else (0, len(site.tree.text))
+        for edit in fix.edits:
+            earlier = not site.loops(call) and site.span(call)[1] <= edit.start
+            inside = within[0] <= edit.start <= edit.end <= within[1]
+            if inside and not earlier and (function is not None or _is_outside_functions(edit, site)):
+                return f"`{site.text(call.func)}` may look at the variables that are there"
+    return None
+
+
+def _is_outside_functions(edit: Edit, site: Site) -> bool:
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    spans = [site.span(function) for kind in kinds for function in site.tree.of_type(kind)]
+    return not any(start <= edit.start and edit.end <= end for start, end in spans)
+
+
+def _words(texts: Iterable[str]) -> set[str]:
+    return {word for text in texts for word in re.findall(r"\w+", text)}

@@ -1,0 +1,149 @@
+"""What a run of `rlint fix` has done, and why it left the rest."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rlint.findings import Finding, Problem, Safety
+from rlint.frozen import frozen
+from rlint.run_data import FixId, FixReport, Report
+
+if TYPE_CHECKING:
+    from rlint.trial.trial import Tried
+
+
+class Why(enum.Enum):
+    """Why a finding was left. The value is what machines read."""
+
+    NO_FIX = "no-fix"
+    UNSAFE = "unsafe"
+    CONFLICT = "conflict"
+    UNPARSABLE = "unparsable"
+    NOT_WRITTEN = "not-written"
+    FAILS = "verification-failed"
+    SLOWER = "verification-slower"
+    DEPENDENT = "depends-on-another"
+    SUPPRESSED = "suppressed"
+    BASELINE = "baseline"
+
+
+SAID: Mapping[Why, str] = {
+    Why.NO_FIX: "without an automatic fix",
+    Why.UNSAFE: "unsafe (`--unsafe-fixes` applies them)",
+    Why.CONFLICT: "in the way of other fixes",
+    Why.UNPARSABLE: "that would have left a file unparsable",
+    Why.NOT_WRITTEN: "in files that could not be written",
+    Why.FAILS: "with which the command fails",
+    Why.SLOWER: "with which the command is slower",
+    Why.DEPENDENT: "that need a fix which was left out",
+    Why.SUPPRESSED: "suppressed by comments",
+    Why.BASELINE: "listed in the baseline",
+}
+"""Completes "3 findings …"."""
+
+
+@frozen
+class Left:
+    """A finding that was not fixed. `detail` says more about the single case."""
+
+    finding: Finding
+    why: Why
+    detail: str | None = None
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether somebody decided not to see it: it is none of the findings that are counted."""
+        return self.why in (Why.SUPPRESSED, Why.BASELINE)
+
+
+@frozen
+class File:
+    """A file that fixes change, and how many of them. `problem` is what kept it from being written."""
+
+    name: str
+    fixes: int
+    problem: Problem | None = None
+
+
+@frozen
+class Outcome:
+    """What was fixed, with the places as they were before; what was left; and what became of the files.
+
+    `gone` are findings that went with the fixes of others. Of what was fixed and of what was left, some were
+    not there at first: `new_fixed` and `new_left` say how many.
+    """
+
+    fixed: tuple[tuple[FixId, Finding], ...]
+    left: tuple[Left, ...]
+    files: tuple[File, ...]
+    tried: Tried | None = None
+    gone: tuple[Finding, ...] = ()
+    new_fixed: int = 0
+    new_left: int = 0
+
+
+def outcome_of(
+    fixed: FixReport,
+    report: Report,
+    refused: Mapping[str, Problem],
+    *,
+    unsafe: bool,
+    tried: Tried | None = None,
+) -> Outcome:
+    """Put together what became of fixes. `report` is about the files as they are now; `refused` says by name
+    which could not be written.
+    """
+    done = [
+        (name, finding)
+        for name, finding in zip(fixed.ids, fixed.applied, strict=True)
+        if finding.path not in refused
+    ]
+    names = dict(zip(fixed.report.findings, fixed.left, strict=True))
+    reasons = _of_trial(tried)
+    left = []
+    for finding in report.findings:
+        problem = refused.get(finding.path)
+        name = names.get(finding)
+        if finding.fix is None:
+            left.append(Left(finding, Why.NO_FIX, finding.no_fix))
+        elif finding.fix.safety is Safety.UNSAFE and not unsafe:
+            left.append(Left(finding, Why.UNSAFE, finding.fix.reason))
+        elif problem is not None:
+            left.append(Left(finding, Why.NOT_WRITTEN, problem.message))
+        elif name in reasons:
+            left.append(Left(finding, *reasons[name]))
+        elif name in fixed.refused:
+            left.append(Left(finding, Why.UNPARSABLE))
+        else:
+            left.append(Left(finding, Why.CONFLICT))
+    left += [
+        Left(each.finding, Why.SUPPRESSED if each.in_source else Why.BASELINE, each.reason)
+        for each in report.hidden
+    ]
+    files = [
+        File(each.source.name, len(each.applied), refused.get(each.source.name)) for each in fixed.changed
+    ]
+    return Outcome(
+        tuple(done),
+        tuple(left),
+        tuple(files),
+        tried,
+        tuple(finding for finding in fixed.gone if finding.path not in refused),
+        sum(name in fixed.new for name, _ in done),
+        sum(names.get(finding) in fixed.new for finding in report.findings if finding.path not in refused),
+    )
+
+
+def _of_trial(tried: Tried | None) -> dict[FixId | None, tuple[Why, str]]:
+    if tried is None:
+        return {}
+    reasons: dict[FixId | None, tuple[Why, str]] = {
+        name: (Why.DEPENDENT, "it needs a fix that was left out") for name, _ in tried.dependent
+    }
+    for guilty in tried.left_out:
+        slower = guilty.speed is not None
+        detail = str(guilty.speed) if slower else guilty.ran.ending
+        reasons.update((name, (Why.SLOWER if slower else Why.FAILS, detail)) for name in guilty.ids)
+    return reasons

@@ -1,0 +1,54 @@
+"""Holds each fix to what is promised of all: it leaves a program that parses, joins no tokens, and the names
+that it brings mean what it says. What fails is left out, alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rlint.edit.changed_statements import pieces
+from rlint.edit.new_names import misread_name
+from rlint.edit.token_borders import separated
+
+if TYPE_CHECKING:
+    from rlint.findings import Edit, Finding, Fix
+    from rlint.semantics.model import Site
+    from rlint.syntax.syntax_index import Tree
+
+UNPARSABLE = "the changed code would not parse"
+
+
+def held(findings: Sequence[Finding], site: Site) -> list[Finding]:
+    """Return the findings of one rule, their fixes mended where a blank or parentheses do that, and without
+    those that cannot be mended; these say why.
+    """
+    known: dict[tuple[Edit, ...], tuple[Edit, ...] | str] = {}
+    found = []
+    for finding in findings:
+        fix = finding.fix
+        if fix is None or not fix.edits:
+            found.append(finding)
+            continue
+        if fix.edits not in known:
+            known[fix.edits] = _held_edits(fix, site.tree)
+        edits = known[fix.edits]
+        if isinstance(edits, str):
+            found.append(replace(finding, fix=None, no_fix=edits))
+        else:
+            found.append(replace(finding, fix=replace(fix, edits=edits)) if edits != fix.edits else finding)
+    return found
+
+
+def _held_edits(fix: Fix, tree: Tree) -> tuple[Edit, ...] | str:
+    """The edits of a fix, mended; or why it is left out."""
+    changed = pieces(separated(fix.edits, tree.text), tree)
+    if changed is None:
+        return UNPARSABLE
+    name = misread_name(changed, tree)
+    if name is not None:
+        return f"`{name}` has another meaning in this place"
+    mended = tuple(edit for piece in changed for edit in piece.edits)
+    same = sorted(fix.edits, key=lambda edit: (edit.start, edit.end)) == list(mended)
+    return fix.edits if same else mended

@@ -1,0 +1,77 @@
+"""Captures what is written to the descriptors 1 and 2: by `os.write`, child processes and libraries."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+
+from rlint.harness.compare.texts import settled
+
+DESCRIPTORS = (1, 2)
+
+
+@contextlib.contextmanager
+def overheard() -> Iterator[dict[int, str]]:
+    """Within, descriptors are listened to; afterwards, what is given holds the text that each has got."""
+    heard: dict[int, str] = {}
+    if sys.platform == "win32":  # where files cannot be read at a position
+        yield heard
+        return
+    with contextlib.ExitStack() as stack:
+        starts = {descriptor: stack.enter_context(_file_at(descriptor)) for descriptor in DESCRIPTORS}
+        try:
+            yield heard
+        finally:
+            _flush_libraries()
+            for descriptor, start in starts.items():
+                heard[descriptor] = _taken(descriptor, start)
+
+
+@contextlib.contextmanager
+def _file_at(descriptor: int) -> Iterator[int]:
+    """Let a descriptor be a file that can be read, and give where in it the next byte comes.
+
+    One that is such a file stays as it is: what a crash writes there is read by the process that waits.
+    """
+    with contextlib.suppress(OSError):
+        found = os.fstat(descriptor)
+        if stat.S_ISREG(found.st_mode):
+            start = os.lseek(descriptor, 0, os.SEEK_CUR)
+            os.pread(descriptor, 1, 0)  # raises where it can only be written to
+            yield start
+            return
+    try:
+        kept = os.dup(descriptor)
+    except OSError:  # it is closed
+        yield 0
+        return
+    try:
+        with tempfile.TemporaryFile() as file:
+            os.dup2(file.fileno(), descriptor)
+            yield 0
+    finally:
+        os.dup2(kept, descriptor)
+        os.close(kept)
+
+
+def _taken(descriptor: int, start: int) -> str:
+    """Read what was written since `start`, and take it out of the file."""
+    try:
+        end = os.fstat(descriptor).st_size
+        written = os.pread(descriptor, max(0, end - start), start)
+        os.ftruncate(descriptor, start)
+        os.lseek(descriptor, start, os.SEEK_SET)
+    except OSError:  # the program has closed it
+        return ""
+    return settled(written.decode("utf-8", errors="replace"))
+
+
+def _flush_libraries() -> None:
+    """Let C's own streams write what they hold."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).fflush(None)

@@ -1,0 +1,142 @@
+"""A copy of everything that can be reached from some objects, made at one moment, to be compared later."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from rlint.harness.compare.shared_memory import Extent
+from rlint.harness.compare.texts import name_of
+from rlint.harness.compare.values import SCALARS, Data, Scalar
+from rlint.harness.program import WorkloadError
+
+MOST_NODES = 500_000
+"""Objects that are looked at in one run."""
+
+
+class TooManyObjectsError(WorkloadError):
+    """There is more to compare than can be looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A property of an object besides its contents: `kind` of difference, what it adds to the path, value."""
+
+    kind: str
+    label: str
+    value: object
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One object. What it holds is copied; objects that it holds are nodes of their own."""
+
+    type: str
+    mutable: bool = False
+    """Whether it matters that two places hold the same object."""
+    facts: list[Fact] = field(default_factory=list)
+    data: Data | None = None
+    items: list[Child] | None = None
+    names: tuple[str, ...] = ()
+    """Of the items, for a tuple whose items have names."""
+    parts: dict[str, Child] = field(default_factory=dict)
+    """By what they add to the path: `.weight`, `['obs']`, `{3}` (a member of a set)."""
+    extent: Extent | None = None
+    kind: str | None = None
+    """The kind of difference in its data, if not "value"."""
+
+
+Child: TypeAlias = Node | Scalar
+
+
+@dataclass(slots=True, eq=False)
+class Root:
+    """Where comparing starts. `kind` is that of any difference below, if not told by what differs."""
+
+    child: Child
+    kind: str | None = None
+
+
+class Walker:
+    """Builds nodes. Nothing that it reads is changed, and no method of a user's class is called."""
+
+    def __init__(self, limit: int = MOST_NODES) -> None:
+        self._limit = limit
+        self._count = 0
+        self._nodes: dict[int, Node] = {}
+        self._alive: list[Any] = []  # so that no two of them have one id
+        self._pending: deque[tuple[Node, Any]] = deque()
+        self.objects: list[tuple[Any, Node]] = []
+        """Tensors met, whose gradients may be asked for, the nearest first."""
+
+    def walk(self, value: Any) -> Child:
+        """The node of a value, complete with all that is reached from it."""
+        child = self.child(value)
+        while self._pending:
+            node, pending = self._pending.popleft()
+            _fill(node, pending, self)
+        return child
+
+    def child(self, value: Any) -> Child:
+        """The node of a value, which `walk` completes."""
+        self.count(1)
+        if type(value) in SCALARS:
+            scalar: Scalar = value
+            return scalar
+        known = self._nodes.get(id(value))
+        if known is None:
+            known = self._nodes[id(value)] = Node(name_of(type(value)))
+            self._alive.append(value)
+            self._pending.append((known, value))
+        return known
+
+    def children(self, values: Any) -> list[Child]:
+        """The nodes of several values."""
+        values = list(values)
+        self.count(len(values))
+        return [value if type(value) in SCALARS else self.child(value) for value in values]
+
+    def known(self, value: Any) -> Node | None:
+        """The node of an object that was met."""
+        return self._nodes.get(id(value))
+
+    def data_bytes(self) -> int:
+        """Return how many bytes of arrays and tensors were copied."""
+        return sum(getattr(node.data, "nbytes", 0) for node in self._nodes.values())
+
+    def count(self, number: int) -> None:
+        """Count objects. Raises TooManyObjectsError."""
+        self._count += number
+        if self._count > self._limit:
+            raise TooManyObjectsError(
+                f"what is to be compared holds more than {self._limit:,} objects; "
+                "override `outcome` to return only what must be equal"
+            )
+
+
+def walk_all(values: Mapping[str, Any], walker: Walker | None = None) -> dict[str, Root]:
+    """A snapshot of named values."""
+    walker = walker or Walker()
+    return {name: Root(walker.walk(value)) for name, value in values.items()}
+
+
+Filler: TypeAlias = Callable[[Node, Any, Walker], bool]
+"""Completes the node of an object, if it knows its type; else says False."""
+
+
+def _fill(node: Node, value: Any, walker: Walker) -> None:
+    for filler in _fillers():
+        if filler(node, value, walker):
+            return
+
+
+def _fillers() -> tuple[Filler, ...]:
+    """Those for the packages that the program has loaded, the most particular first."""
+    from rlint.harness.compare import snapshot_arrays, snapshot_objects, snapshot_tensors
+
+    torch = (snapshot_tensors.fill,) if hasattr(sys.modules.get("torch"), "Tensor") else ()
+    numpy = (snapshot_arrays.fill,) if "numpy" in sys.modules else ()
+    return (*torch, *numpy, *snapshot_objects.FILLERS)

@@ -1,0 +1,72 @@
+"""Nodes of numpy's arrays, scalars and generators."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from rlint.harness.compare.random_streams import legacy_numpy_stream, numpy_stream
+from rlint.harness.compare.shared_memory import Extent
+from rlint.harness.compare.snapshot import Fact, Node, Walker
+from rlint.harness.compare.snapshot_objects import attributes_of
+from rlint.harness.compare.values import NumpyData, Text
+
+
+def fill(node: Node, value: Any, walker: Walker) -> bool:
+    """Complete the node of an object of numpy's; False if it is none."""
+    numpy: Any = sys.modules["numpy"]
+    if isinstance(value, numpy.ndarray):
+        node.mutable = True
+        _array(node, value, walker)
+    elif isinstance(value, numpy.generic):
+        _contents(node, numpy.array(value), walker)
+    elif isinstance(value, numpy.dtype):
+        node.data = Text(str(value))
+    elif isinstance(value, (numpy.random.Generator, numpy.random.BitGenerator)):
+        node.mutable, node.kind, node.data = True, "random stream", numpy_stream(value)
+    elif isinstance(value, numpy.random.RandomState):
+        node.mutable, node.kind, node.data = True, "random stream", legacy_numpy_stream(value)
+    elif isinstance(value, numpy.ufunc):
+        node.data = Text(value.__name__)
+    else:
+        return False
+    return True
+
+
+def _array(node: Node, value: Any, walker: Walker) -> None:
+    numpy: Any = sys.modules["numpy"]
+    shown = numpy.asarray(value)  # without what subclasses make of it
+    node.facts = [
+        Fact("dtype", ".dtype", str(shown.dtype)),
+        Fact("shape", ".shape", shown.shape),
+        Fact("strides", ".strides", visible_strides(shown.shape, shown.strides)),
+        Fact("attribute", ".flags.writeable", bool(shown.flags.writeable)),
+    ]
+    if shown.size:
+        address = shown.__array_interface__["data"][0]
+        node.extent = Extent("host", address, shown.itemsize, shown.shape, shown.strides)
+    _contents(node, shown, walker)
+    if isinstance(value, numpy.ma.MaskedArray):
+        node.parts[".mask"] = walker.child(numpy.ma.getmaskarray(value))
+        node.parts[".fill_value"] = walker.child(value.fill_value)
+    elif type(value) is not numpy.ndarray:
+        for name, attribute in (attributes_of(value) or {}).items():
+            node.parts[f".{name}"] = walker.child(attribute)
+
+
+def _contents(node: Node, array: Any, walker: Walker) -> None:
+    if array.dtype.names:
+        for name in array.dtype.names:  # between fields there may be bytes that mean nothing
+            node.parts[f"[{name!r}]"] = walker.child(array[name])
+    elif array.dtype.hasobject:
+        node.items = walker.children(array.reshape(-1).tolist())
+    else:
+        node.data = NumpyData(array.copy(order="C"))
+
+
+def visible_strides(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int | None, ...]:
+    """The strides that some element depends on: None along dimensions with no second element."""
+    empty = 0 in shape
+    return tuple(
+        None if empty or length <= 1 else stride for length, stride in zip(shape, strides, strict=True)
+    )

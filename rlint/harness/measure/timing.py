@@ -1,0 +1,119 @@
+"""Times a program before and after its fix, side by side in one process.
+
+A process gives rounds. In each round every arm runs one batch: the program as it is, the same program
+loaded a second time (what the instrument makes of nothing), and the fixed one, in an order that changes
+from round to round. All sizes take turns, so that a machine that slows down slows all of them.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rlint.harness.machine_devices import set_threads
+from rlint.harness.measure.timed_batches import ArmAtSize, settle_memory
+from rlint.harness.program import AFTER, BEFORE, Subject, load
+from rlint.harness.workload import Case
+
+CONTROL = "control"
+"""The arm that is the unchanged program loaded once more."""
+ARMS = (BEFORE, CONTROL, AFTER)
+_TURNS = (ARMS, ARMS[1:] + ARMS[:1], ARMS[2:] + ARMS[:2])
+ORDERS = (*_TURNS, *(order[::-1] for order in _TURNS))
+"""All six. In the first three each arm is first, second and last once, so that few rounds are fair."""
+
+MOST_ROUNDS = 60
+LEAST_ROUNDS = 9
+LEAST_OF_LONG = 6
+"""Where one run takes more than a tenth of the budget, with what has to be prepared for it."""
+LEAST_OF_VERY_LONG = 3
+"""Where it takes more than a quarter."""
+
+
+class Cost(NamedTuple):
+    """Seconds for one run, as the mean over a batch."""
+
+    wall: float
+    cpu: float
+    """Of all threads, and of child processes that ended meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One batch of each arm, run one after the other at one size."""
+
+    process: int
+    """The how-manieth process it was measured in."""
+    size: int
+    before: Cost
+    control: Cost
+    after: Cost
+
+
+def measure(
+    subject: Subject,
+    workload: str,
+    device: str,
+    *,
+    sizes: Sequence[int],
+    budget: float,
+    seed: int,
+    round: int,  # noqa: A002 - the word of the caller
+) -> Iterator[Round]:
+    """Time a workload at all `sizes` for about `budget` seconds, loading it left out, with warm-up and all.
+
+    `round` says the how-manieth process of this workload it is: another one gives another order.
+    What the workload raises is raised. Sizes whose runs are long get few rounds, in spite of the budget:
+    never fewer than LEAST_OF_VERY_LONG.
+    """
+    loaded = {}
+    for name in ORDERS[round % len(ORDERS)]:  # what is loaded first lies elsewhere in memory
+        loaded[name] = load(subject, BEFORE if name == CONTROL else name)
+    set_threads(loaded[BEFORE].workloads[workload].threads)
+    started = time.perf_counter()  # loading is not on the budget
+    points: dict[int, dict[str, ArmAtSize]] = {}
+    settle_memory()
+    for number, size in enumerate(sizes, start=round):
+        case = Case(seed, size, device)
+        order = ORDERS[number % len(ORDERS)]
+        points[size] = {name: ArmAtSize(loaded[name], workload, case) for name in order}
+        _make_ready(points[size], budget / len(sizes))
+    settle_memory()
+    try:
+        yield from _rounds(points, budget, started, round)
+    finally:
+        gc.unfreeze()
+
+
+def _make_ready(arms: Mapping[str, ArmAtSize], share: float) -> None:
+    """Warm up, and settle how many runs a batch has; `share` are the seconds for this size."""
+    changing = [arm.first_run() for arm in arms.values()]
+    for arm in arms.values():
+        arm.runs_change_inputs = any(changing)  # all arms are treated alike
+        arm.warm_up(share / 10 / len(arms))
+
+
+def _rounds(
+    points: Mapping[int, Mapping[str, ArmAtSize]], budget: float, started: float, process: int
+) -> Iterator[Round]:
+    least = {size: _least_rounds(arms, budget) for size, arms in points.items()}
+    took = dict.fromkeys(points, 0.0)
+    for number in range(MOST_ROUNDS):
+        order = ORDERS[(process + number) % len(ORDERS)]
+        for size, arms in points.items():
+            now = time.perf_counter()
+            if number >= least[size] and now + took[size] > started + budget:
+                continue
+            costs = {name: Cost(*arms[name].batch()) for name in order}
+            took[size] = time.perf_counter() - now
+            yield Round(process, size, **costs)
+
+
+def _least_rounds(arms: Mapping[str, ArmAtSize], budget: float) -> int:
+    longest = max(arm.turn for arm in arms.values())
+    if longest > budget / 4:
+        return LEAST_OF_VERY_LONG
+    return LEAST_OF_LONG if longest > budget / 10 else LEAST_ROUNDS

@@ -1,0 +1,163 @@
+"""Runs jobs for the workloads of experiments, goes round those that crash, and remembers the rest."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from rlint.harness.machine_devices import KINDS
+from rlint.harness.processes import process
+from rlint.harness.processes.job import DEVICES, Declared, Job, Message
+from rlint.harness.processes.start import ForkServers
+
+if TYPE_CHECKING:
+    from rlint.evidence.results import Behaviour
+    from rlint.harness.measure.memory import MemoryUse
+    from rlint.harness.measure.synchronisations import HostWaits
+    from rlint.harness.measure.timing import Round
+    from rlint.harness.session_options import Options
+    from rlint.harness.subjects import Experiment
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why something could not be run to its end."""
+
+    why: str
+    lacking: str = ""
+    """A module that is not installed."""
+
+
+@dataclass(slots=True)
+class Record:
+    """What is known of one workload on one device so far."""
+
+    experiment: Experiment
+    declared: Declared
+    device: str
+    behaviour: Behaviour | None = None
+    rounds: list[Round] = field(default_factory=list)
+    """Of all processes."""
+    memory: list[MemoryUse] = field(default_factory=list)
+    synchronisations: list[HostWaits] = field(default_factory=list)
+    failure: Failure | None = None
+
+    @property
+    def measurable(self) -> bool:
+        """Whether there is a point in measuring costs."""
+        compared = self.behaviour
+        fine = self.failure is None and compared is not None and compared.same and compared.enough
+        return fine and bool(self.declared.claims_on(self.device))
+
+
+class Bench:
+    """May be used from several threads at once, each with experiments and devices of its own."""
+
+    def __init__(self, options: Options, servers: ForkServers) -> None:
+        self._options = options
+        self._servers = servers
+        self._lock = threading.Lock()
+        self._records: dict[tuple[str, str, str], Record] = {}
+        self.stop = threading.Event()
+        """Once set, every running job is ended with StoppedError."""
+        self.unloadable: dict[str, Failure] = {}
+        """Why an experiment could not be loaded, by its label."""
+        self.declared: dict[str, tuple[Declared, ...]] = {}
+        """The workloads of each experiment that could be, in the file's order."""
+        self.devices: dict[str, tuple[str | None, str]] = {"cpu": (None, "")}
+        """Per kind, why it is not there (None: it is), and what it is called."""
+
+    def look_for_devices(self) -> None:
+        """Find out which devices there are."""
+        found = dict(self.devices)
+
+        def take(message: Message) -> None:
+            found.update(message.data)
+
+        try:
+            process.run(Job(DEVICES), self._limits(), take, threads=1, stop=self.stop)
+        except process.EndedError as error:
+            found.update(dict.fromkeys(KINDS[1:], (f"looking for it failed: {error}", "")))
+        self.devices = found
+
+    def missing(self, device: str) -> str | None:
+        """Why there is no device of a kind; None: there is one."""
+        return self.devices.get(device, ("it was not looked for", ""))[0]
+
+    def accelerator(self) -> str:
+        """What the first device besides the processor is called, or ""."""
+        return next((self.devices[kind][1] for kind in KINDS[1:] if not self.missing(kind)), "")
+
+    def record(self, experiment: Experiment, device: str, workload: str) -> Record | None:
+        """What is known of a workload on a device."""
+        return self._records.get((experiment.label, device, workload))
+
+    def measurable(self, experiment: Experiment, device: str) -> list[Record]:
+        """The workloads of an experiment whose cost is worth measuring, in the file's order."""
+        found = (self.record(experiment, device, one.name) for one in self.declared.get(experiment.label, ()))
+        return [record for record in found if record is not None and record.measurable]
+
+    def run(self, job: Job, experiment: Experiment, *, hash_seed: int = 0) -> list[tuple[Record, Any]]:
+        """Run a job, and again without the workload that ended it, until all others are done."""
+        results: list[tuple[Record, Any]] = []
+        begun: list[str] = []
+
+        def take(message: Message) -> None:
+            if message.kind == "begun":
+                begun.append(message.workload)
+            self._take(message, job.device, experiment, results)
+
+        left = job.workloads
+        start = self._servers.start_for(job.subject, job.device)
+        while True:
+            begun.clear()
+            try:
+                process.run(
+                    replace(job, workloads=left),
+                    self._limits(),
+                    take,
+                    threads=1,
+                    hash_seed=hash_seed,
+                    stop=self.stop,
+                    start=start,
+                )
+            except process.EndedError as error:
+                if not begun:
+                    self.unloadable[experiment.label] = Failure(f"loading it {error}")
+                    return results
+                self._known(experiment, job.device, begun[-1]).failure = Failure(str(error))
+                names = [one.name for one in self.declared[experiment.label]] if left is None else list(left)
+                left = tuple(names[names.index(begun[-1]) + 1 :])
+                if left:
+                    continue
+            return results
+
+    def _limits(self) -> process.Limits:
+        return process.Limits(self._options.silence, self._options.memory)
+
+    def _take(
+        self, message: Message, device: str, experiment: Experiment, results: list[tuple[Record, Any]]
+    ) -> None:
+        if message.kind == "declared":
+            self.declared[experiment.label] = message.data
+        elif message.kind in ("failed", "lacking") and not message.workload:
+            self.unloadable[experiment.label] = _failure(message)
+        elif message.workload:
+            record = self._known(experiment, device, message.workload)
+            if message.kind == "result":
+                results.append((record, message.data))
+            elif message.kind in ("failed", "lacking"):
+                record.failure = _failure(message)
+
+    def _known(self, experiment: Experiment, device: str, workload: str) -> Record:
+        key = (experiment.label, device, workload)
+        with self._lock:
+            if key not in self._records:
+                declared = next(one for one in self.declared[experiment.label] if one.name == workload)
+                self._records[key] = Record(experiment, declared, device)
+            return self._records[key]
+
+
+def _failure(message: Message) -> Failure:
+    return Failure(*message.data) if message.kind == "lacking" else Failure(message.data)

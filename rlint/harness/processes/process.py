@@ -1,0 +1,173 @@
+"""Runs one job in a process of its own, ends it at its limits, and leaves nothing of it behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import IO, Any
+
+import psutil
+
+from rlint.harness.processes.start import Start, Started, fresh
+
+_POLL = 0.1  # seconds between two looks at the process
+_TAIL = 2_000  # characters of standard error that a report of a crash quotes
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a process may take before it is ended."""
+
+    silence: float
+    """Seconds without a message."""
+    memory: int
+    """Bytes, resident, of the process and all that it starts."""
+
+
+class EndedError(Exception):
+    """The process came to no good end. The message says how, as a clause."""
+
+
+class StoppedError(Exception):
+    """Somebody asked for all work to stop."""
+
+
+def run(
+    job: object,
+    limits: Limits,
+    on_message: Callable[[Any], None],
+    *,
+    threads: int,
+    hash_seed: int = 0,
+    stop: threading.Event | None = None,
+    start: Start = fresh,
+) -> None:
+    """Run `job` in a process of its own, and hand on what it reports.
+
+    Raises EndedError where it crashes, hangs or takes too much memory, StoppedError once `stop` is set.
+    """
+    with tempfile.TemporaryFile() as errors:
+        child = start(errors, threads=threads, hash_seed=hash_seed)
+        assert child.stdin is not None
+        assert child.stdout is not None
+        life = _Life(child.stdout, on_message)
+        try:
+            with contextlib.suppress(BrokenPipeError):
+                pickle.dump(job, child.stdin)
+                child.stdin.flush()  # and stays open: its end tells the process that nobody waits any more
+            _watch(child, life, limits, stop)
+        finally:
+            _end(child)
+            life.thread.join(timeout=5)
+            with contextlib.suppress(OSError):
+                child.stdin.close()
+            child.stdout.close()
+        if life.failure is not None:
+            raise life.failure
+        if not life.finished:
+            raise EndedError(_cause(child.wait(), errors))
+
+
+class _Life:
+    """Reads what a process reports, in a thread, and knows when it last did."""
+
+    def __init__(self, stream: IO[bytes], on_message: Callable[[Any], None]) -> None:
+        self.last = time.monotonic()
+        self.finished = False
+        self.failure: BaseException | None = None
+        self._stream = stream
+        self._on_message = on_message
+        self.thread = threading.Thread(target=self._read, daemon=True)
+        self.thread.start()
+
+    def _read(self) -> None:
+        try:
+            for message in _messages(self._stream):
+                self.last = time.monotonic()
+                if message is None:
+                    self.finished = True
+                    return
+                self._on_message(message)
+        except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
+            self.failure = error
+
+
+def _messages(stream: IO[bytes]) -> Iterator[Any]:
+    with contextlib.suppress(EOFError, pickle.UnpicklingError, ValueError, OSError):
+        while True:
+            # From a process of our own, which runs code that was asked for.
+            yield pickle.load(stream)  # noqa: S301
+
+
+def _watch(child: Started, life: _Life, limits: Limits, stop: threading.Event | None) -> None:
+    process = None
+    with contextlib.suppress(psutil.Error):
+        process = psutil.Process(child.pid)
+    while life.thread.is_alive():
+        if stop is not None and stop.is_set():
+            raise StoppedError
+        if time.monotonic() - life.last > limits.silence:
+            raise EndedError(f"hung: no sign of life for {limits.silence:g} s; it was ended")
+        held = _memory(process)
+        if held > limits.memory:
+            raise EndedError(
+                f"took {_gigabytes(held)} of memory, of {_gigabytes(limits.memory)} allowed; it was ended"
+            )
+        life.thread.join(timeout=_POLL)
+        if child.poll() is not None:
+            # What it has started may keep the channel open; all that it said itself has arrived soon.
+            life.thread.join(timeout=1)
+            return
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(timeout=2)  # it ends by itself, so that its status tells how
+
+
+def _memory(process: psutil.Process | None) -> int:
+    """Resident bytes of a process and its descendants; shared pages count once for each."""
+    if process is None:
+        return 0
+    total = 0
+    with contextlib.suppress(psutil.Error):
+        for one in [process, *process.children(recursive=True)]:
+            with contextlib.suppress(psutil.Error):
+                total += one.memory_info().rss
+    return total
+
+
+def _end(child: Started) -> None:
+    """Kill a process and everything that it has started."""
+    descendants = []
+    with contextlib.suppress(psutil.Error):
+        descendants = psutil.Process(child.pid).children(recursive=True)
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+    if child.poll() is None:
+        child.kill()
+    for one in descendants:
+        with contextlib.suppress(psutil.Error):
+            one.kill()
+    child.wait()
+
+
+def _cause(status: int, errors: IO[bytes]) -> str:
+    errors.seek(0)
+    text = errors.read().decode("utf-8", "replace").strip()[-_TAIL:]
+    if status < 0:
+        name = signal.Signals(-status).name if -status in set(signal.Signals) else f"signal {-status}"
+        what = f"crashed with {name}"
+    else:
+        what = f"ended with status {status} before it was done"
+    return what + (f":\n{text}" if text else "")
+
+
+def _gigabytes(count: int) -> str:
+    return f"{count / 2**30:.1f} GiB"

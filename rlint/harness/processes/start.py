@@ -1,0 +1,240 @@
+"""Starts the processes that run jobs: as fresh interpreters, or forked from one that has torch imported."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import IO, TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rlint.harness.program import Subject
+
+_START = "import sys; sys.path[:] = {path!r}; from rlint.harness.processes.{program} import main; main()"
+"""Imports as this process does. With `-m`, the modules of the working folder would go before Python's own."""
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+_HEAVY = {"torch": ("numpy", "torch", "torch._dynamo"), "numpy": ("numpy",)}
+"""What is imported beforehand for a program that imports a package. The first optimizer that a process makes
+imports torch's compiler, which takes as long as torch itself."""
+_OWN = (
+    "rlint.harness.processes.child",
+    "rlint.harness.compare.behaviour",
+    "rlint.harness.measure.timing",
+    "rlint.harness.measure.memory",
+)
+_KEPT = 4  # servers; those for other hash seeds are not asked again soon
+
+
+class Started(Protocol):
+    """A process that runs a job. The parts of `subprocess.Popen` that are needed to look after it."""
+
+    pid: int
+    stdin: IO[bytes] | None
+    stdout: IO[bytes] | None
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit status, negative for a signal; None while it runs."""
+
+    def poll(self) -> int | None:
+        """Look whether it has ended."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end. Raises subprocess.TimeoutExpired."""
+
+    def kill(self) -> None:
+        """End it."""
+
+
+class Start(Protocol):
+    """A way to start a process."""
+
+    def __call__(self, errors: IO[bytes], *, threads: int, hash_seed: int) -> Started:
+        """Start a process that takes a job from its input; what goes wrong is written to `errors`."""
+
+
+def fresh(errors: IO[bytes], *, threads: int, hash_seed: int) -> Started:
+    """Start a fresh interpreter."""
+    return subprocess.Popen(  # noqa: S603 - this interpreter, with a program of ours
+        _command("child"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        env=_environment(threads, hash_seed),
+        start_new_session=os.name == "posix",
+    )
+
+
+class ForkServers:
+    """Fork servers by what they have imported and how they were started, made as they are needed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._servers: OrderedDict[tuple[tuple[str, ...], int, int], _Server] = OrderedDict()
+
+    def close(self) -> None:
+        """End the servers. What they have forked goes on."""
+        with self._lock:
+            while self._servers:
+                self._servers.popitem()[1].close()
+
+    def start_for(self, subject: Subject | None, device: str) -> Start:
+        """The quickest way to start processes for a program.
+
+        That is a fork where the system can, for programs on the processor that use what is slow to import.
+        A process on another device is a fresh one: drivers do not survive a fork.
+        """
+        heavy = _heavy_imports(subject) if subject is not None else ()
+        if sys.platform != "linux" or device != "cpu" or not heavy:
+            return fresh
+
+        def forked(errors: IO[bytes], *, threads: int, hash_seed: int) -> Started:
+            server = self._server(heavy, threads, hash_seed)
+            return server.start(errors) or fresh(errors, threads=threads, hash_seed=hash_seed)
+
+        return forked
+
+    def _server(self, modules: tuple[str, ...], threads: int, hash_seed: int) -> _Server:
+        key = (modules, threads, hash_seed)
+        with self._lock:
+            if key in self._servers and not self._servers[key].alive:
+                self._servers.pop(key).close()
+            if key not in self._servers:
+                self._servers[key] = _Server((*modules, *_OWN), threads, hash_seed)
+            self._servers.move_to_end(key)
+            while len(self._servers) > _KEPT:
+                self._servers.popitem(last=False)[1].close()
+            return self._servers[key]
+
+
+class _Server:
+    """A running fork server. What it has forked outlives it."""
+
+    def __init__(self, modules: Sequence[str], threads: int, hash_seed: int) -> None:
+        self._requests, theirs = socket.socketpair()
+        self._process = subprocess.Popen(  # noqa: S603 - this interpreter, with a program of ours
+            [*_command("fork_server"), str(theirs.fileno()), *modules],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=_environment(threads, hash_seed),
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,
+        )
+        theirs.close()
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def start(self, errors: IO[bytes]) -> Started | None:
+        """Fork a process; None where the server has ended, as when there is no memory."""
+        their_input, our_input = os.pipe()
+        our_output, their_output = os.pipe()
+        told, telling = os.pipe()
+        theirs = [their_input, their_output, errors.fileno(), telling]
+        try:
+            # One that has just ended shows as a request without an answer.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                socket.send_fds(self._requests, [b"s"], theirs)
+        finally:
+            for descriptor in (their_input, their_output, telling):
+                os.close(descriptor)
+        given, channel = os.fdopen(our_input, "wb"), os.fdopen(our_output, "rb")
+        number = b""
+        while not number.endswith(b"\n"):
+            heard = os.read(told, 1)
+            if not heard:
+                given.close()
+                channel.close()
+                os.close(told)
+                return None
+            number += heard
+        return _Forked(int(number), given, channel, told)
+
+    def close(self) -> None:
+        self._requests.close()
+        try:
+            self._process.wait(timeout=2)
+        except subprocess.TimeoutExpired:  # it imports still
+            self._process.kill()
+            self._process.wait()
+
+
+class _Forked:
+    """A process that was forked elsewhere, which tells over a pipe what becomes of it."""
+
+    def __init__(self, pid: int, given: IO[bytes], channel: IO[bytes], told: int) -> None:
+        self.pid = pid
+        self.stdin: IO[bytes] | None = given
+        self.stdout: IO[bytes] | None = channel
+        self._told = told
+        self._said = b""
+        self._ended = False
+
+    @property
+    def returncode(self) -> int | None:
+        if not self._ended:
+            return None
+        return int(self._said or 1)  # with no word, whoever waited for it was ended, too
+
+    def poll(self) -> int | None:
+        self._listen(0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        until = None if timeout is None else time.monotonic() + timeout
+        while not self._ended:
+            left = None if until is None else until - time.monotonic()
+            if left is not None and left <= 0:
+                raise subprocess.TimeoutExpired("a forked job", timeout or 0)
+            self._listen(left)
+        return self.returncode or 0
+
+    def kill(self) -> None:
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+
+    def _listen(self, timeout: float | None) -> None:
+        """Take in what has been told, waiting for it so many seconds (None: until there is something)."""
+        if self._ended or not select.select([self._told], [], [], timeout)[0]:
+            return
+        heard = os.read(self._told, 64)
+        self._said += heard
+        if not heard:
+            self._ended = True
+            os.close(self._told)
+
+
+def _heavy_imports(subject: Subject) -> tuple[str, ...]:
+    """What a program and its workload import of the packages that are slow to import."""
+    texts = [text for files in subject.texts.values() for text in files.values()]
+    with contextlib.suppress(OSError, UnicodeDecodeError), open(subject.workload, encoding="utf-8") as file:
+        texts.append(file.read())
+    for name, modules in _HEAVY.items():
+        if any(re.search(rf"^\s*(import|from)\s+{name}\b", text, re.MULTILINE) for text in texts):
+            return modules
+    return ()
+
+
+def _command(program: str) -> list[str]:
+    path = [entry for entry in sys.path if entry]
+    return [sys.executable, "-X", "faulthandler", "-c", _START.format(path=path, program=program)]
+
+
+def _environment(threads: int, hash_seed: int) -> dict[str, str]:
+    return {
+        **os.environ,
+        **dict.fromkeys(_THREAD_VARIABLES, str(threads)),
+        "PYTHONHASHSEED": str(hash_seed),
+    }

@@ -1,0 +1,136 @@
+"""What is done in the thread beside the event loop: checking a text, and fixing it."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rlint.engine.api import MAX_PASSES
+from rlint.errors import RlintError
+from rlint.findings import Finding, Problem
+from rlint.fixing import apply_fixes
+from rlint.fixing.cross_file import Permits
+from rlint.lsp.live import Checked, Live
+from rlint.registry import catalogue
+from rlint.run_data import Result, Target
+from rlint.semantics.imports.project_files import files_around
+from rlint.source.files import Source, read_source
+from rlint.suppression.baseline import Checked as Known
+from rlint.suppression.baseline import read_baseline
+
+_STACK = 64 * 2**20  # bytes: programs are nested deeper than the small stacks of some systems' threads allow
+_GARBAGE_THRESHOLD = 200_000  # as in rlint's other processes
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A text to work on, with those of all open documents. `stopped` says when nobody waits any more."""
+
+    name: str
+    path: Path
+    text: str
+    codes: frozenset[str]
+    unsafe: bool
+    texts: Mapping[Path, str]
+    stopped: Callable[[], bool]
+    baseline: Path | None = None
+    """A file of findings that the project lives with, and that are not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """What is asked about fixes: may they be? `codes` are those that files are checked for, by their names;
+    None for one that is only read. `paths` are those of all files.
+    """
+
+    findings: Sequence[Finding]
+    codes: Mapping[str, frozenset[str] | None]
+    paths: Mapping[str, Path]
+
+
+def check(live: Live, task: Task) -> Checked | None:
+    """Check the text; None if it was stopped."""
+    if task.stopped():
+        return None
+    source = Source(task.path, task.name, task.text, "utf-8", bom=False, raw=b"")
+    target = Target(source, task.path, task.name, task.codes)
+    found = live.check(target, task.texts, stopped=task.stopped)
+    return found if found is None or task.baseline is None else _new(found, task, task.baseline)
+
+
+def fix(live: Live, task: Task) -> str | None:
+    """The text with everything fixed that `rlint fix` would fix in it, apart from fixes that hang on other
+    files; None if it was stopped.
+    """
+    text = task.text
+    for _ in range(MAX_PASSES):
+        found = check(live, replace(task, text=text))
+        if found is None:
+            return None
+        own = [each for each in found.findings if not _hangs(each)]
+        done, _ = apply_fixes.sound_passes({task.name: text}.get, own, _unparsable, unsafe=task.unsafe)
+        if task.name not in done or done[task.name].text == text:
+            break
+        text = done[task.name].text
+    return text
+
+
+def _unparsable(made: apply_fixes.Pass, name: str) -> Problem | None:
+    return apply_fixes.check_parses(made.text, name, made.findings)
+
+
+def permitted(task: Task, asked: Permission) -> list[Finding]:
+    """The findings, without the fixes that some file forbids as it is now, be it open or not."""
+    texts = {**task.texts, task.path: task.text}
+    # Those that nothing connects with the text were not read for it, and may hold a name nevertheless.
+    around = files_around(task.path)
+    if around is None:
+        return [replace(each, fix=None) if _hangs(each) else each for each in asked.findings]
+    paths = dict(asked.paths)
+    known = set(paths.values())
+    paths.update((str(path), path) for path in around if path not in known)
+
+    def text_of(name: str) -> str | None:
+        path = paths[name]
+        if path in texts:
+            return texts[path]
+        source = read_source(path, name)
+        return source.text if isinstance(source, Source) else None
+
+    permits = Permits(asked.codes, list(paths), text_of, heeds_comments=True)
+    return list(permits.checked(Result(task.name, tuple(asked.findings))).findings)
+
+
+def _hangs(finding: Finding) -> bool:
+    """Does the fix of a finding hang on other files?"""
+    return finding.fix is not None and finding.fix.needs_permission
+
+
+def _new(found: Checked, task: Task, baseline: Path) -> Checked:
+    """Leave out what the baseline knows."""
+    checked = Known({task.name: task.path}, {task.path: task.codes})
+    try:
+        new, _ = read_baseline(baseline).split(found.findings, lambda _: task.text, checked)
+    except RlintError as error:
+        problem = Problem(task.name, f"all findings are shown, since the baseline cannot be used: {error}")
+        return replace(found, problems=(*found.problems, problem))
+    return replace(found, findings=tuple(new))
+
+
+def one_thread() -> ThreadPoolExecutor:
+    """A thread that works on one thing after the other, and has loaded the rules before the first."""
+    before = threading.stack_size(_STACK)
+    try:
+        pool = ThreadPoolExecutor(1, "rlint", gc.set_threshold, (_GARBAGE_THRESHOLD, 50, 50))
+        pool.submit(_load_rules)  # the thread is made now, with its stack
+    finally:
+        threading.stack_size(before)
+    return pool
+
+
+def _load_rules() -> None:
+    catalogue.load({entry.code for entry in catalogue.catalogue() if not entry.opt_in})

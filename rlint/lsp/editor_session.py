@@ -1,0 +1,171 @@
+"""What is open, what was found in it, and whether that still holds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import unquote
+
+from rlint.config.patterns import absolute
+from rlint.config.settings import Settings
+from rlint.errors import RlintError
+from rlint.findings import Finding
+from rlint.lsp import background_work
+from rlint.lsp.documents import Document, Documents
+from rlint.lsp.folders import Applied, Folders
+from rlint.lsp.live import Checked, Live
+from rlint.source.files import display_name
+
+_Done = TypeVar("_Done")
+
+
+class Session:
+    """Documents and the results of checking them. All methods run in the event loop; the work itself is done
+    in one thread beside it, so that the editor is answered meanwhile. `report` is told what goes wrong.
+    """
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self.documents = Documents()
+        self.folders = Folders(report)
+        self.report = report
+        self._live = Live()
+        self._pool = background_work.one_thread()
+        self._results: dict[str, tuple[Document, int, Checked]] = {}
+        self._running: dict[str, tuple[Document, int, asyncio.Task[Checked | None]]] = {}
+        self._world = 0
+        self._stopping = False
+
+    # -- what changes --------------------------------------------------------------------------
+
+    def forget_results(self) -> None:
+        """Settings or other files have changed: what was found may be out of date."""
+        self._world += 1
+
+    def forget_plans(self) -> None:
+        """Files were made, renamed or deleted."""
+        self._pool.submit(self._live.forget_plans)
+        self.forget_results()
+
+    def close(self, document: Document) -> None:
+        """Forget a document; what stands in its file counts again."""
+        self.documents.close(document.uri)
+        self._results.pop(unquote(document.uri), None)
+        self._running.pop(unquote(document.uri), None)
+        self._pool.submit(self._live.forget, self._path_of(document))
+        self.forget_results()
+
+    def stop(self) -> None:
+        """Begin nothing more, and end what is being done."""
+        self._stopping = True
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    # -- what is known -------------------------------------------------------------------------
+
+    def is_current(self, document: Document) -> bool:
+        """Is this the newest version of an open document?"""
+        return not self._stopping and self.documents.get(document.uri) is document
+
+    def applied(self, document: Document) -> Applied:
+        """The settings that apply to a document."""
+        return self.folders.applied(self._path_of(document))
+
+    def depending_on(self, document: Document) -> list[Document]:
+        """The other open documents whose findings hang on what stands in this one."""
+        path = self._path_of(document)
+        return [
+            other
+            for other in self.documents
+            if other is not document and self._live.knows(self._path_of(other), path)
+        ]
+
+    async def checked(self, document: Document, *, newest: bool = True) -> Checked | None:
+        """What is found in a document. None if another version came meanwhile. `newest` asks for what follows
+        from all files as they are now; else what was found in this very text will do.
+        """
+        key = unquote(document.uri)
+        known = self._results.get(key)
+        if known is not None and known[0] is document and (known[1] == self._world or not newest):
+            return known[2]
+        running = self._running.get(key)
+        if running is None or running[0] is not document or running[1] != self._world:
+            task = asyncio.ensure_future(self._check(document, self._world))
+            running = self._running[key] = (document, self._world, task)
+        # Others may wait for the same: a request that is cancelled must not take it with it.
+        return await asyncio.shield(running[2])
+
+    async def fixed(self, document: Document) -> str | None:
+        """The text with everything fixed that `rlint fix` would fix in it; None if another version came."""
+        return await self._work(document, background_work.fix, document.source)
+
+    async def permitted(
+        self, document: Document, found: Checked, findings: Sequence[Finding]
+    ) -> Sequence[Finding]:
+        """Findings in a document, without the fixes that other files forbid, as `rlint fix` would."""
+        concerned = [each.fix for each in findings if each.fix is not None and each.fix.needs_permission]
+        if not concerned:
+            return findings
+        codes = {name: self._codes_of(found.paths[name]) for fix in concerned for name in fix.files}
+        codes[findings[0].path] = self._codes_of(self._path_of(document))
+        asked = background_work.Permission(findings, codes, found.paths)
+
+        def permitted(_: Live, task: background_work.Task) -> Sequence[Finding]:
+            return background_work.permitted(task, asked)
+
+        return await self._work(document, permitted, ()) or ()
+
+    def _codes_of(self, path: Path) -> frozenset[str] | None:
+        """What a file is checked for; None where the settings pass over it."""
+        applied = self.folders.applied(path)
+        return applied.settings.codes_for(path) if applied.included else None
+
+    async def _check(self, document: Document, world: int) -> Checked | None:
+        found = await self._work(document, background_work.check, Checked.nothing(document.source))
+        if found is not None and self.is_current(document):
+            for problem in found.problems if found.parsed else ():
+                self.report(str(problem))
+            self._results[unquote(document.uri)] = (document, world, found)
+        return found
+
+    async def _work(
+        self, document: Document, do: Callable[[Live, background_work.Task], _Done | None], otherwise: _Done
+    ) -> _Done | None:
+        """Let the thread do something with a document, if the settings include it."""
+        path, applied = self._path_of(document), self.applied(document)
+        codes = applied.settings.codes_for(path)
+        if not (applied.included and document.is_python and codes):
+            return otherwise
+        task = background_work.Task(
+            display_name(path, applied.root),
+            path,
+            document.source,
+            codes,
+            applied.settings.unsafe_fixes,
+            self.documents.texts(),
+            stopped=lambda: not self.is_current(document),
+            baseline=_baseline(applied.settings),
+        )
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, do, self._live, task)
+        except RlintError as error:
+            self.report(str(error))
+        except RuntimeError:
+            if not self._stopping:  # else the thread takes nothing more
+                raise
+        return otherwise
+
+    def _path_of(self, document: Document) -> Path:
+        """The path of a document; one that it could have, if it was never saved."""
+        if document.path is not None:
+            return document.path
+        roots = self.folders.roots
+        name = "".join(each if each.isalnum() else "_" for each in unquote(document.uri))
+        return (roots[0] if roots else Path.cwd()) / f"{name}.py"
+
+
+def _baseline(settings: Settings) -> Path | None:
+    """The configured baseline, whose path is relative to the configuration."""
+    if settings.baseline is None or settings.config is None:
+        return None
+    return absolute(settings.config.parent / settings.baseline)

@@ -1,0 +1,104 @@
+"""What the editor says of rlint's settings: at the start, or whenever they change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rlint.config.options import Layer, option_layer
+from rlint.config.patterns import absolute
+from rlint.errors import RlintError, did_you_mean
+
+SECTION = "rlint"
+"""Under which editors keep the settings."""
+
+_SHARED = frozenset(
+    """select ignore extend-select extend-ignore per-file-ignores extend-per-file-ignores exclude
+    extend-exclude unsafe-fixes""".split()
+)
+"""Keys that a configuration file has, too."""
+_KINDS: Mapping[str, tuple[type, str]] = {
+    "enable": (bool, "true or false"),
+    "configuration": (str, "the path of a file"),
+    "run": (str, '"onType" or "onSave"'),
+    "debounce": (int, "a whole number of milliseconds"),
+    "syntax-errors": (bool, "true or false"),
+}
+"""Keys for the editor alone, and what they hold."""
+_RUNS = ("onType", "onSave")
+_CAPITAL = re.compile(r"(?<=[a-z])([A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The settings of the editor for one folder. `values` are those that a configuration could also hold."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    enable: bool = True
+    configuration: str | None = None
+    run: str = "onType"
+    debounce: int = 150
+    syntax_errors: bool = True
+
+    def layer(self, root: Path) -> Layer:
+        """What the editor says, as a layer above the configuration files."""
+        return option_layer(self.values, root, origin="editor")
+
+    def configuration_file(self, root: Path) -> Path | None:
+        """The file that counts instead of those found beside the code."""
+        if self.configuration is None:
+            return None
+        return absolute(root / Path(self.configuration).expanduser())
+
+
+def read_options(*given: object) -> tuple[Options, list[str]]:
+    """Read settings as an editor sends them, in camel case or as configuration files write them; `null` is as
+    if not given. Of several objects the later ones count where both say something. What is wrong is left out
+    and told.
+    """
+    shared: dict[str, Any] = {}
+    own: dict[str, Any] = {}
+    mistakes = []
+    for data in map(_unwrapped, given):
+        if data is None:
+            continue
+        if not isinstance(data, Mapping):
+            mistakes.append(f"rlint's settings must be an object, not {data!r}")
+            continue
+        for name, value in data.items():
+            key = _CAPITAL.sub(r"-\1", str(name)).lower().replace("_", "-")
+            mistake = _mistake(key, str(name), value)
+            if mistake is not None:
+                mistakes.append(mistake)
+            elif value is not None and key in _SHARED:
+                shared[key] = value
+            elif value is not None:
+                own[key.replace("-", "_")] = value
+    return Options(shared, **own), mistakes
+
+
+def _mistake(key: str, name: str, value: object) -> str | None:
+    if key in _SHARED:
+        try:
+            option_layer({key: value}, Path(), origin="the editor's settings")
+        except RlintError as error:
+            return str(error)
+        return None
+    if key not in _KINDS:
+        return f"rlint has no setting `{name}`{did_you_mean(key, [*_SHARED, *_KINDS])}"
+    kind, expected = _KINDS[key]
+    fits = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+    fits = fits and (key != "run" or value in _RUNS) and (not isinstance(value, int) or value >= 0)
+    return None if fits or value is None else f"rlint's setting `{name}` must be {expected}, not {value!r}"
+
+
+def _unwrapped(given: object) -> object:
+    """The settings themselves, which some editors wrap once or twice."""
+    for _ in range(2):
+        for name in (SECTION, "settings"):
+            if isinstance(given, Mapping) and isinstance(given.get(name), Mapping):
+                given = given[name]
+    return given

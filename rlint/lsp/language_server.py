@@ -1,0 +1,59 @@
+"""The server itself, and how it talks to an editor."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from rlint import __version__
+from rlint.lsp import documents_of_editor, lifecycle, questions
+from rlint.lsp.editor_session import Session
+from rlint.lsp.preferences import Preferences
+from rlint.lsp.protocol import Protocol
+from rlint.lsp.publisher import Publisher
+
+
+class Server(LanguageServer):
+    """A language server for one editor."""
+
+    def __init__(self) -> None:
+        super().__init__("rlint", __version__, protocol_cls=Protocol)
+        self._told: set[str] = set()
+        self.session = Session(self.tell)
+        self.publisher = Publisher(self, self.session)
+        self.preferences = Preferences(self, self.session.folders, self.tell)
+        self.watches = False
+        """Does the editor tell of files that change on disk?"""
+        self.was_shut_down = False
+        for features in (documents_of_editor, questions, lifecycle):
+            features.register(self)
+
+    def tell(self, message: str) -> None:
+        """Show a mistake to the user, once until the settings change."""
+        if message not in self._told:
+            self._told.add(message)
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"rlint: {message}"))
+
+    def forget_told(self) -> None:
+        """What is still wrong after a change is told again."""
+        self._told.clear()
+
+
+def serve(tcp: tuple[str, int] | None = None) -> int:
+    """Serve one editor, over standard input and output or a TCP port, until it leaves. Return the exit
+    status: 1 if it went without saying so.
+    """
+    server = Server()
+    with contextlib.suppress(SystemExit):  # how pygls ends
+        if tcp is None:
+            messages = os.fdopen(os.dup(sys.stdout.fileno()), "wb")  # pygls closes it in the end
+            with contextlib.redirect_stdout(sys.stderr):  # nothing else may come between the messages
+                server.start_io(stdout=messages)
+        else:
+            server.start_tcp(*tcp)
+    server.session.stop()
+    return 0 if server.was_shut_down else 1

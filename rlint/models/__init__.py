@@ -1,0 +1,124 @@
+"""What the standard library, numpy, torch and RL libraries do: data that the knowledge looks up.
+
+A fact is about a call with plain arguments. Four things depend on the arguments and are left to
+who asks: keywords that make a function write to an argument (`MUTATING_KEYWORDS`), an iterator
+that is used up (`consumes_iterators`), a function that is called (`calls_back`), and where a
+tensor's method puts its result (`RELOCATING_METHODS`; of all others the result lies where the
+tensor lies, if its kind names no device).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from rlint.models import builtins, methods, numpy, objects, rl, stdlib, torch
+from rlint.models.attributes import ATTRIBUTES
+from rlint.models.canonical_names import canonical, public
+from rlint.models.cheap_calls import is_cheap, is_cheap_method
+from rlint.models.fact import MAY_WRITE, Fact, table
+from rlint.models.kind import UNKNOWN, Kind, Tag
+from rlint.models.unknown_receivers import method_on_unknown
+
+__all__ = [
+    "FOLLOWS_ARGUMENT",
+    "INPLACE_FUNCTIONS",
+    "MUTATING_KEYWORDS",
+    "RELOCATING_METHODS",
+    "Fact",
+    "attribute_kind",
+    "callable_fact",
+    "calls_back",
+    "canonical",
+    "consumes_iterators",
+    "is_cheap",
+    "is_cheap_method",
+    "method_fact",
+    "method_on_unknown",
+]
+
+_CALLABLES = table(builtins.FACTS, stdlib.FACTS, numpy.FACTS, torch.FACTS, rl.FACTS)
+_CALLABLES_BY_COUNT = builtins.BY_COUNT | stdlib.BY_COUNT | numpy.BY_COUNT | torch.BY_COUNT
+_PLAIN_ARGUMENTS = numpy.PLAIN_ARGUMENTS | torch.PLAIN_ARGUMENTS
+_METHODS = methods.METHODS | objects.METHODS
+_METHODS_BY_COUNT = methods.BY_COUNT | objects.BY_COUNT
+_CONSUMERS = builtins.CONSUMERS | stdlib.CONSUMERS | numpy.CONSUMERS | torch.CONSUMERS | rl.CONSUMERS
+_CALL_BACKS = builtins.CALL_BACKS | stdlib.CALL_BACKS | numpy.CALL_BACKS | rl.CALL_BACKS
+
+# Classes whose methods may be called through the class: `str.lower(text)`.
+_CLASSES = {
+    "builtins.bytes": Tag.BYTES,
+    "builtins.dict": Tag.DICT,
+    "builtins.list": Tag.LIST,
+    "builtins.set": Tag.SET,
+    "builtins.str": Tag.STR,
+    "builtins.tuple": Tag.TUPLE,
+    "numpy.ndarray": Tag.NDARRAY,
+    "torch.Tensor": Tag.TENSOR,
+    "torch.nn.Module": Tag.MODULE,
+}
+
+INPLACE_FUNCTIONS = stdlib.INPLACE | numpy.INPLACE | torch.INPLACE | rl.INPLACE
+"""Functions that change their first argument, or what it holds."""
+
+FOLLOWS_ARGUMENT = numpy.FOLLOWS_ARGUMENT
+"""numpy functions whose result is an array for an array, a tensor for a tensor, else a scalar."""
+
+MUTATING_KEYWORDS = frozenset({"inplace", "out", "overwrite_a", "overwrite_b", "overwrite_input"})
+"""Keywords that make a pure function write to one of its arguments (and so does `copy=False`)."""
+
+RELOCATING_METHODS = frozenset({"to", "cpu", "cuda", "pin_memory", "type", "xpu"})
+"""Methods of tensors whose result may lie elsewhere than the tensor."""
+
+
+@lru_cache(maxsize=16384)
+def callable_fact(qualified: str, argument_count: int | None = None) -> Fact | None:
+    """Look up a function or class by its full name: `torch.zeros`, `builtins.len`.
+
+    With the number of arguments in the call (keywords included), it says more of functions whose
+    result depends on that: `torch.max(x)` gives a tensor, `torch.max(x, dim)` a pair. And it knows
+    that a call with many may write to one of them: `relu(x, True)`, `numpy.add(a, b, a)`.
+    """
+    name = canonical(qualified)
+    if argument_count is not None:
+        by_count = _CALLABLES_BY_COUNT.get((name, argument_count))
+        if by_count is not None:
+            return by_count
+        if argument_count > _PLAIN_ARGUMENTS.get(name, argument_count):
+            return Fact(MAY_WRITE, UNKNOWN)
+    fact = _CALLABLES.get(name) or _CALLABLES.get(public(name)) or rl.pretrained(name)
+    if fact is not None:
+        return fact
+    owner, _, method = name.rpartition(".")
+    tag = _CLASSES.get(owner)
+    return method_fact(tag, method) if tag is not None else None
+
+
+def method_fact(tag: Tag, method: str, argument_count: int | None = None) -> Fact | None:
+    """Look up a method of a value of this kind; to the effect, the receiver counts as an argument."""
+    if argument_count is not None:
+        by_count = _METHODS_BY_COUNT.get((tag, method, argument_count))
+        if by_count is not None:
+            return by_count
+        if argument_count > methods.PLAIN_ARGUMENTS.get((tag, method), argument_count):
+            return Fact(MAY_WRITE, UNKNOWN)
+    known = _METHODS.get(tag)
+    fact = known.get(method) if known is not None else None
+    if fact is None and tag is Tag.TENSOR and method.endswith("_") and not method.endswith("__"):
+        return methods.IN_PLACE_TENSOR
+    return fact
+
+
+def attribute_kind(tag: Tag, attribute: str) -> Kind:
+    """Look up the kind of an attribute of a value of this kind."""
+    known = ATTRIBUTES.get(tag)
+    return known.get(attribute, UNKNOWN) if known is not None else UNKNOWN
+
+
+def consumes_iterators(qualified: str) -> bool:
+    """Tell whether this uses up an iterator that it is given, at once or as its own result is used."""
+    return canonical(qualified) in _CONSUMERS
+
+
+def calls_back(qualified: str) -> bool:
+    """Tell whether this calls a function that it is given, as an argument or a keyword such as `key`."""
+    return canonical(qualified) in _CALL_BACKS

@@ -1,0 +1,258 @@
+"""Facts about the libraries around RL training: environments, replay, language models, logging."""
+
+from __future__ import annotations
+
+from rlint.models.effect import PURE, READS, Effect, EffectKind
+from rlint.models.fact import (
+    ANYTHING,
+    BOOL,
+    BYTES,
+    DRAWS,
+    FILE_IO,
+    FLOAT,
+    INT,
+    ITERATOR,
+    LIST,
+    NEW,
+    NEW_ARRAY,
+    NEW_TENSOR,
+    NOTHING,
+    PRINTS,
+    SEEDS,
+    SHAPE,
+    STR,
+    STRINGS,
+    TENSOR,
+    Fact,
+    Table,
+    facts,
+    makers,
+    table,
+    words,
+)
+from rlint.models.kind import Kind, Tag
+
+_STARTS = Effect(EffectKind.OTHER, "starts an environment")
+_REGISTERS = Effect(EffectKind.OTHER, "registers an environment")
+_LOGS = Effect(EffectKind.LOGS, "writes to the log")
+_HOOKS = Effect(EffectKind.OTHER, "registers a hook")
+_LOADS = Effect(EffectKind.LOADS_MODEL, "loads a model")
+_NETWORK = Effect(EffectKind.NETWORK, "uses the network")
+_TALKS = Effect(EffectKind.COMMUNICATES, "talks to other processes")
+_WINDOW = Effect(EffectKind.OTHER, "draws on the screen")
+_FIGURE = Kind(Tag.INSTANCE, of="matplotlib.figure.Figure")
+_AXES = Kind(Tag.INSTANCE, of="matplotlib.axes.Axes")
+_FIGURE_AND_AXES = Kind(Tag.TUPLE, parts=(_FIGURE, ANYTHING), fresh=True)  # one pair of axes, or an array
+_RUNS_TEXT = Effect(EffectKind.UNKNOWN, "runs text as code")
+_WEIGHTS = Effect(EffectKind.MUTATES, "changes weights")
+
+_ENVIRONMENTS: Table = table(
+    makers("gymnasium", _STARTS, Tag.ENVIRONMENT, "make make_vec vector.make"),
+    makers("gymnasium", PURE, Tag.ENVIRONMENT, "Env ObservationWrapper ActionWrapper RewardWrapper Wrapper"),
+    makers("gymnasium.vector", _STARTS, Tag.ENVIRONMENT, "AsyncVectorEnv SyncVectorEnv VectorEnv"),
+    makers(
+        "gymnasium.wrappers",
+        READS,
+        Tag.ENVIRONMENT,
+        """AtariPreprocessing Autoreset ClipAction ClipReward DtypeObservation FilterObservation
+        FlattenObservation FrameStack FrameStackObservation GrayScaleObservation GrayscaleObservation
+        HumanRendering MaxAndSkipObservation Monitor NormalizeObservation NormalizeReward OrderEnforcing
+        RecordEpisodeStatistics RecordVideo RescaleAction RescaleObservation ResizeObservation
+        TimeAwareObservation TimeLimit TransformAction TransformObservation TransformReward""",
+    ),
+    facts("gymnasium", _REGISTERS, NOTHING, "register register_envs"),
+    facts("gymnasium", READS, ANYTHING, "spec"),
+    facts("gymnasium.logger", _LOGS, NOTHING, "error info set_level warn"),
+    makers(
+        "gymnasium.spaces",
+        PURE,
+        Tag.SPACE,
+        "Box Dict Discrete Graph MultiBinary MultiDiscrete OneOf Sequence Space Text Tuple",
+    ),
+    facts("gymnasium.spaces", READS, INT, "flatdim utils.flatdim"),
+    facts("gymnasium.spaces", READS, NEW, "flatten flatten_space unflatten"),
+    makers("envpool", _STARTS, Tag.ENVIRONMENT, "make make_gym make_gymnasium"),
+    makers("procgen", _STARTS, Tag.ENVIRONMENT, "ProcgenEnv"),
+    makers("gym_super_mario_bros", _STARTS, Tag.ENVIRONMENT, "make"),
+    makers("nes_py.wrappers", READS, Tag.ENVIRONMENT, "JoypadSpace"),
+    makers("stable_baselines3.common.vec_env", _STARTS, Tag.ENVIRONMENT, "DummyVecEnv SubprocVecEnv"),
+    makers(
+        "stable_baselines3.common.vec_env", READS, Tag.ENVIRONMENT, "VecCheckNan VecFrameStack VecMonitor"
+    ),
+    makers("stable_baselines3.common.vec_env", READS, Tag.ENVIRONMENT, "VecNormalize VecTransposeImage"),
+    makers("stable_baselines3.common.vec_env", READS, Tag.ENVIRONMENT, "VecVideoRecorder"),
+    makers("stable_baselines3.common.env_util", _STARTS, Tag.ENVIRONMENT, "make_atari_env make_vec_env"),
+    makers("stable_baselines3.common.monitor", FILE_IO, Tag.ENVIRONMENT, "Monitor"),
+    makers("stable_baselines3.common.atari_wrappers", READS, Tag.ENVIRONMENT, "AtariWrapper ClipRewardEnv"),
+    makers("stable_baselines3.common.atari_wrappers", READS, Tag.ENVIRONMENT, "EpisodicLifeEnv FireResetEnv"),
+    makers("stable_baselines3.common.atari_wrappers", READS, Tag.ENVIRONMENT, "MaxAndSkipEnv NoopResetEnv"),
+    makers("torchrl.envs", _STARTS, Tag.ENVIRONMENT, "GymEnv ParallelEnv SerialEnv TransformedEnv"),
+    makers("tianshou.env", _STARTS, Tag.ENVIRONMENT, "DummyVectorEnv RayVectorEnv ShmemVectorEnv"),
+    makers("tianshou.env", _STARTS, Tag.ENVIRONMENT, "SubprocVectorEnv"),
+)
+
+_REPLAY: Table = table(
+    makers("stable_baselines3.common.buffers", PURE, Tag.REPLAY_BUFFER, "DictReplayBuffer DictRolloutBuffer"),
+    makers("stable_baselines3.common.buffers", PURE, Tag.REPLAY_BUFFER, "NStepReplayBuffer ReplayBuffer"),
+    makers("stable_baselines3.common.buffers", PURE, Tag.REPLAY_BUFFER, "RolloutBuffer"),
+    makers("stable_baselines3", PURE, Tag.REPLAY_BUFFER, "HerReplayBuffer"),
+    makers("sb3_contrib.common.recurrent.buffers", PURE, Tag.REPLAY_BUFFER, "RecurrentDictRolloutBuffer"),
+    makers("sb3_contrib.common.recurrent.buffers", PURE, Tag.REPLAY_BUFFER, "RecurrentRolloutBuffer"),
+    makers("cleanrl_utils.buffers", PURE, Tag.REPLAY_BUFFER, "DictReplayBuffer ReplayBuffer RolloutBuffer"),
+    makers(
+        "tianshou.data", PURE, Tag.REPLAY_BUFFER, "CachedReplayBuffer HERReplayBuffer PrioritizedReplayBuffer"
+    ),
+    makers("tianshou.data", PURE, Tag.REPLAY_BUFFER, "PrioritizedVectorReplayBuffer ReplayBuffer"),
+    makers("tianshou.data", PURE, Tag.REPLAY_BUFFER, "ReplayBufferManager VectorReplayBuffer"),
+    makers(
+        "torchrl.data", PURE, Tag.REPLAY_BUFFER, "PrioritizedReplayBuffer ReplayBuffer ReplayBufferEnsemble"
+    ),
+    makers(
+        "torchrl.data", PURE, Tag.REPLAY_BUFFER, "TensorDictPrioritizedReplayBuffer TensorDictReplayBuffer"
+    ),
+    makers("pfrl.replay_buffers", PURE, Tag.REPLAY_BUFFER, "EpisodicReplayBuffer PersistentReplayBuffer"),
+    makers("pfrl.replay_buffers", PURE, Tag.REPLAY_BUFFER, "PrioritizedEpisodicReplayBuffer ReplayBuffer"),
+    makers("pfrl.replay_buffers", PURE, Tag.REPLAY_BUFFER, "PrioritizedReplayBuffer"),
+    makers("d3rlpy.dataset", PURE, Tag.REPLAY_BUFFER, "ReplayBuffer"),
+    makers("elegantrl.train", PURE, Tag.REPLAY_BUFFER, "ReplayBuffer"),
+    makers("agilerl.components", PURE, Tag.REPLAY_BUFFER, "MultiAgentReplayBuffer MultiStepReplayBuffer"),
+    makers(
+        "agilerl.components", PURE, Tag.REPLAY_BUFFER, "PrioritizedReplayBuffer ReplayBuffer RolloutBuffer"
+    ),
+    makers("skrl.memories.torch", PURE, Tag.REPLAY_BUFFER, "Memory PrioritizedMemory RandomMemory"),
+    makers("cpprb", PURE, Tag.REPLAY_BUFFER, "PrioritizedReplayBuffer ReplayBuffer"),
+    facts("stable_baselines3.common.utils", _WEIGHTS, NOTHING, "polyak_update update_learning_rate"),
+    facts("stable_baselines3.common.utils", SEEDS, NOTHING, "set_random_seed"),
+    facts("stable_baselines3.common.utils", READS, Kind(Tag.DEVICE), "get_device"),
+    facts("stable_baselines3.common.utils", PURE, NEW, "explained_variance safe_mean"),
+    facts("stable_baselines3.common.utils", PURE, ANYTHING, "obs_as_tensor"),
+    facts("stable_baselines3.common.preprocessing", READS, INT, "get_action_dim get_flattened_obs_dim"),
+    facts("stable_baselines3.common.preprocessing", READS, SHAPE, "get_obs_shape"),
+    facts("stable_baselines3.common.preprocessing", READS, BOOL, "is_image_space"),
+    facts("tensordict", PURE, NEW, "TensorDict lazy_stack"),
+    facts("tensordict", READS, BOOL, "is_tensor_collection"),
+)
+
+_AUTO_MODELS = """AutoModel AutoModelForCausalLM AutoModelForSeq2SeqLM AutoModelForSequenceClassification
+    AutoModelForTokenClassification AutoModelForVision2Seq AutoModelForImageTextToText"""
+_PRETRAINED = " ".join(f"{name}.from_pretrained" for name in _AUTO_MODELS.split())
+_CONFIGURED = " ".join(f"{name}.from_config" for name in _AUTO_MODELS.split())
+
+_LANGUAGE: Table = table(
+    makers("transformers", _LOADS, Tag.MODULE, _PRETRAINED),
+    makers("transformers", DRAWS, Tag.MODULE, _CONFIGURED),
+    makers(
+        "transformers", _LOADS, Tag.TOKENIZER, "AutoProcessor.from_pretrained AutoTokenizer.from_pretrained"
+    ),
+    facts("transformers", FILE_IO, NEW, "AutoConfig.from_pretrained GenerationConfig.from_pretrained"),
+    facts("transformers", PURE, NEW, "BitsAndBytesConfig GenerationConfig TrainingArguments"),
+    facts("transformers", SEEDS, NOTHING, "set_seed"),
+    makers(
+        "transformers", Effect(EffectKind.MUTATES, "changes the optimizer"), Tag.SCHEDULER, "get_scheduler"
+    ),
+    makers("peft", _LOADS, Tag.MODULE, "PeftModel.from_pretrained get_peft_model"),
+    facts("peft", PURE, NEW, "LoraConfig"),
+    makers("trl", _LOADS, Tag.MODULE, "AutoModelForCausalLMWithValueHead.from_pretrained"),
+    facts("accelerate", READS, NEW, "Accelerator PartialState"),
+    facts("accelerate.utils", _TALKS, ANYTHING, "broadcast_object_list gather gather_object"),
+    facts("accelerate.utils", SEEDS, NOTHING, "set_seed"),
+    facts("datasets", FILE_IO, Kind(Tag.DATASET), "load_dataset load_from_disk"),
+    facts("datasets", READS, Kind(Tag.DATASET), "Dataset.from_dict Dataset.from_list concatenate_datasets"),
+    facts("safetensors.torch", FILE_IO, ANYTHING, "load_file save_file"),
+    facts("math_verify", PURE, LIST, "parse parser.parse"),
+    facts("math_verify", PURE, BOOL, "verify"),
+    facts("math_verify", PURE, NEW, "ExprExtractionConfig LatexExtractionConfig StringExtractionConfig"),
+    facts("latex2sympy2", READS, NEW, "latex2sympy"),
+    facts("latex2sympy2_extended", PURE, NEW, "NormalizationConfig latex2sympy normalize_latex"),
+    facts(
+        "sympy",
+        PURE,
+        NEW,
+        """Eq Float Integer Matrix N Rational Symbol apart cancel diff expand factor integrate latex limit
+        nsimplify radsimp ratsimp roots simplify solve sqrt symbols together trigsimp""",
+    ),
+    facts("sympy", PURE, ANYTHING, "parsing.latex.parse_latex"),
+    facts("sympy", _RUNS_TEXT, ANYTHING, "S parse_expr parsing.sympy_parser.parse_expr sympify"),
+    facts("Levenshtein", PURE, INT, "distance"),
+    facts("Levenshtein", PURE, FLOAT, "ratio"),
+    facts("rapidfuzz.fuzz", PURE, FLOAT, "partial_ratio ratio token_set_ratio token_sort_ratio"),
+    facts("orjson", PURE, NEW, "loads"),
+    facts("orjson", READS, BYTES, "dumps"),
+    facts("yaml", FILE_IO, NEW, "full_load load safe_load"),
+    facts("yaml", READS, ANYTHING, "dump safe_dump"),
+)
+
+_AROUND: Table = table(
+    facts("wandb", _LOGS, ANYTHING, "define_metric finish log login save"),
+    facts("wandb", _HOOKS, ANYTHING, "unwatch watch"),
+    facts("wandb", _LOGS, Kind(Tag.WRITER, of="wandb.init"), "init"),
+    facts("wandb", READS, NEW, "Histogram Image Table Video"),
+    facts("swanlab", _LOGS, ANYTHING, "init log"),
+    facts("mlflow", _LOGS, ANYTHING, "log_artifact log_metric log_metrics log_params start_run"),
+    facts("tqdm", PRINTS, ITERATOR, "tqdm trange"),
+    facts("tqdm", PRINTS, NOTHING, "tqdm.write asyncio.tqdm.write auto.tqdm.write autonotebook.tqdm.write"),
+    facts("tqdm", PRINTS, NOTHING, "notebook.tqdm.write std.tqdm.write"),
+    facts("rich", PRINTS, NOTHING, "print print_json"),
+    facts("click", PRINTS, NOTHING, "echo secho"),
+    facts("loguru.logger", _LOGS, NOTHING, "critical debug error exception info log success trace warning"),
+    facts("loguru.logger", READS, Kind(Tag.LOGGER), "bind opt"),
+    facts("absl.logging", _LOGS, NOTHING, "debug error exception info log vlog warning"),
+    facts("einops", PURE, ANYTHING, "rearrange reduce repeat"),
+    makers("pandas", READS, Tag.DATAFRAME, "DataFrame concat merge"),
+    facts("pandas", FILE_IO, Kind(Tag.DATAFRAME, fresh=True), "read_csv read_json read_parquet read_pickle"),
+    facts("pandas", READS, NEW, "Series to_datetime to_numeric"),
+    facts("pandas", READS, ANYTHING, "isna isnull notna notnull"),
+    facts("cv2", PURE, NEW_ARRAY, "GaussianBlur cvtColor flip resize"),
+    facts("cv2", FILE_IO, ANYTHING, "VideoCapture VideoWriter imread imwrite"),
+    facts("cv2", _WINDOW, ANYTHING, "destroyAllWindows imshow waitKey"),
+    facts("cv2", PURE, ANYTHING, "imdecode imencode"),
+    facts("PIL.Image", FILE_IO, NEW, "open"),
+    facts("PIL.Image", READS, NEW, "fromarray new"),
+    facts("imageio", FILE_IO, ANYTHING, "get_writer imread imwrite mimsave"),
+    facts("matplotlib.pyplot", _WINDOW, ANYTHING, "axis bar clf close draw fill_between grid hist"),
+    facts("matplotlib.pyplot", _WINDOW, ANYTHING, "imshow legend pause plot savefig scatter show"),
+    facts("matplotlib.pyplot", _WINDOW, _FIGURE, "figure gcf"),
+    facts("matplotlib.pyplot", _WINDOW, _FIGURE_AND_AXES, "subplots"),
+    facts("matplotlib.pyplot", _WINDOW, _AXES, "axes gca subplot subplot2grid"),
+    facts("matplotlib.pyplot", _WINDOW, ANYTHING, "tight_layout title xlabel xlim ylabel ylim"),
+    facts("scipy.signal", PURE, NEW_ARRAY, "convolve lfilter"),
+    facts("scipy.special", PURE, NEW, "expit log_softmax logsumexp softmax"),
+    facts("ray", _TALKS, ANYTHING, "cancel get init kill put shutdown wait"),
+    facts("ray", PURE, ANYTHING, "remote"),
+    facts("ray", READS, BOOL, "is_initialized"),
+    facts("requests", _NETWORK, NEW, "delete get post put request"),
+    facts("cloudpickle", READS, BYTES, "dumps"),
+    facts("cloudpickle", Effect(EffectKind.UNKNOWN, "runs what the pickle says"), NEW, "loads"),
+    facts("h5py", FILE_IO, NEW, "File"),
+    facts("joblib", FILE_IO, ANYTHING, "dump load"),
+    facts("psutil", READS, NEW, "Process cpu_count disk_usage virtual_memory"),
+    facts("psutil", Effect(EffectKind.READS_CLOCK, "reads the clock"), ANYTHING, "cpu_percent"),
+    facts("torchvision.transforms.functional", PURE, ANYTHING, "center_crop normalize resize to_tensor"),
+    facts("torchvision.utils", PURE, NEW_TENSOR, "make_grid"),
+    facts("torchvision.utils", FILE_IO, NOTHING, "save_image"),
+    facts("prettytable", READS, NEW, "PrettyTable"),
+    facts("tabulate", READS, STR, "tabulate"),
+    facts("jieba", PURE, STRINGS, "lcut"),
+    facts("torchmetrics.functional", PURE, TENSOR, "accuracy"),
+)
+
+FACTS: Table = table(_ENVIRONMENTS, _REPLAY, _LANGUAGE, _AROUND)
+
+CALL_BACKS = frozenset({"einops.reduce"})
+CONSUMERS = frozenset(words("""tqdm.tqdm pandas.DataFrame stable_baselines3.common.utils.polyak_update"""))
+INPLACE = frozenset({"stable_baselines3.common.utils.update_learning_rate"})
+
+
+def pretrained(qualified: str) -> Fact | None:
+    """Look up the loading of one of the many model and tokenizer classes of transformers."""
+    library, _, rest = qualified.partition(".")
+    name, _, constructor = rest.rpartition(".")
+    if library != "transformers" or constructor not in ("from_pretrained", "from_config") or "." in name:
+        return None
+    tag = Tag.UNKNOWN
+    if name.endswith(("Tokenizer", "TokenizerFast", "Processor")):
+        tag = Tag.TOKENIZER
+    elif name.endswith("Model") or "For" in name:
+        tag = Tag.MODULE
+    effect = _LOADS if constructor == "from_pretrained" else DRAWS
+    return Fact(effect, Kind(tag, of=qualified, fresh=True)) if tag is not Tag.UNKNOWN else None

@@ -1,0 +1,400 @@
+"""Facts about torch: tensors, functions, layers, optimisers, devices, processes."""
+
+from __future__ import annotations
+
+from rlint.models.effect import PURE, READS, Effect, EffectKind
+from rlint.models.fact import (
+    ANYTHING,
+    BOOL,
+    DRAWS,
+    DRAWS_INTO,
+    FILE_IO,
+    FLOAT,
+    FUNCTION,
+    INT,
+    MAY_DRAW,
+    NEW,
+    NEW_TENSOR,
+    NEW_TENSORS,
+    NOTHING,
+    SEEDS,
+    SHAPE,
+    STR,
+    TENSOR,
+    TENSORS,
+    TUPLE,
+    Fact,
+    Table,
+    facts,
+    makers,
+    table,
+    words,
+)
+from rlint.models.kind import Device, Kind, Tag
+
+_ON_HOST = Kind(Tag.TENSOR, device=Device.HOST, fresh=True)
+_OF_HOST_MEMORY = Kind(Tag.TENSOR, device=Device.HOST)
+_TENSOR_LIST = Kind(Tag.LIST, item=TENSOR, fresh=True)
+_CONTEXT = Kind(Tag.INSTANCE, fresh=True)
+_ON_CUDA = Kind(Tag.TENSOR, device=Device.CUDA)
+_GENERATOR = Kind(Tag.RANDOM_GENERATOR, of="torch.Generator")
+_CHANGES = Effect(EffectKind.MUTATES, "changes the tensor")
+_FILLS = Effect(EffectKind.MUTATES, "fills the tensor")
+_SETTINGS = Effect(EffectKind.OTHER, "changes a setting of torch")
+_GRADIENTS = Effect(EffectKind.MUTATES, "changes gradients")
+_ACCUMULATES = Effect(EffectKind.ACCUMULATES_GRADIENTS, "accumulates gradients")
+_STATISTICS = Effect(EffectKind.OTHER, "updates running statistics")
+_DEVICE_WAIT = Effect(EffectKind.WAITS, "waits for the device")
+_DEVICE_STATE = Effect(EffectKind.OTHER, "changes the state of the device")
+_TALKS = Effect(EffectKind.COMMUNICATES, "talks to other processes")
+_OPTIMIZER_CHANGES = Effect(EffectKind.MUTATES, "changes the optimizer")
+_STARTS_PROCESSES = Effect(EffectKind.OTHER, "starts processes")
+_CALLS_BACK = Effect(EffectKind.UNKNOWN, "calls the function that it is given")
+
+_ELEMENTWISE = """abs acos acosh angle arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh
+    bitwise_not ceil cos cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 fix floor frac i0
+    isfinite isinf isnan isneginf isposinf isreal lgamma log log10 log1p log2 logical_not logit nan_to_num neg
+    negative rad2deg reciprocal relu round rsqrt selu sgn sigmoid sign signbit sin sinc sinh sqrt square tan
+    tanh trunc"""
+_BINARY = """add arctan2 atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor
+    copysign div divide eq float_power floor_divide fmax fmin fmod gcd ge greater greater_equal gt heaviside
+    hypot isclose lcm ldexp le less less_equal logaddexp logaddexp2 logical_and logical_or logical_xor lt
+    maximum minimum mul multiply ne nextafter not_equal polar pow remainder rsub sub subtract true_divide
+    xlogy"""
+_FOREACH = tuple(
+    f"_foreach_{name}"
+    for name in words(
+        """abs add addcdiv addcmul clamp_max clamp_min div exp lerp log maximum minimum mul neg pow reciprocal
+        sign sqrt sub"""
+    )
+)
+_HAVE_INPLACE = """abs acos asin atan ceil celu clamp clamp_max clamp_min cos cosh deg2rad detach erf
+    erfc exp exp2 expm1 fill floor frac i0 index_put log log10 log1p log2 logit nan_to_num neg rad2deg
+    reciprocal relu round rsqrt selu sigmoid sin sinc sinh sqrt square tan tanh threshold trunc zero"""
+
+_TENSORS: Table = table(
+    facts("torch", PURE, _ON_HOST, "arange empty empty_strided eye full linspace logspace ones range"),
+    facts("torch", PURE, _ON_HOST, "scalar_tensor tensor tril_indices triu_indices zeros"),
+    facts(
+        "torch", PURE, _ON_HOST, "bartlett_window blackman_window hamming_window hann_window kaiser_window"
+    ),
+    facts("torch", PURE, _OF_HOST_MEMORY, "from_numpy frombuffer"),
+    facts("torch", DRAWS, _ON_HOST, "rand randint randn randperm"),
+    facts("torch", DRAWS, NEW_TENSOR, "bernoulli binomial multinomial normal poisson rand_like randint_like"),
+    facts("torch", DRAWS, NEW_TENSOR, "randn_like rrelu"),
+    facts("torch", DRAWS, TENSOR, "alpha_dropout dropout feature_dropout"),
+    # Given a tensor, these keep its device and may keep its memory.
+    facts("torch", PURE, TENSOR, "as_tensor asarray from_dlpack utils.dlpack.from_dlpack"),
+    facts("torch", PURE, _OF_HOST_MEMORY, "Tensor ByteTensor BoolTensor DoubleTensor FloatTensor HalfTensor"),
+    facts("torch", PURE, _OF_HOST_MEMORY, "IntTensor LongTensor ShortTensor CharTensor BFloat16Tensor"),
+    facts(
+        "torch.cuda", PURE, _ON_CUDA, "BoolTensor ByteTensor DoubleTensor FloatTensor HalfTensor IntTensor"
+    ),
+    facts("torch.cuda", PURE, _ON_CUDA, "LongTensor"),
+    facts("torch", PURE, TENSOR, "autograd.Variable nn.Parameter nn.Buffer nn.UninitializedParameter"),
+    facts("torch", PURE, NEW_TENSOR, "clone complex empty_like full_like ones_like zeros_like"),
+    facts("torch", PURE, NEW_TENSOR, _ELEMENTWISE),
+    facts("torch", PURE, NEW_TENSOR, _BINARY),
+    facts(
+        "torch",
+        PURE,
+        NEW_TENSOR,
+        """addbmm addcdiv addcmul addmm addmv addr amax amin argmax argmin argsort argwhere baddbmm
+        bincount block_diag bmm bucketize cat cdist celu cholesky cholesky_inverse
+        cholesky_solve clamp clamp_max clamp_min column_stack combinations conv1d conv2d conv3d
+        conv_transpose1d conv_transpose2d corrcoef cosine_embedding_loss cosine_similarity count_nonzero
+        cov cross cumprod cumsum cumulative_trapezoid det diag_embed diagflat diff dist dot dstack
+        embedding flip fliplr flipud gather ger group_norm hardshrink hinge_embedding_loss histc hstack
+        igamma index_add index_copy index_fill index_put index_select inner inverse isin kron layer_norm
+        lerp log_softmax logcumsumexp logdet logsumexp masked_fill masked_scatter masked_select matmul
+        matrix_exp matrix_power mean mm msort mv nanmean nanquantile nansum norm outer pairwise_distance
+        pdist pinverse prelu prod quantile renorm repeat_interleave roll rot90 scatter scatter_add
+        scatter_reduce searchsorted softmax stack std sum take take_along_dim tensordot threshold tile
+        trace trapezoid trapz tril triu vander var vdot vstack""",
+    ),
+    # Views, or the argument itself where there is nothing to do.
+    facts(
+        "torch",
+        PURE,
+        TENSOR,
+        """adjoint as_strided broadcast_to cartesian_prod chain_matmul conj
+        conj_physical detach diag diagonal einsum flatten imag movedim moveaxis narrow permute positive
+        ravel real reshape resolve_conj select squeeze swapaxes swapdims t transpose unflatten unsqueeze
+        view_as_complex view_as_real""",
+    ),
+    facts("torch", PURE, TENSORS, "broadcast_tensors chunk dsplit hsplit meshgrid split split_with_sizes"),
+    facts("torch", PURE, TENSORS, "tensor_split unbind vsplit"),
+    facts(
+        "torch", PURE, NEW_TENSORS, "aminmax cummax cummin frexp histogram kthvalue mode sort std_mean svd"
+    ),
+    facts("torch", PURE, NEW_TENSORS, "slogdet topk var_mean"),
+    # One tensor or several, as the arguments say.
+    facts("torch", PURE, NEW, "all any gradient max median min nanmedian unique unique_consecutive where"),
+    facts("torch", PURE, NEW, "nonzero"),
+    facts("torch", PURE, ANYTHING, "atleast_1d atleast_2d atleast_3d"),
+    facts(
+        "torch", PURE, BOOL, "allclose can_cast equal is_complex is_floating_point is_nonzero is_same_size"
+    ),
+    facts("torch", PURE, BOOL, "is_storage is_tensor"),
+    facts("torch", PURE, INT, "numel get_device"),
+    facts("torch", PURE, SHAPE, "Size broadcast_shapes"),
+    facts("torch", PURE, Kind(Tag.DTYPE), "promote_types result_type"),
+    facts("torch", PURE, ANYTHING, "finfo iinfo typename"),
+    facts("torch", PURE, Kind(Tag.DEVICE), "device"),
+    facts("torch", READS, Kind(Tag.DEVICE), "get_default_device"),
+    facts("torch", _CHANGES, TENSOR, " ".join(f"{name}_" for name in words(_HAVE_INPLACE))),
+    facts(
+        "torch", DRAWS_INTO, TENSOR, "alpha_dropout_ dropout_ feature_alpha_dropout_ feature_dropout_ rrelu_"
+    ),
+    facts("torch", _CHANGES, NOTHING, " ".join(f"{name}_" for name in _FOREACH)),
+    facts("torch", PURE, _TENSOR_LIST, " ".join(_FOREACH)),
+    facts("torch", PURE, _TENSOR_LIST, "_foreach_norm"),
+    facts("torch.testing", READS, NOTHING, "assert_close"),
+    facts("torch", READS, ANYTHING, "compile"),
+    facts("torch", PURE, FUNCTION, "func.grad func.vmap vmap"),
+    facts("torch", PURE, ANYTHING, "stft istft hash_tensor sparse_coo_tensor"),
+    facts("torch.linalg", PURE, NEW_TENSOR, "cholesky cond cross det eigvals eigvalsh inv matmul matrix_exp"),
+    facts("torch.linalg", PURE, NEW_TENSOR, "matrix_norm matrix_power matrix_rank multi_dot norm pinv solve"),
+    facts("torch.linalg", PURE, NEW_TENSOR, "solve_triangular svdvals vecdot vector_norm"),
+    facts("torch.linalg", PURE, NEW_TENSORS, "eig eigh lstsq lu lu_factor qr slogdet svd"),
+    facts("torch.fft", PURE, NEW_TENSOR, "fft fft2 fftfreq fftn ifft ifft2 ifftn irfft irfft2 irfftn rfft"),
+    facts("torch.fft", PURE, NEW_TENSOR, "fftshift ifftshift rfft2 rfftfreq rfftn"),
+    facts(
+        "torch.special", PURE, NEW_TENSOR, "digamma entr erf erfc erfinv exp2 expit expm1 gammaln i0 log1p"
+    ),
+    facts("torch.special", PURE, NEW_TENSOR, "log_ndtr log_softmax logit logsumexp ndtr ndtri softmax xlogy"),
+)
+
+_FUNCTIONAL: Table = table(
+    facts(
+        "torch.nn.functional",
+        PURE,
+        NEW_TENSOR,
+        """adaptive_avg_pool1d adaptive_avg_pool2d affine_grid avg_pool1d avg_pool2d avg_pool3d bilinear
+        binary_cross_entropy binary_cross_entropy_with_logits celu conv1d conv2d conv3d conv_transpose1d
+        conv_transpose2d conv_transpose3d cosine_embedding_loss cosine_similarity cross_entropy ctc_loss
+        elu embedding embedding_bag fold gaussian_nll_loss gelu glu grid_sample group_norm hardshrink
+        hardsigmoid hardswish hardtanh hinge_embedding_loss huber_loss kl_div l1_loss layer_norm
+        leaky_relu linear local_response_norm log_softmax logsigmoid margin_ranking_loss mish mse_loss
+        multi_margin_loss multilabel_margin_loss nll_loss normalize one_hot pairwise_distance
+        poisson_nll_loss prelu relu relu6 rms_norm selu sigmoid silu smooth_l1_loss soft_margin_loss
+        softmax softmin softplus softshrink softsign tanh tanhshrink threshold triplet_margin_loss unfold""",
+    ),
+    facts(
+        "torch.nn.functional", PURE, TENSOR, "channel_shuffle interpolate pad pixel_shuffle pixel_unshuffle"
+    ),
+    facts("torch.nn.functional", PURE, TENSOR, "upsample"),
+    # With `return_indices` these give two tensors.
+    facts("torch.nn.functional", PURE, NEW, "adaptive_max_pool1d adaptive_max_pool2d max_pool1d max_pool2d"),
+    facts("torch.nn.functional", PURE, NEW, "max_pool3d max_unpool2d"),
+    facts("torch.nn.functional", DRAWS, TENSOR, "alpha_dropout dropout dropout1d dropout2d dropout3d"),
+    facts("torch.nn.functional", DRAWS, TENSOR, "feature_alpha_dropout gumbel_softmax rrelu"),
+    facts("torch.nn.functional", DRAWS, NEW, "fractional_max_pool2d fractional_max_pool3d"),
+    facts("torch.nn.functional", MAY_DRAW, TENSOR, "scaled_dot_product_attention"),
+    facts("torch.nn.functional", MAY_DRAW, TUPLE, "multi_head_attention_forward"),
+    facts("torch.nn.functional", _STATISTICS, NEW_TENSOR, "batch_norm instance_norm"),
+    facts("torch.nn.functional", _CHANGES, TENSOR, "celu_ elu_ hardtanh_ leaky_relu_ relu_ selu_ threshold_"),
+    facts("torch.nn.functional", DRAWS_INTO, TENSOR, "rrelu_"),
+)
+
+_LAYERS: Table = table(
+    # The weights of these are drawn when the layer is made.
+    makers(
+        "torch.nn",
+        DRAWS,
+        Tag.MODULE,
+        """AdaptiveLogSoftmaxWithLoss Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d
+        ConvTranspose3d Embedding EmbeddingBag GRU GRUCell LSTM LSTMCell Linear MultiheadAttention RNN RNNCell
+        Transformer TransformerDecoderLayer TransformerEncoderLayer""",
+    ),
+    makers(
+        "torch.nn",
+        PURE,
+        Tag.MODULE,
+        """AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d
+        AdaptiveMaxPool3d AlphaDropout AvgPool1d AvgPool2d AvgPool3d BCELoss BCEWithLogitsLoss BatchNorm1d
+        BatchNorm2d BatchNorm3d CELU CTCLoss ChannelShuffle ConstantPad1d ConstantPad2d ConstantPad3d
+        CosineEmbeddingLoss CosineSimilarity CrossEntropyLoss Dropout Dropout1d Dropout2d Dropout3d ELU
+        FeatureAlphaDropout Flatten Fold GELU GLU GaussianNLLLoss GroupNorm Hardshrink Hardsigmoid Hardswish
+        Hardtanh HingeEmbeddingLoss HuberLoss Identity InstanceNorm1d InstanceNorm2d InstanceNorm3d KLDivLoss
+        L1Loss LayerNorm LazyBatchNorm1d LazyBatchNorm2d LazyConv1d LazyConv2d LazyConv3d LazyLinear LeakyReLU
+        LocalResponseNorm LogSigmoid LogSoftmax MSELoss MarginRankingLoss MaxPool1d MaxPool2d MaxPool3d
+        MaxUnpool2d Mish Module ModuleDict ModuleList MultiLabelMarginLoss MultiMarginLoss NLLLoss PReLU
+        PairwiseDistance ParameterDict ParameterList PixelShuffle PixelUnshuffle PoissonNLLLoss RMSNorm RReLU
+        ReLU ReLU6 ReflectionPad1d ReflectionPad2d ReplicationPad1d ReplicationPad2d SELU Sequential SiLU
+        Sigmoid SmoothL1Loss SoftMarginLoss Softmax Softmax2d Softmin Softplus Softshrink Softsign
+        SyncBatchNorm Tanh Tanhshrink Threshold TransformerDecoder TransformerEncoder TripletMarginLoss
+        Unflatten Unfold Upsample UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d""",
+    ),
+    makers("torch.nn", _TALKS, Tag.MODULE, "parallel.DistributedDataParallel"),
+    makers("torch.nn", READS, Tag.MODULE, "DataParallel"),
+    facts(
+        "torch.nn.init", DRAWS_INTO, TENSOR, "kaiming_normal_ kaiming_uniform_ normal_ orthogonal_ sparse_"
+    ),
+    facts("torch.nn.init", DRAWS_INTO, TENSOR, "trunc_normal_ uniform_ xavier_normal_ xavier_uniform_"),
+    facts("torch.nn.init", _FILLS, TENSOR, "constant_ dirac_ eye_ ones_ zeros_"),
+    facts("torch.nn.init", PURE, FLOAT, "calculate_gain"),
+    facts("torch.nn.utils", _GRADIENTS, TENSOR, "clip_grad_norm_ clip_grad_norm"),
+    facts("torch.nn.utils", _GRADIENTS, NOTHING, "clip_grad_value_ clip_grads_with_norm_"),
+    facts("torch.nn.utils", READS, TENSOR, "get_total_norm"),
+    facts("torch.nn.utils", PURE, NEW_TENSOR, "parameters_to_vector rnn.pad_sequence"),
+    facts("torch.nn.utils", PURE, NEW, "rnn.pack_padded_sequence rnn.pack_sequence rnn.PackedSequence"),
+    facts("torch.nn.utils", PURE, TENSORS, "rnn.pad_packed_sequence"),
+    facts("torch.nn.utils", PURE, Kind(Tag.LIST, item=TENSOR, fresh=True), "rnn.unpad_sequence"),
+    facts("torch.nn.utils", _FILLS, NOTHING, "vector_to_parameters"),
+    facts(
+        "torch.nn.utils",
+        Effect(EffectKind.MUTATES, "changes the module"),
+        ANYTHING,
+        "spectral_norm weight_norm",
+    ),
+    facts("torch.nn.utils", Effect(EffectKind.MUTATES, "changes the module"), ANYTHING, "remove_weight_norm"),
+)
+
+_LEARNING: Table = table(
+    makers(
+        "torch.optim", READS, Tag.OPTIMIZER, "ASGD Adadelta Adagrad Adam AdamW Adamax LBFGS NAdam Optimizer"
+    ),
+    makers("torch.optim", READS, Tag.OPTIMIZER, "RAdam RMSprop Rprop SGD SparseAdam"),
+    makers(
+        "torch.optim.lr_scheduler",
+        _OPTIMIZER_CHANGES,
+        Tag.SCHEDULER,
+        """ChainedScheduler ConstantLR CosineAnnealingLR CosineAnnealingWarmRestarts CyclicLR ExponentialLR
+        LambdaLR LinearLR MultiStepLR MultiplicativeLR OneCycleLR PolynomialLR ReduceLROnPlateau SequentialLR
+        StepLR""",
+    ),
+    makers(
+        "torch.distributions",
+        PURE,
+        Tag.DISTRIBUTION,
+        """Bernoulli Beta Binomial Categorical Cauchy Chi2 ContinuousBernoulli Dirichlet Exponential
+        FisherSnedecor Gamma Geometric Gumbel HalfCauchy HalfNormal Independent Kumaraswamy Laplace LogNormal
+        LogisticNormal LowRankMultivariateNormal MixtureSameFamily Multinomial MultivariateNormal
+        NegativeBinomial Normal OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson
+        RelaxedBernoulli RelaxedOneHotCategorical StudentT TransformedDistribution Uniform VonMises Weibull
+        Wishart""",
+    ),
+    facts("torch.distributions", PURE, NEW_TENSOR, "kl_divergence"),
+    facts("torch.distributions", PURE, NEW, "AffineTransform ComposeTransform ExpTransform SigmoidTransform"),
+    facts("torch.distributions", PURE, NEW, "StickBreakingTransform TanhTransform"),
+    facts("torch.autograd", PURE, TENSORS, "grad"),
+    facts("torch.autograd", _ACCUMULATES, NOTHING, "backward"),
+    facts("torch.autograd", _CALLS_BACK, ANYTHING, "functional.hessian functional.jacobian functional.vjp"),
+    makers("torch.utils.data", READS, Tag.LOADER, "DataLoader", item=Kind(Tag.BATCH, device=Device.HOST)),
+    makers(
+        "torch.utils.data", PURE, Tag.DATASET, "ChainDataset ConcatDataset Dataset IterableDataset Subset"
+    ),
+    makers("torch.utils.data", PURE, Tag.DATASET, "TensorDataset"),
+    makers("torch.utils.data", PURE, Tag.INSTANCE, "BatchSampler DistributedSampler RandomSampler"),
+    makers(
+        "torch.utils.data", PURE, Tag.INSTANCE, "SequentialSampler SubsetRandomSampler WeightedRandomSampler"
+    ),
+    facts("torch.utils.data", DRAWS, Kind(Tag.LIST, item=Kind(Tag.DATASET)), "random_split"),
+    facts("torch.utils.data", READS, ANYTHING, "default_collate get_worker_info"),
+    makers("torch.utils.tensorboard", FILE_IO, Tag.WRITER, "SummaryWriter"),
+    facts("torch.utils.checkpoint", _CALLS_BACK, ANYTHING, "checkpoint checkpoint_sequential"),
+    facts("torch.func", _CALLS_BACK, ANYTHING, "functional_call"),
+    facts("torch.func", READS, TUPLE, "stack_module_state"),
+    facts("torch.utils._pytree", _CALLS_BACK, ANYTHING, "tree_map"),
+    facts("torch.utils._pytree", READS, ANYTHING, "tree_flatten tree_leaves tree_unflatten"),
+    makers("torch.amp", READS, Tag.INSTANCE, "GradScaler"),
+    makers("torch.cuda.amp", READS, Tag.INSTANCE, "GradScaler"),
+    facts("torch.cuda.amp", PURE, _CONTEXT, "autocast"),
+    facts("torch.amp", PURE, _CONTEXT, "autocast"),
+    facts(
+        "torch",
+        PURE,
+        _CONTEXT,
+        "autocast enable_grad inference_mode no_grad autograd.profiler.record_function",
+    ),
+    facts("torch.autograd", PURE, _CONTEXT, "detect_anomaly"),
+    facts("torch.profiler", PURE, _CONTEXT, "profile record_function"),
+    # Called, it acts at once; as a context, it acts at its end again.
+    facts("torch", _SETTINGS, _CONTEXT, "set_grad_enabled autograd.set_detect_anomaly"),
+)
+
+_SYSTEM: Table = table(
+    facts("torch", FILE_IO, ANYTHING, "load jit.load hub.load"),
+    facts("torch", FILE_IO, NOTHING, "save jit.save"),
+    facts("torch", SEEDS, _GENERATOR, "manual_seed"),
+    facts("torch", SEEDS, NOTHING, "set_rng_state random.set_rng_state seed"),
+    facts("torch", READS, NEW_TENSOR, "get_rng_state random.get_rng_state"),
+    facts("torch", READS, INT, "get_num_interop_threads get_num_threads initial_seed"),
+    facts("torch", PURE, _CONTEXT, "random.fork_rng"),
+    makers("torch", PURE, Tag.RANDOM_GENERATOR, "Generator"),
+    facts("torch", READS, BOOL, "is_autocast_enabled is_grad_enabled is_inference_mode_enabled"),
+    facts("torch", READS, BOOL, "backends.cuda.is_built backends.mps.is_available backends.mps.is_built"),
+    facts("torch", READS, BOOL, "compiler.is_compiling"),
+    facts("torch", READS, Kind(Tag.DTYPE), "get_autocast_dtype get_default_dtype"),
+    facts("torch", READS, STR, "get_float32_matmul_precision"),
+    facts("torch", _SETTINGS, NOTHING, "set_anomaly_enabled set_default_device set_default_dtype"),
+    facts("torch", _SETTINGS, NOTHING, "set_default_tensor_type set_float32_matmul_precision"),
+    facts("torch", _SETTINGS, NOTHING, "set_flush_denormal set_num_interop_threads set_num_threads"),
+    facts("torch", _SETTINGS, NOTHING, "set_printoptions use_deterministic_algorithms"),
+    facts("torch.cuda", READS, BOOL, "is_available is_bf16_supported is_initialized"),
+    facts("torch.cuda", READS, INT, "current_device device_count max_memory_allocated max_memory_reserved"),
+    facts("torch.cuda", READS, INT, "memory_allocated memory_reserved"),
+    facts("torch.cuda", READS, STR, "get_device_name memory_summary"),
+    facts("torch.cuda", READS, ANYTHING, "current_stream default_stream get_device_capability mem_get_info"),
+    facts(
+        "torch.cuda", READS, ANYTHING, "get_device_properties get_rng_state get_rng_state_all memory_stats"
+    ),
+    facts("torch.cuda", _DEVICE_WAIT, NOTHING, "synchronize"),
+    facts("torch.cuda", _DEVICE_STATE, NOTHING, "empty_cache init ipc_collect reset_peak_memory_stats"),
+    facts("torch.cuda", _DEVICE_STATE, NOTHING, "set_device set_per_process_memory_fraction set_stream"),
+    facts("torch.cuda", SEEDS, NOTHING, "manual_seed manual_seed_all seed set_rng_state set_rng_state_all"),
+    # A CUDA event is no event of `threading`.
+    makers("torch.cuda", PURE, Tag.INSTANCE, "CUDAGraph Event Stream"),
+    facts("torch.cuda", PURE, _CONTEXT, "device stream graph"),
+    facts("torch.cuda", _DEVICE_STATE, NOTHING, "nvtx.range_pop nvtx.range_push"),
+    facts("torch.mps", _DEVICE_WAIT, NOTHING, "synchronize"),
+    facts("torch.mps", _DEVICE_STATE, NOTHING, "empty_cache"),
+    facts("torch.distributed", READS, BOOL, "is_available is_initialized"),
+    facts("torch.distributed", READS, INT, "get_global_rank get_group_rank get_rank get_world_size"),
+    facts("torch.distributed", READS, STR, "get_backend"),
+    facts(
+        "torch.distributed",
+        _TALKS,
+        ANYTHING,
+        """all_gather all_gather_into_tensor all_gather_object all_reduce all_to_all all_to_all_single barrier
+        broadcast broadcast_object_list destroy_process_group gather gather_object init_device_mesh
+        init_process_group irecv isend new_group recv reduce reduce_scatter reduce_scatter_tensor scatter
+        scatter_object_list send""",
+    ),
+    facts("torch.multiprocessing", _STARTS_PROCESSES, ANYTHING, "spawn start_processes"),
+    facts("torch.multiprocessing", READS, STR, "get_sharing_strategy"),
+    facts("torch.multiprocessing", _SETTINGS, NOTHING, "set_sharing_strategy"),
+)
+
+FACTS: Table = table(_TENSORS, _FUNCTIONAL, _LAYERS, _LEARNING, _SYSTEM)
+
+BY_COUNT: dict[tuple[str, int], Fact] = {
+    **{
+        (f"torch.{name}", 1): Fact(PURE, NEW_TENSOR)
+        for name in words("all any max median min nanmedian nonzero unique unique_consecutive")
+    },
+    ("torch.where", 3): Fact(PURE, NEW_TENSOR),
+    ("torch.where", 1): Fact(PURE, NEW_TENSORS),
+}
+
+PLAIN_ARGUMENTS: dict[str, int] = {
+    **{f"torch.nn.functional.{name}": 1 for name in words("hardsigmoid hardswish mish relu relu6 selu silu")},
+    **{f"torch.nn.functional.{name}": 2 for name in words("celu elu leaky_relu")},
+    **{f"torch.nn.functional.{name}": 3 for name in words("hardtanh threshold")},
+}
+"""With more arguments than these, they may write their result to the first."""
+
+INPLACE = frozenset(
+    name
+    for name in FACTS
+    if name.endswith("_")
+    and name.startswith(("torch._foreach", "torch.nn.init.", "torch.nn.functional.", "torch.nn.utils."))
+) | frozenset(f"torch.{name}_" for name in words(_HAVE_INPLACE))
+"""These change their first argument, or the tensors that it holds."""
+
+CONSUMERS = frozenset(
+    words("""torch.nn.utils.clip_grad_norm_ torch.nn.utils.clip_grad_value_ torch.nn.utils.get_total_norm
+    torch.nn.utils.parameters_to_vector torch.nn.ModuleList torch.nn.ParameterList""")
+) | frozenset(name for name, fact in FACTS.items() if fact.result.tag is Tag.OPTIMIZER)
+"""Given an iterator, these use it up."""

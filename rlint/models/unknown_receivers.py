@@ -1,0 +1,65 @@
+"""Methods that say what they do by their name alone, whatever they are called on."""
+
+from __future__ import annotations
+
+from rlint.models.effect import PURE, READS
+from rlint.models.fact import ANYTHING, BOOL, DICT, INT, NEW, SHAPE, STR, STRINGS, TUPLE, Fact, words
+from rlint.models.kind import Kind, Tag
+
+_ANY_COUNT = 99
+
+# Name: how many arguments it takes, from and to, and what it gives.
+_CERTAIN: dict[str, tuple[int, int, Kind]] = {
+    **dict.fromkeys(words("capitalize casefold lower swapcase title upper"), (0, 0, STR)),
+    **dict.fromkeys(
+        words("""isalnum isalpha isascii isdecimal isdigit isidentifier islower isnumeric isprintable
+        isspace istitle isupper"""),
+        (0, 0, BOOL),
+    ),
+    **dict.fromkeys(words("lstrip rstrip strip"), (0, 1, STR)),
+    **dict.fromkeys(words("removeprefix removesuffix zfill"), (1, 1, STR)),
+    # Of arrays, tensors and data frames.
+    **dict.fromkeys(words("argmax argmin max mean median min prod std sum var"), (0, 2, ANYTHING)),
+    **dict.fromkeys(words("detach item tolist"), (0, 0, ANYTHING)),
+    "endswith": (1, 3, BOOL),
+    "startswith": (1, 3, BOOL),
+    "splitlines": (0, 1, STRINGS),
+    # Of numbers a tensor's or a sampler's, without any a string's alone.
+    "split": (0, 0, STRINGS),
+    "rsplit": (0, 2, STRINGS),
+    "rpartition": (1, 1, TUPLE),
+    "find": (1, 3, ANYTHING),
+    "rfind": (1, 3, INT),
+    "replace": (2, 3, ANYTHING),
+    "encode": (0, 0, Kind(Tag.BYTES)),
+    "format": (1, _ANY_COUNT, STR),
+    "group": (0, _ANY_COUNT, ANYTHING),
+    "groups": (0, 1, TUPLE),
+    "groupdict": (0, 1, DICT),
+    "span": (0, 0, SHAPE),
+    "finditer": (1, 3, NEW),
+    "fullmatch": (1, 3, ANYTHING),
+}
+
+# With text for their first argument these work on text, too.
+_GIVEN_TEXT: dict[str, tuple[int, int, Kind]] = {
+    "encode": (1, 2, ANYTHING),
+    "partition": (1, 1, TUPLE),
+    "split": (1, 2, ANYTHING),
+}
+
+
+def method_on_unknown(method: str, argument_count: int, *, text_first: bool = False) -> Fact | None:
+    """Look up a method of a value that nothing is known about: a few names say it all.
+
+    Only names are known that do the same sort of thing on every common type that has them. With
+    `text_first`, for a first argument that is certainly text, there are some more: `x.split(",")`
+    is a string's, where `x.split(n)` may draw the batches of a training set.
+    """
+    if method in ("count", "index"):
+        return Fact(READS, ANYTHING) if argument_count == 1 else None
+    for known in (_CERTAIN, _GIVEN_TEXT if text_first else {}):
+        least, most, result = known.get(method, (1, 0, ANYTHING))
+        if least <= argument_count <= most:
+            return Fact(PURE, result)
+    return None

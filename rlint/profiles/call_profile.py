@@ -1,0 +1,225 @@
+"""Profiles that know who called whom, and no whole stacks: those of cProfile.
+
+What a function spent is shared out among its callers as the profile measured it for each of them. What it
+spent for a caller of its caller is taken to have the same proportions, as gprof does.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rlint.profiles.profile_model import Claim, Frame, together
+
+_ROUNDS, _SETTLED = 8, 0.01
+"""How long it is tried to settle the parts of functions that call one another in a circle."""
+_MOST = 0.5  # of a profile belongs to the program that it is of
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """What a function spent while one of its callers had called it directly."""
+
+    caller: int
+    callee: int
+    own: float
+    inclusive: float
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a function spent in all."""
+
+    calls: int
+    own: float
+    inclusive: float
+
+
+class CallGraph:
+    """The times of functions and of the calls between them."""
+
+    unit = "s"
+    threads = 1
+    may_have_lines = False
+
+    def __init__(self, frames: Sequence[Frame], entries: Sequence[Entry], edges: Iterable[Edge]) -> None:
+        self.frames = tuple(frames)
+        self._entries = tuple(entries)
+        self.total = sum(entry.own for entry in entries)
+        # samplers that write this format say -1; what they say of circles is no sum of moments either
+        self.counts_calls = all(entry.calls >= 0 for entry in entries)
+        self.format = "cProfile" if self.counts_calls else "pstats of a sampler"
+        self._names = [frame.last_name for frame in self.frames]
+        self._into: dict[int, list[Edge]] = defaultdict(list)
+        self._out: dict[int, list[Edge]] = defaultdict(list)
+        known = list(edges)
+        program = self._program(known)
+        for edge in known:
+            if edge is not program:
+                self._into[edge.callee].append(edge)
+                self._out[edge.caller].append(edge)
+
+    def _program(self, edges: Sequence[Edge]) -> Edge | None:
+        """The call of the program itself, by `exec`, which also runs the modules that are imported: with it,
+        the program would be a part of its own imports.
+        """
+        modules = [
+            edge
+            for edge in edges
+            if self._names[edge.callee] == "<module>" and self._names[edge.caller] == "exec"
+        ]
+        longest = max(modules, key=lambda edge: edge.inclusive, default=None)
+        return longest if longest is not None and longest.inclusive > _MOST * self.total else None
+
+    def own(self, frame: int) -> float:
+        """The time in a function, without what it calls."""
+        return self._entries[frame].own
+
+    def inclusive(self, frames: Iterable[int]) -> float:
+        """The time in one function, with what it calls."""
+        return sum(self._entries[frame].inclusive for frame in frames)
+
+    def calls(self, frames: Iterable[int]) -> int | None:
+        """How often these functions were called; None where a sampler wrote the profile."""
+        return sum(self._entries[frame].calls for frame in frames) if self.counts_calls else None
+
+    def callees(self, frames: Iterable[int]) -> frozenset[str]:
+        """The last names of what these functions call."""
+        return frozenset(self._names[edge.callee] for frame in frames for edge in self._out.get(frame, ()))
+
+    def covered(self, claims: Sequence[Claim], *, upper: bool) -> float:
+        """The time below the claims, as far as callers' shares tell."""
+        whole, inside = together(claims, upper=upper)
+        if self.counts_calls and len(claims) == 1 and len(whole) + len(inside) == 1:
+            return min(self.total, self._measured(whole, inside, upper=upper))
+        below = self._below(whole, inside)
+        if not below:
+            return 0.0
+        return min(
+            self.total,
+            sum(self._time(frame, part, whole, inside, below, upper=upper) for frame, part in below.items()),
+        )
+
+    def _measured(self, whole: set[int], inside: dict[int, set[str]], *, upper: bool) -> float:
+        """The time of one function, or of some of its calls, which the profile has as such."""
+        time = sum(self._entries[frame].inclusive for frame in whole)
+        for frame, names in inside.items():
+            time += self._entries[frame].own if upper else 0.0
+            time += sum(edge.inclusive for edge in self._out[frame] if self._names[edge.callee] in names)
+        return time
+
+    def _time(
+        self,
+        frame: int,
+        part: float,
+        whole: set[int],
+        inside: dict[int, set[str]],
+        below: dict[int, float],
+        *,
+        upper: bool,
+    ) -> float:
+        """How much of a function's own time is covered."""
+        own = self._entries[frame].own
+        if frame in whole or (upper and frame in inside):
+            return own
+        into = self._into.get(frame, ())
+        spent = sum(edge.own for edge in into)
+        if spent <= 0:
+            return own * part
+        covered = sum(edge.own * self._through(edge, whole, inside, below) for edge in into)
+        return own * min(covered / spent, 1.0)
+
+    def _through(
+        self, edge: Edge, whole: set[int], inside: dict[int, set[str]], below: dict[int, float]
+    ) -> float:
+        """Which part of what was done through an edge is covered."""
+        if edge.caller in whole or self._names[edge.callee] in inside.get(edge.caller, ()):
+            return 1.0
+        return below.get(edge.caller, 0.0)
+
+    def _below(self, whole: set[int], inside: dict[int, set[str]]) -> dict[int, float]:
+        """For each function that a claim reaches, the part of its time that is covered from above."""
+        below: dict[int, float] = {}
+        for circle in self._reached(whole, inside):
+            below.update((frame, 1.0 if frame in whole else 0.0) for frame in circle)
+            others = [frame for frame in circle if frame not in whole]
+            for _ in range(_ROUNDS if len(circle) > 1 else 1):
+                changed = 0.0
+                for frame in others:
+                    covered = spent = 0.0
+                    for edge in self._into.get(frame, ()):
+                        spent += edge.inclusive
+                        covered += edge.inclusive * self._through(edge, whole, inside, below)
+                    part = min(covered / spent, 1.0) if spent > 0 else 0.0
+                    changed = max(changed, abs(part - below[frame]))
+                    below[frame] = part
+                if changed < _SETTLED:
+                    break
+        return below
+
+    def _reached(self, whole: set[int], inside: dict[int, set[str]]) -> list[tuple[int, ...]]:
+        """The claimed functions and all that may run below them, in circles, callers first."""
+        found: set[int] = set()
+        pending = [*whole]
+        pending += [
+            edge.callee
+            for frame, names in inside.items()
+            for edge in self._out.get(frame, ())
+            if self._names[edge.callee] in names
+        ]
+        while pending:
+            frame = pending.pop()
+            if frame not in found:
+                found.add(frame)
+                pending += [edge.callee for edge in self._out.get(frame, ())]
+        circles, number_of = self._circles
+        return [circles[number] for number in sorted({number_of[frame] for frame in found | set(inside)})]
+
+    @functools.cached_property
+    def _circles(self) -> tuple[list[tuple[int, ...]], list[int]]:
+        """Groups of functions that call one another, callers first, and the number of each function's group.
+
+        Tarjan's algorithm, without recursion.
+        """
+        groups: list[tuple[int, ...]] = []
+        number: dict[int, int] = {}
+        lowest: dict[int, int] = {}
+        open_: list[int] = []
+        is_open: set[int] = set()
+        for root in range(len(self.frames)):
+            if root in number:
+                continue
+            path = [(root, iter(self._out.get(root, ())))]
+            number[root] = lowest[root] = len(number)
+            open_.append(root)
+            is_open.add(root)
+            while path:
+                frame, edges = path[-1]
+                for edge in edges:
+                    callee = edge.callee
+                    if callee not in number:
+                        number[callee] = lowest[callee] = len(number)
+                        open_.append(callee)
+                        is_open.add(callee)
+                        path.append((callee, iter(self._out.get(callee, ()))))
+                        break
+                    if callee in is_open:
+                        lowest[frame] = min(lowest[frame], number[callee])
+                else:
+                    path.pop()
+                    if path:
+                        lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[frame])
+                    if lowest[frame] == number[frame]:
+                        group: list[int] = []
+                        while not group or group[-1] != frame:
+                            group.append(open_.pop())
+                            is_open.discard(group[-1])
+                        groups.append(tuple(reversed(group)))
+        groups.reverse()
+        group_of = [0] * len(self.frames)
+        for place, members in enumerate(groups):
+            for frame in members:
+                group_of[frame] = place
+        return groups, group_of

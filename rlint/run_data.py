@@ -1,0 +1,159 @@
+"""What goes into a run and what comes out of it: plain data, light to import."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from pathlib import Path
+
+from rlint.findings import Finding, Heat, Problem
+from rlint.frozen import frozen, ordered
+from rlint.source.files import Source, read_source
+
+Wanted = Callable[[str, str, Sequence[Finding]], Sequence[Finding]]
+"""Of a file's name, its text and what was found in that, the findings that fixing is about."""
+
+Measured = tuple[tuple[str, Heat, str], ...]
+"""Functions of a file that a profile saw to run often: their qualified names, how often, and what it saw."""
+
+
+@frozen
+class Target:
+    """A file to check, and the codes to check it for. `source` is given for standard input only."""
+
+    source: Source | None
+    path: Path
+    name: str
+    codes: frozenset[str] | None
+    """None for a file that is read for what it tells of the others."""
+    measured: Measured = ()
+
+
+@frozen
+class Job:
+    """A file to read. `codes` is None for a file that is read for knowledge only; `text` replaces the
+    file's content. `size` is about how much there is to read; 0 for a file that cannot be read. `judged` is
+    False in a program that no rule looks at: one that is no learning code, or tests alone (see plan.py).
+    """
+
+    path: Path
+    name: str
+    module: str
+    package: str
+    codes: frozenset[str] | None
+    text: str | None
+    size: int
+    measured: Measured = ()
+    judged: bool = True
+    calls: int = 0
+    """About how many there are in it."""
+    digest: str = ""
+    """Of the content, as it was when the run began; "" where that is not known."""
+
+
+@frozen
+class How:
+    """What applies to all files of a run."""
+
+    ignore_suppressions: bool = False
+    give_summaries: bool = False
+    """Summaries are large: they are given only where they are needed."""
+    cache: Path | None = None
+    """The folder in which summaries are kept from one run to the next, and what files ask."""
+
+
+@frozen
+class Result:
+    """What was found in one file."""
+
+    name: str
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    checked: bool = True
+    hidden: tuple[Finding, ...] = ()
+    """What comments hide; not kept from one run to the next."""
+
+
+@frozen
+class Hidden:
+    """A finding that somebody decided not to see."""
+
+    finding: Finding
+    in_source: bool
+    """By a comment, and not by a file beside the code."""
+    reason: str
+
+
+@frozen
+class Report:
+    """What a run found, by file and line, and what kept it from checking some files."""
+
+    findings: tuple[Finding, ...]
+    problems: tuple[Problem, ...]
+    checked: int
+    _sources: dict[str, Source] = field(default_factory=dict, repr=False)
+    _paths: dict[str, Path] = field(default_factory=dict, repr=False)
+    hidden: tuple[Hidden, ...] = ()
+    """What comments hide is listed only for formats that show it; what a baseline hides, always."""
+    are_tests: bool = False
+    """Are all of the files tests or documentation, at which no rule looks?"""
+
+    def source_of(self, name: str) -> Source | None:
+        """The source that the findings of a file refer to."""
+        if name not in self._sources and name in self._paths:
+            source = read_source(self._paths[name], name)
+            if isinstance(source, Source):
+                self._sources[name] = source
+        return self._sources.get(name)
+
+    def text_of(self, name: str) -> str:
+        """The text that the findings of a file refer to; "" where it cannot be read."""
+        source = self.source_of(name)
+        return source.text if source is not None else ""
+
+
+@frozen
+class Changed:
+    """A file whose text fixes have changed. Nothing is written yet.
+
+    `applied` are the findings whose fixes have changed it, those in other files included. `shares` are the
+    other files that these fixes have changed, too.
+    """
+
+    source: Source
+    text: str
+    applied: tuple[Finding, ...]
+    shares: frozenset[str] = frozenset()
+
+
+@ordered
+class FixId:
+    """What a fix is told by, whichever others are applied: its rule, and the place of its finding in the file
+    as it was before all of them. Lines and columns count from 1.
+    """
+
+    path: str
+    line: int
+    column: int
+    code: str
+    ordinal: int = 0
+    """Tells fixes of one rule apart that came to be at one place."""
+
+
+@frozen
+class FixReport:
+    """What remains after fixing, what was fixed, and the new texts."""
+
+    report: Report
+    applied: tuple[Finding, ...]
+    changed: tuple[Changed, ...]
+    ids: tuple[FixId, ...] = ()
+    """Of `applied`, in its order."""
+    left: tuple[FixId | None, ...] = ()
+    """Of the findings of `report`, in its order; None in files without fixes."""
+    gone: tuple[Finding, ...] = ()
+    """What was found at first and was neither fixed nor is left: the fixes of others took it along."""
+    new: frozenset[FixId] = frozenset()
+    """What was not found at first, of what was fixed and what is left: fixes brought it to light."""
+    refused: frozenset[FixId] = frozenset()
+    """The fixes that were left out because they would have broken a file."""

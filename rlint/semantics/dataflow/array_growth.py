@@ -1,0 +1,298 @@
+"""Arrays that grow: assignments that join a variable's own value to new parts and keep the result."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rlint.frozen import frozen
+from rlint.syntax.scopes import How
+
+if TYPE_CHECKING:
+    from rlint.semantics.model import Site
+
+_OF_SEQUENCES = frozenset(
+    f"{library}.{name}"
+    for library, names in {
+        "numpy": "concatenate vstack hstack dstack column_stack",
+        "torch": "cat vstack hstack dstack column_stack",
+    }.items()
+    for name in names.split()
+)
+_OF_INDICES = frozenset({"numpy.r_", "numpy.c_"})
+_BY_INDEX = frozenset({"r_", "c_", "*"})
+_FUNCTIONS = _OF_SEQUENCES | {"numpy.append"}
+_JOINING = frozenset(name.rpartition(".")[2] for name in _FUNCTIONS)
+_WITH_AXIS = frozenset({"numpy.concatenate", "torch.cat"})
+_SEQUENCE_KEYWORDS = frozenset({"tensors", "tup", "arrays"})
+_AXIS_KEYWORDS = frozenset({"axis", "dim"})
+_FILLS = frozenset("zeros ones empty zeros_like ones_like empty_like new_zeros new_ones new_empty".split())
+_FULL = frozenset({"full", "full_like", "new_full"})
+# methods whose result has the rows of what they are called on
+_KEEPS_ROWS = frozenset(
+    """astype to copy clone detach contiguous cpu cuda float double half long int bool type requires_grad_
+    detach_""".split()
+)
+_MAY_JOIN = frozenset({ast.Call, ast.IfExp, ast.Name, ast.Subscript})
+_DEPTH = 4
+
+
+@frozen
+class Join:
+    """A call that makes one array of several: `np.concatenate((a, b), axis=0)`, `np.append(a, b)`.
+
+    `parts` are joined in this order; `literal` is the tuple or list that holds them, where there is one.
+    `plain` is False where the call has more arguments than the parts and an axis.
+    """
+
+    node: ast.Call | ast.Subscript
+    function: str
+    parts: tuple[ast.expr, ...]
+    literal: ast.Tuple | ast.List | None = None
+    axis: ast.expr | None = None
+    plain: bool = True
+
+
+@frozen
+class Growth:
+    """An assignment `target = join((target, *new))`, perhaps by way of a helper, an alias or a trim.
+
+    `itself` is the node that stands for the old value, `new` the parts that are joined to it, `front` that
+    they come first. `bounds` are the slices that cut the old value or the result. `direct`: the assigned
+    value is the join itself and nothing but it; `in_place`: the join names the target itself.
+    """
+
+    statement: ast.Assign | ast.AnnAssign | ast.NamedExpr
+    target: ast.expr
+    join: Join
+    itself: ast.expr
+    new: tuple[ast.expr, ...]
+    front: bool = False
+    bounds: tuple[ast.Slice, ...] = ()
+    direct: bool = True
+    in_place: bool = True
+
+
+def join_of(node: ast.AST, site: Site) -> Join | None:
+    """Read an expression as a join of arrays; None for everything else, also where a list is joined."""
+    match node:
+        case ast.Subscript(value=ast.Attribute() | ast.Name() as value, slice=ast.Tuple(elts=parts)):
+            function = site.qualified(value)
+            odd = (ast.Slice, ast.Starred)
+            if function in _OF_INDICES and not any(isinstance(part, odd) or _is_text(part) for part in parts):
+                return Join(node, function, tuple(parts))
+        case ast.Call(func=func, args=args, keywords=keywords) if isinstance(func, (ast.Attribute, ast.Name)):
+            function = site.qualified(func)
+            if function == "numpy.append" and len(args) in (2, 3) and not _is_starred(args):
+                axis, plain = _axis(args[2:], keywords)
+                return Join(node, function, tuple(args[:2]), None, axis, plain)
+            if function in _OF_SEQUENCES:
+                named = [keyword for keyword in keywords if keyword.arg in _SEQUENCE_KEYWORDS]
+                sequence = args[0] if args else (named[0].value if named else None)
+                if isinstance(sequence, (ast.Tuple, ast.List)):
+                    rest = [keyword for keyword in keywords if keyword not in named]
+                    axis, plain = _axis(args[1:], rest)
+                    takes_axis = function in _WITH_AXIS or axis is None
+                    return Join(node, function, tuple(sequence.elts), sequence, axis, plain and takes_axis)
+    return None
+
+
+def joins_arrays(site: Site) -> bool:
+    """Is there any join in the file?"""
+    calls = site.calls_by_name
+    for name in _JOINING:
+        if any(site.qualified(call.func) in _FUNCTIONS for call in calls.get(name, ())):
+            return True
+    if site.attribute_uses("r_") or site.attribute_uses("c_"):
+        return True
+    imported = (alias.name for part in site.tree.of_type(ast.ImportFrom) for alias in part.names)
+    return not _BY_INDEX.isdisjoint(imported)
+
+
+def growth_of(statement: ast.AST, site: Site) -> Growth | None:
+    """Read an assignment as one step of an array's growth; None for everything else."""
+    match statement:
+        case (
+            ast.Assign(targets=[target], value=value)
+            | ast.AnnAssign(target=target, value=ast.expr() as value)
+        ):
+            pass
+        case ast.NamedExpr(target=target, value=value):
+            pass
+        case _:
+            return None
+    if not isinstance(target, (ast.Name, ast.Attribute, ast.Subscript)):
+        return None
+    for join, bounds, direct in _joins(value, site, _DEPTH):
+        found = _read(statement, target, join, bounds, site)
+        if found is not None:
+            return replace(found, direct=direct and join.node is value)
+    return None
+
+
+def _read(
+    statement: ast.Assign | ast.AnnAssign | ast.NamedExpr,
+    target: ast.expr,
+    join: Join,
+    bounds: tuple[ast.Slice, ...],
+    site: Site,
+) -> Growth | None:
+    own = []
+    for index, part in enumerate(join.parts):
+        held, cut, same = _holder(part, target, site)
+        if held:
+            own.append((index, cut, same))
+    if len(own) != 1 or len(join.parts) < 2:
+        return None  # joined to itself (doubling), or only cast
+    index, cut, same = own[0]
+    if index not in (0, len(join.parts) - 1):
+        return None  # padded on both sides
+    front = index > 0
+    new = join.parts[:-1] if front else join.parts[1:]
+    if all(_is_fill(part, site) for part in new):
+        return None  # room or padding, no data
+    return Growth(statement, target, join, join.parts[index], new, front, (*bounds, *cut), in_place=same)
+
+
+def _joins(value: ast.expr, site: Site, depth: int) -> Iterator[tuple[Join, tuple[ast.Slice, ...], bool]]:
+    """The joins that an assigned value may be, with the slices that trim them."""
+    if depth <= 0 or type(value) not in _MAY_JOIN:
+        return
+    join = join_of(value, site)
+    if join is not None:
+        yield join, (), True
+        return
+    match value:
+        case ast.Subscript(value=inner, slice=ast.Slice() as cut):
+            yield from ((join, (*cuts, cut), False) for join, cuts, _ in _joins(inner, site, depth - 1))
+        case ast.Subscript(value=inner, slice=ast.Tuple(elts=[*cuts])) if any(
+            isinstance(c, ast.Slice) for c in cuts
+        ):
+            slices = tuple(cut for cut in cuts if isinstance(cut, ast.Slice) and (cut.lower or cut.upper))
+            yield from ((join, (*known, *slices), False) for join, known, _ in _joins(inner, site, depth - 1))
+        case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in _KEEPS_ROWS:
+            yield from ((join, cuts, False) for join, cuts, _ in _joins(inner, site, depth - 1))
+        case ast.IfExp(body=body, orelse=orelse):
+            for branch in (body, orelse):
+                yield from ((join, cuts, False) for join, cuts, _ in _joins(branch, site, depth - 1))
+        case ast.Call():
+            inlined = _inlined(value, site)
+            if inlined is not None:
+                yield inlined, (), False
+        case ast.Name():
+            bindings = site.definitions(value)
+            if (
+                len(bindings) == 1
+                and bindings[0].how is How.ASSIGN
+                and not bindings[0].path
+                and bindings[0].value
+            ):
+                yield from (
+                    (join, cuts, False) for join, cuts, _ in _joins(bindings[0].value, site, depth - 1)
+                )
+
+
+def _inlined(call: ast.Call, site: Site) -> Join | None:
+    """The join that a helper of this file returns of its parameters, with the call's arguments put in."""
+    if call.keywords or _is_starred(call.args):
+        return None
+    functions = site.callables(call)
+    node = site.definition(functions[0]) if len(functions) == 1 else None
+    if node is None:
+        return None
+    body = [
+        part
+        for part in node.body
+        if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+    ]
+    if len(body) != 1 or not isinstance(body[0], ast.Return) or body[0].value is None:
+        return None
+    join = join_of(body[0].value, site)
+    names = [parameter.arg for parameter in node.args.args]
+    if functions[0].is_method and not functions[0].is_static:
+        names = names[1:]
+    if join is None or len(call.args) != len(names):
+        return None
+    given = dict(zip(names, call.args, strict=True))
+    parts = tuple(given.get(part.id, part) if isinstance(part, ast.Name) else part for part in join.parts)
+    return Join(call, join.function, parts, None, join.axis, plain=False)
+
+
+def _holder(part: ast.expr, target: ast.expr, site: Site) -> tuple[bool, tuple[ast.Slice, ...], bool]:
+    """Does a part stand for the target's old value? With the slices that cut it, and whether it names the
+    target.
+    """
+    if same_place(part, target):
+        return True, (), True
+    match part:
+        case ast.Subscript(value=inner, slice=ast.Slice() as cut):
+            held, cuts, same = _holder(inner, target, site)
+            return held, (*cuts, cut), same
+        case ast.Subscript(value=inner, slice=ast.Tuple(elts=[*cuts])) if any(
+            isinstance(c, ast.Slice) for c in cuts
+        ):
+            held, known, same = _holder(inner, target, site)
+            return (
+                held,
+                (*known, *(c for c in cuts if isinstance(c, ast.Slice) and (c.lower or c.upper))),
+                same,
+            )
+        case ast.Name() if not isinstance(target, ast.Name):
+            bindings = site.definitions(part)
+            if len(bindings) == 1 and bindings[0].value is not None and bindings[0].how is How.ASSIGN:
+                return same_place(bindings[0].value, target), (), False
+    return False, (), False
+
+
+def same_place(one: ast.AST, other: ast.AST) -> bool:
+    """Do two expressions name the same variable, attribute or entry (`self.data["obs"]`), as written?"""
+    match one, other:
+        case ast.Name(id=first), ast.Name(id=second):
+            return first == second
+        case ast.Attribute(value=owner, attr=first), ast.Attribute(value=other_owner, attr=second):
+            return first == second and same_place(owner, other_owner)
+        case ast.Subscript(value=owner, slice=key), ast.Subscript(value=other_owner, slice=other_key):
+            return same_place(owner, other_owner) and same_place(key, other_key)
+        case ast.Constant(value=first), ast.Constant(value=second):
+            return type(first) is type(second) and bool(first == second)
+    return False
+
+
+def _axis(positional: list[ast.expr], keywords: list[ast.keyword]) -> tuple[ast.expr | None, bool]:
+    axes = positional[:1] + [keyword.value for keyword in keywords if keyword.arg in _AXIS_KEYWORDS]
+    return (axes[0] if axes else None), len(axes) == len(positional) + len(keywords) <= 1
+
+
+def _is_fill(part: ast.expr, site: Site) -> bool:
+    """A part without data: zeros, ones, a constant."""
+    match part:
+        case ast.Constant():
+            return True
+        case ast.UnaryOp(operand=inner) | ast.BinOp(op=ast.Mult(), left=inner):
+            return _is_fill(inner, site)
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return all(_is_fill(element, site) for element in elements)
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name) as func, args=args):
+            if isinstance(func, ast.Name):
+                name = (site.qualified(func) or "").rpartition(".")[2]
+            elif name in _KEEPS_ROWS or name in ("unsqueeze", "reshape", "view"):
+                return _is_fill(func.value, site)
+            return name in _FILLS or (name in _FULL and len(args) > 1 and _is_fill(args[1], site))
+        case ast.Name():
+            bindings = site.definitions(part)
+            return (
+                len(bindings) == 1
+                and isinstance(bindings[0].value, ast.Call)
+                and _is_fill(bindings[0].value, site)
+            )
+    return False
+
+
+def _is_text(part: ast.expr) -> bool:
+    return isinstance(part, ast.Constant) and isinstance(part.value, str)
+
+
+def _is_starred(arguments: list[ast.expr]) -> bool:
+    return ast.Starred in map(type, arguments)

@@ -1,0 +1,263 @@
+"""Expressions that a function evaluates more than once with the same variables."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from rlint.frozen import frozen
+from rlint.semantics.dataflow.evaluation_order import Order
+from rlint.semantics.dataflow.mutation import Changes
+from rlint.syntax.scopes import Scope
+from rlint.syntax.syntax_index import Tree
+from rlint.syntax.walk import below, size_of
+
+_Shape = object
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
+_COMPARED = (ast.Call, *_COMPREHENSIONS)
+_MOST_SCOPES = 20
+"""What holds more comprehensions and lambdas than this was generated, and is compared with nothing."""
+_MOST_ALIKE = 100
+"""Where a function writes one call more often than this, it was generated, and nothing is said about it: each
+is compared with each.
+"""
+
+
+@frozen
+class Repetition:
+    """`again` are evaluated after `first`, each time when `first` has been, and give the same value.
+
+    `doubts` are what stands in between and could change the value only behind its back: by another name,
+    or in a function that is not handed what the value hangs on.
+    """
+
+    first: ast.expr
+    again: tuple[ast.expr, ...]
+    doubts: tuple[ast.AST, ...]
+
+    @property
+    def all(self) -> tuple[ast.expr, ...]:
+        """All of them, in the order of evaluation."""
+        return (self.first, *self.again)
+
+
+class Repeats:
+    """The repeated calls and comprehensions of one file."""
+
+    def __init__(self, tree: Tree, changes: Changes, order: Order) -> None:
+        self.tree = tree
+        self._changes = changes
+        self._order = order
+        self._alike: dict[ast.expr, list[ast.expr]] = {}
+        self._too_many: set[ast.expr] = set()
+        self._numbers: dict[object, int] = {}
+        self._numbered: dict[ast.AST, int] = {}
+        self._found: dict[ast.AST, Repetition] = {}
+        self._repeated: dict[ast.AST, Repetition] = {}
+        self._done: set[ast.AST] = set()
+
+    def equal_to(self, node: ast.expr) -> list[ast.expr]:
+        """The calls or comprehensions of the same function that read the same, with the same variables
+        in them, in the order of evaluation; `node` is one of them. What a comprehension calls its own
+        variables does not matter.
+        """
+        known = self._alike.get(node)
+        if known is None:
+            if node not in self.tree.buried:
+                self._compare(self.tree.scope(node).function)
+            known = self._alike.setdefault(node, [node])
+        return known
+
+    def is_given_up(self, node: ast.expr) -> bool:
+        """Is a call or comprehension written so often by its function, or stands it in a file that repeats
+        itself so often, that it was not compared with others that read the same?
+        """
+        if not isinstance(node, _COMPARED):
+            return False
+        if not self._changes.gives_up:
+            self.equal_to(node)
+            return node in self._too_many
+        return self.repetition(node) is None and self.repeated(node) is None
+
+    def repetition(self, node: ast.expr) -> Repetition | None:
+        """The repetition that `node` is the first evaluation of."""
+        self._look_at(node)
+        return self._found.get(node)
+
+    def repeated(self, node: ast.expr) -> Repetition | None:
+        """The repetition that `node` is a later evaluation of."""
+        self._look_at(node)
+        return self._repeated.get(node)
+
+    def _look_at(self, node: ast.expr) -> None:
+        if node in self._done:
+            return
+        group = self.equal_to(node)
+        self._done.update(group)
+        self._group(group)
+        for found in [self._found[first] for first in group if first in self._found]:
+            self._repeated.update(dict.fromkeys(found.again, found))
+
+    def _group(self, group: list[ast.expr]) -> None:
+        """Give each expression to the latest first one whose value it surely or very likely repeats."""
+        firsts: list[ast.expr] = []
+        for node in group:
+            for first in reversed(firsts):
+                doubts = self._doubts(first, node)
+                if doubts is None:
+                    continue
+                known = self._found.get(first)
+                again = (*known.again, node) if known else (node,)
+                every = (*known.doubts, *doubts) if known else doubts
+                self._found[first] = Repetition(first, again, tuple(dict.fromkeys(every)))
+                break
+            else:
+                firsts.append(node)
+
+    def _doubts(self, first: ast.expr, second: ast.expr) -> tuple[ast.AST, ...] | None:
+        if self._changes.gives_up or not self._order.always_before(first, second):
+            return None
+        return self._changes.doubts_between(first, first, second)
+
+    def _groups(self, bucket: list[ast.expr]) -> dict[ast.expr, list[ast.expr]]:
+        """Each of some expressions with those that have its shape, itself included."""
+        by_shape: dict[_Shape, list[ast.expr]] = {}
+        for node in bucket:
+            by_shape.setdefault(self._shape(node), []).append(node)
+        found: dict[ast.expr, list[ast.expr]] = {}
+        for alike in by_shape.values():
+            if len(alike) > _MOST_ALIKE:
+                found.update((node, [node]) for node in alike)
+                self._too_many.update(alike)
+                continue
+            if len(alike) > 1:
+                alike.sort(key=self._order.position)
+            found.update(dict.fromkeys(alike, alike))
+        return found
+
+    def _compare(self, function: Scope) -> None:
+        """Find out which of the calls and comprehensions of one function read the same."""
+        for similar in self._by_function.pop(function, ()):
+            buckets: dict[tuple[object, ...], list[ast.expr]] = {}
+            for node in similar:
+                buckets.setdefault(_key(node), []).append(node)
+            for bucket in buckets.values():
+                if len(bucket) > 1:
+                    self._alike.update(self._groups(bucket))
+
+    @cached_property
+    def _by_function(self) -> dict[Scope, list[list[ast.expr]]]:
+        """The calls and comprehensions of the file by the function, lambda or class body that runs them, as
+        far as it has several that may read the same: calls of one name, and as large.
+        """
+        buried, scope_of = self.tree.buried, self.tree.scope
+        found: dict[Scope, list[list[ast.expr]]] = {}
+        for nodes in (*self.tree.written.calls.values(), *map(self.tree.of_type, _COMPREHENSIONS)):
+            if len(nodes) < 2:
+                continue
+            similar: dict[tuple[Scope, int], list[ast.expr]] = {}
+            for node in nodes:
+                if node not in buried:
+                    similar.setdefault((scope_of(node).function, size_of(node)), []).append(node)
+            for (function, _), alike in similar.items():
+                if len(alike) > 1:
+                    found.setdefault(function, []).append(alike)
+        return found
+
+    def _shape(self, node: ast.expr) -> _Shape:
+        inner = {scope.node for scope in self._scopes_in(node)}
+        if len(inner) > _MOST_SCOPES:
+            return node
+        return self._described(node, inner, {}) if inner else self._number(node)
+
+    def _number(self, node: ast.AST) -> int:
+        """The number of the structure of an expression without scopes of its own: the same for all that read
+        the same.
+        """
+        known = self._numbered.get(node)
+        if known is None:
+            shape = self._leaf(node)
+            if shape is None:
+                parts: list[object] = [type(node)]
+                for name in node._fields:
+                    value = getattr(node, name, None)
+                    if isinstance(value, ast.AST):
+                        value = self._number(value)
+                    elif type(value) is list:
+                        value = tuple([self._number(v) if isinstance(v, ast.AST) else v for v in value])
+                    parts.append(value)
+                shape = tuple(parts)
+            known = self._numbered[node] = self._numbers.setdefault(shape, len(self._numbers))
+        return known
+
+    def _leaf(self, node: ast.AST) -> tuple[object, ...] | None:
+        """What tells a name or a constant; what lies too deep is like nothing else."""
+        if node in self.tree.buried:
+            return ("buried", node)
+        if isinstance(node, ast.Name):
+            scope = self.tree.scope(node).lookup(node.id)
+            return (node.id, scope.node if scope is not None else None)
+        if isinstance(node, ast.Constant):
+            return (type(node.value), repr(node.value))
+        return None
+
+    def _scopes_in(self, node: ast.expr) -> list[Scope]:
+        return [self.tree.scopes[child] for child in below(node) if child in self.tree.scopes]
+
+    def _described(
+        self, node: ast.AST, inner: set[ast.AST], numbers: dict[tuple[object, str], int]
+    ) -> _Shape:
+        """The structure of an expression; its own variables are numbered, all others are told apart."""
+        if isinstance(node, ast.Name):
+            scope = self.tree.scope(node).lookup(node.id)
+            if scope is not None and scope.node in inner:
+                return ("own", numbers.setdefault((scope.node, node.id), len(numbers)))
+        leaf = self._leaf(node)
+        if leaf is not None:
+            return leaf
+        parts: list[object] = [type(node)]
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                parts.append(
+                    tuple(
+                        self._described(item, inner, numbers) if isinstance(item, ast.AST) else item
+                        for item in value
+                    )
+                )
+            else:
+                parts.append(self._described(value, inner, numbers) if isinstance(value, ast.AST) else value)
+        return tuple(parts)
+
+
+def _key(node: ast.expr) -> tuple[object, ...]:
+    """What is equal for all that read the same, and told faster than how they read; their sizes are."""
+    if isinstance(node, ast.Call):
+        func = node.func
+        owner = _sign(func.value) if isinstance(func, ast.Attribute) else None
+        return (_sign(func), owner, *map(_sign, node.args))
+    assert isinstance(node, _COMPREHENSIONS)
+    return (_sign(node.generators[0].iter),)
+
+
+def _sign(node: ast.expr) -> object:
+    """A part of what an expression reads. Names of its own variables are none: those may differ."""
+    kind = type(node)
+    if kind is ast.Name:
+        return node.id  # type: ignore[attr-defined]
+    if kind is ast.Attribute:
+        return (kind, node.attr)  # type: ignore[attr-defined]
+    if kind is ast.Constant:
+        return (kind, node.value)  # type: ignore[attr-defined]
+    if kind is ast.Call:
+        return (kind, _word(node.func))  # type: ignore[attr-defined]
+    if kind is ast.Subscript:
+        return (kind, _word(node.value))  # type: ignore[attr-defined]
+    return kind
+
+
+def _word(node: ast.expr) -> object:
+    """The last word of what is called or looked into."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else type(node)

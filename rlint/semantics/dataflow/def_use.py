@@ -1,0 +1,57 @@
+"""Which uses of a variable may read what each of its bindings gave it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
+from rlint.semantics.file_analysis import Knowledge
+from rlint.syntax.scopes import Binding, Scope
+from rlint.syntax.syntax_index import Tree
+
+
+class Readers:
+    """The uses of one variable, by the bindings that reach them: asking each use for its bindings once, and
+    not again for each binding.
+    """
+
+    def __init__(self, name: str, scope: Scope, knowledge: Knowledge) -> None:
+        self._of_any: list[tuple[int, ast.Name]] = []
+        self._by_binding: dict[Binding, list[tuple[int, ast.Name]]] = {}
+        for place, use in enumerate(knowledge.tree.variables.uses(name, scope)):
+            for binding in _read_by(use, scope, knowledge):
+                found = self._of_any if binding is None else self._by_binding.setdefault(binding, [])
+                found.append((place, use))
+
+    def of(self, binding: Binding) -> list[ast.Name]:
+        """The uses that may read what a binding gave, in source order."""
+        own = self._by_binding.get(binding, [])
+        found = sorted([*own, *self._of_any], key=lambda each: each[0]) if own else self._of_any
+        return [use for _, use in found]
+
+
+def is_captured(use: ast.Name, scope: Scope, tree: Tree) -> bool:
+    """Does a nested function or class read the variable, whenever it is called?"""
+    inner = tree.scope(use)
+    while inner is not scope and inner.is_comprehension and inner.parent is not None:
+        inner = inner.parent
+    return inner is not scope
+
+
+def _read_by(use: ast.Name, scope: Scope, knowledge: Knowledge) -> Iterator[Binding | None]:
+    """The bindings that a use may read; None is any."""
+    if isinstance(use.ctx, ast.Load):
+        if is_captured(use, scope, knowledge.tree):
+            yield None
+            return
+        reaching = knowledge.flow.reaching(use)
+    else:
+        parent = knowledge.tree.parents[use]
+        if not isinstance(parent, ast.AugAssign):
+            return
+        reaching = knowledge.flow.before(use.id, parent, scope)
+    if len(reaching) > MOST_VALUES:
+        yield None  # all that the variable has
+    else:
+        yield from reaching

@@ -1,0 +1,227 @@
+"""Attributes that a file gives something else than the methods of their class do: what they are is in doubt.
+
+A subclass may set them, or somebody who holds the object (`buffer.rows = []`), or they are set by a name that
+is only known while the program runs (`setattr(self, name, value)`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+
+from rlint.models.kind import UNKNOWN, Kind, Tag
+from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.interprocedural.summary import ClassSummary, ModuleSummary
+from rlint.semantics.interprocedural.symbols import MOST_ANCESTORS
+from rlint.syntax.walk import below
+
+_GIVES = ("__setattr__", "__getattribute__")
+_Owner = Callable[[ast.Name], ast.ClassDef | None]
+_Stored = Callable[[ast.Attribute], Kind | None]
+
+
+def doubt_attributes(
+    summary: ModuleSummary, knowledge: Knowledge, self_class: _Owner, stored_kind: _Stored
+) -> None:
+    """Take back what the classes of the file say about attributes that it also sets otherwise.
+
+    `self_class` gives the class whose method calls a name its own object, `stored_kind` the kind of what a
+    target is given (None: the kind that it has).
+    """
+    above = _bases(knowledge)
+    for attribute in knowledge.tree.written.attribute_stores:
+        if not isinstance(attribute.ctx, ast.Store):
+            continue
+        if not isinstance(attribute.value, ast.Name):
+            if not knowledge.kinds.kind_of(attribute.value):
+                _set_by_stranger(attribute, summary, stored_kind)
+            continue
+        own = self_class(attribute.value)
+        if own is None:
+            owners = _held(attribute.value, summary, knowledge)
+            if not owners and not knowledge.kinds.kind_of(attribute.value):
+                _set_by_stranger(attribute, summary, stored_kind)
+        else:
+            owners = [summary.classes[name] for name in above.get(knowledge.tree.qualname(own), ())]
+        described = [owner for owner in owners if attribute.attr in owner.attributes]
+        stored = stored_kind(attribute) if described else None
+        if stored is not None:
+            for owner in described:
+                _join(owner, attribute.attr, stored)
+    for name, bases in above.items():
+        for base in bases:
+            _override(summary.classes[base], summary.classes[name])
+    if any(len(bases) >= MOST_ANCESTORS for bases in above.values()):
+        for base in {base for bases in above.values() for base in bases}:
+            _forget(summary.classes[base])  # what classes derived from it do was not looked at to the end
+    for call in knowledge.tree.written.calls_of(("setattr", "__setattr__", "update", "__ior__")):
+        _set_by_name(call, summary, knowledge, self_class)
+    _set_in_namespaces(summary, knowledge, self_class)
+    for method in knowledge.tree.of_type(ast.FunctionDef):
+        around = knowledge.tree.parents[method]
+        if method.name in _GIVES and isinstance(around, ast.ClassDef) and gives_something_else(method):
+            name = knowledge.tree.qualname(around)
+            for known in (name, *above.get(name, ())):
+                _forget(summary.classes[known])
+
+
+def _bases(knowledge: Knowledge) -> dict[str, tuple[str, ...]]:
+    """For each class of the file that has some, the classes of the file that it is derived from."""
+    tree, prefix = knowledge.tree, f"{knowledge.name}."
+    classes = {tree.qualname(node): node for node in tree.of_type(ast.ClassDef)}
+
+    own: dict[str, list[str]] = {}
+    for name, node in classes.items():
+        paths = [(knowledge.names.qualified(base) or "").removeprefix(prefix) for base in node.bases]
+        own[name] = [path for path in paths if path in classes]
+    found = {name: _all_above(name, own) for name in classes}
+    return {name: bases for name, bases in found.items() if bases}
+
+
+def _all_above(name: str, own: Mapping[str, list[str]]) -> tuple[str, ...]:
+    """The bases of a class, theirs, and so on: each once, depth first, up to MOST_ANCESTORS."""
+    seen = {name: None}
+    pending = own[name][::-1]
+    while pending and len(seen) <= MOST_ANCESTORS:
+        base = pending.pop()
+        if base not in seen:
+            seen[base] = None
+            pending += reversed(own[base])
+    return tuple(seen)[1:]
+
+
+def _held(name: ast.Name, summary: ModuleSummary, knowledge: Knowledge) -> list[ClassSummary]:
+    """The class of the file that a variable surely holds an instance of."""
+    kind = knowledge.kinds.kind_of(name)
+    if not kind.of:
+        return []
+    path = kind.of.removesuffix("()").removeprefix(f"{knowledge.name}.")
+    return [summary.classes[path]] if path in summary.classes else []
+
+
+def _set_by_stranger(attribute: ast.Attribute, summary: ModuleSummary, stored_kind: _Stored) -> None:
+    """Doubt the attribute of that name in all classes that say it is of a sort that this surely is not."""
+    for owner in summary.classes.values():
+        known = owner.attributes.get(attribute.attr)
+        stored = stored_kind(attribute) if known else None
+        if known and stored and stored.tag not in (known.tag, Tag.NONE):
+            _join(owner, attribute.attr, stored)
+
+
+def _override(base: ClassSummary, derived: ClassSummary) -> None:
+    """Join what a derived class sets in its body, or has a method or property for."""
+    for name in derived.methods:
+        if name in base.attributes:
+            base.attributes[name] = UNKNOWN
+    for name, kind in derived.attributes.items():
+        if name in base.attributes:
+            _join(base, name, kind)
+
+
+def _set_by_name(call: ast.Call, summary: ModuleSummary, knowledge: Knowledge, self_class: _Owner) -> None:
+    """`setattr(self, name, value)`, `self.__dict__.update(state)`"""
+    match call:
+        case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name() as owner, name, _]):
+            _set(owner, name, call, summary, knowledge, self_class)
+        case ast.Call(func=ast.Attribute(attr="__setattr__"), args=[ast.Name() as owner, name, _]):
+            _set(owner, name, call, summary, knowledge, self_class)
+        case ast.Call(func=ast.Attribute(value=namespace, attr="update" | "__ior__")):
+            held = _owner_of_namespace(namespace, knowledge)
+            if held is not None:
+                _set(held, None, call, summary, knowledge, self_class)
+
+
+def _set(
+    owner: ast.Name,
+    name: ast.expr | None,
+    at: ast.AST,
+    summary: ModuleSummary,
+    knowledge: Knowledge,
+    self_class: _Owner,
+) -> None:
+    """Doubt what is set by a name, or by names that only the running program knows: while an object is made,
+    or where another one is held, all of its attributes; later in its life, that they still are what its
+    constructor made them.
+    """
+    own = self_class(owner)
+    described = [summary.classes[knowledge.tree.qualname(own)]] if own else _held(owner, summary, knowledge)
+    if not described and not isinstance(name, ast.Constant) and not knowledge.kinds.kind_of(owner):
+        summary.restores = True
+    function = getattr(knowledge.tree.function(at), "name", "")
+    for known in described:
+        if isinstance(name, ast.Constant):
+            _forget(known, str(name.value))
+        elif own is None or function == "__init__":
+            _forget(known)
+        elif function not in _GIVES:  # these are judged by what they hand on
+            known.restored = True
+
+
+def _owner_of_namespace(namespace: ast.expr, knowledge: Knowledge) -> ast.Name | None:
+    """The variable whose attributes a dictionary holds: `self` of `self.__dict__`, of `vars(self)`, and of a
+    name that is bound to one of them.
+    """
+    match namespace:
+        case ast.Attribute(value=ast.Name() as owner, attr="__dict__"):
+            return owner
+        case ast.Call(func=ast.Name(id="vars"), args=[ast.Name() as owner]):
+            return owner
+        case ast.Name():
+            made = knowledge.flow.reaching(namespace)
+            values = [binding.value for binding in made if binding.value is not None and not binding.path]
+            if len(values) == 1 and not isinstance(values[0], ast.Name):
+                return _owner_of_namespace(values[0], knowledge)
+    return None
+
+
+def _set_in_namespaces(summary: ModuleSummary, knowledge: Knowledge, self_class: _Owner) -> None:
+    """`self.__dict__["rows"] = []`, `vars(self)[name] = []`, `self.__dict__ = state`"""
+    if "__dict__" not in knowledge.tree.text and "vars" not in knowledge.tree.text:
+        return
+    written = knowledge.tree.written
+    for item in written.item_stores:
+        owner = _owner_of_namespace(item.value, knowledge) if isinstance(item.ctx, ast.Store) else None
+        if owner is not None:
+            _set(owner, item.slice, item, summary, knowledge, self_class)
+    for attribute in written.attribute_stores:
+        match attribute:
+            case ast.Attribute(value=ast.Name() as owner, attr="__dict__", ctx=ast.Store()):
+                _set(owner, None, attribute, summary, knowledge, self_class)
+
+
+def gives_something_else(method: ast.FunctionDef) -> bool:
+    """Is this a `__setattr__` or `__getattribute__` that does not just hand on what it is given?"""
+    if method.name not in _GIVES:
+        return False
+    names = [parameter.arg for parameter in method.args.args[1:]]
+    handed_on = [
+        [argument.id for argument in node.args if isinstance(argument, ast.Name)][-len(names) :]
+        for node in below(method)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == method.name
+    ]
+    if not names or not handed_on or any(given != names for given in handed_on):
+        return True
+    bound = {
+        node.id for node in below(method) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    }
+    returns = [node.value for node in below(method) if isinstance(node, ast.Return)]
+    return bool(bound & {*names}) or (
+        method.name == "__getattribute__" and not all(isinstance(value, ast.Call) for value in returns)
+    )
+
+
+def _forget(owner: ClassSummary, name: str | None = None) -> None:
+    """Nobody knows what the attribute of that name is; or all of them are, where there is no name."""
+    if name is None:
+        owner.attributes = dict.fromkeys(owner.attributes, UNKNOWN)
+    elif name in owner.attributes:
+        owner.attributes[name] = UNKNOWN
+
+
+def _join(owner: ClassSummary, name: str, stored: Kind) -> None:
+    """Anything else than what the class says is a doubt; None and what it does not say are none."""
+    known = owner.attributes[name]
+    if known.tag is not Tag.NONE and (known or known.of) and stored.tag is not Tag.NONE:
+        owner.attributes[name] = known.joined(stored)

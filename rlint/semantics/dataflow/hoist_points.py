@@ -1,0 +1,105 @@
+"""Does a place before a loop run whenever something in the loop does, and with nothing between the two?"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from rlint.semantics.frequency.loops import AnyLoop
+from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
+
+if TYPE_CHECKING:
+    from rlint.semantics.model import Site
+
+_AS_LONG = frozenset(f"builtins.{name}" for name in "enumerate list reversed tuple zip".split())
+"""What these give has an item if all that they are given have one, and they fail for nothing that has."""
+_LEAVES = (ast.Break, ast.Continue, ast.Raise, ast.Return)
+_CANNOT_FAIL = (ast.Name, ast.Constant, ast.Tuple, ast.List, ast.expr_context)
+
+
+def may_move_before(node: ast.expr, loop: AnyLoop, site: Site) -> bool:
+    """May `node`, which is the same in each pass, be evaluated just before a loop (or the statement of a
+    comprehension) though it may fail? Only where the first pass surely comes, evaluates it, and neither does
+    anything nor can fail before that.
+    """
+    return surely_runs(loop, site) and is_reached(node, loop, site) and _comes_first(node, loop, site)
+
+
+def surely_runs(loop: AnyLoop, site: Site) -> bool:
+    """Has a loop surely a first pass, as constants tell?"""
+    if isinstance(loop, ast.While):
+        return isinstance(loop.test, ast.Constant) and bool(loop.test.value)
+    if isinstance(loop, ast.For):
+        return _has_items(loop.iter, site)
+    return not isinstance(loop, ast.AsyncFor) and _has_items(loop.generators[0].iter, site)
+
+
+def is_reached(node: ast.expr, loop: AnyLoop, site: Site) -> bool:
+    """Does the first pass of a loop, if there is one, evaluate `node` for certain?"""
+    if not isinstance(loop, ast.stmt):
+        part = loop.key if isinstance(loop, ast.DictComp) else loop.elt
+        first = loop.generators[0].ifs[:1] or [part]
+        if len(loop.generators) > 1 or node not in below(first[0]):
+            return False
+        return site.order.always_within(node, first[0])
+    statement = site.tree.statement(node)
+    if statement is loop:
+        return isinstance(loop, ast.While) and site.order.always_within(node, loop.test)
+    if site.parent(statement) is not loop or not site.order.always_within(node, statement):
+        return False
+    block, index = site.tree.block(statement)
+    return not any(isinstance(part, _LEAVES) for before in block[:index] for part in below(before))
+
+
+def _has_items(iterable: ast.expr, site: Site) -> bool:
+    match iterable:
+        case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
+            return any(not isinstance(item, ast.Starred) for item in items)
+        case ast.Constant(value=str() | bytes() as text):
+            return bool(text)
+        case ast.Dict(keys=keys):
+            return any(key is not None for key in keys)
+        case ast.Name():
+            bindings = site.bindings(iterable)
+            if len(bindings) != 1 or bindings[0].how is not How.ASSIGN or bindings[0].path:
+                return False
+            value = bindings[0].value  # of all displays, nobody can empty a tuple
+            return isinstance(value, (ast.Tuple, ast.Constant)) and _has_items(value, site)
+        case ast.Call(func=func, args=arguments, keywords=[]) if arguments:
+            qualified = site.qualified(func)
+            if qualified == "builtins.range":
+                ends = [argument.value for argument in arguments if isinstance(argument, ast.Constant)]
+                numbers = [end for end in ends if type(end) is int]
+                return len(numbers) == len(arguments) < 4 and 0 not in numbers[2:] and bool(range(*numbers))
+            return qualified in _AS_LONG and all(_has_items(argument, site) for argument in arguments)
+    return False
+
+
+def _comes_first(node: ast.expr, loop: AnyLoop, site: Site) -> bool:
+    """Is nothing evaluated between the place before the loop and `node` that does something or can fail?"""
+    parts: list[ast.AST] = []
+    if isinstance(loop, ast.stmt):
+        within = site.tree.statement(node)
+        if within is not loop:
+            block, index = site.tree.block(within)
+            if not all(_binds_plainly(before) for before in block[:index]):
+                return False
+        parts += site.order.earlier(node, within)
+        binds = [loop.target] if isinstance(loop, ast.For) else []
+    else:
+        way = {node, *site.ancestors(node)}
+        every = (*loop.generators[0].ifs, loop.key if isinstance(loop, ast.DictComp) else loop.elt)
+        part = next(part for part in every if part in way)
+        parts += [*site.order.earlier(loop, site.tree.statement(loop)), *site.order.earlier(node, part)]
+        binds = [loop.generators[0].target]
+    plain = all(isinstance(inner, _CANNOT_FAIL) for part in parts for inner in below(part))
+    return plain and all(isinstance(target, ast.Name) for target in binds)
+
+
+def _binds_plainly(statement: ast.stmt) -> bool:
+    """`found = False`"""
+    match statement:
+        case ast.Assign(targets=[ast.Name()], value=value):
+            return all(isinstance(inner, _CANNOT_FAIL) for inner in below(value))
+    return isinstance(statement, ast.Pass)

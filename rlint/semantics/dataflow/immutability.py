@@ -1,0 +1,117 @@
+"""Attributes that are set while an object is made and stay as they are: what a program calls its settings."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlint.findings import Heat
+
+if TYPE_CHECKING:
+    from rlint.semantics.file_analysis import Knowledge
+    from rlint.semantics.frequency.heat import HeatMap
+    from rlint.semantics.interprocedural.project_index import Index
+    from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
+
+_MAKERS = frozenset({"__init__", "__post_init__", "__attrs_post_init__", "__new__"})
+_DEPTH = 5
+_BY_NAME = ("setattr", "delattr")
+
+
+def sets(knowledge: Knowledge) -> dict[str, tuple[tuple[str, str], ...]]:
+    """The attributes that each function of a file sets or deletes, by the function's qualified name: the
+    class (or access path) of the object, "" where nobody knows it, and the attribute. What a constructor
+    stores in its own object is left out.
+    """
+    found: dict[str, dict[tuple[str, str], None]] = {}
+    for owner, attribute, node in _written(knowledge):
+        function = knowledge.tree.function(node)
+        name = knowledge.tree.qualname(function) if function is not None else ""
+        path = _path_of(owner, knowledge)
+        own = name.rpartition(".")[2] in _MAKERS and _is_receiver(owner, knowledge)
+        if not own:
+            found.setdefault(name, {})[path, attribute] = None
+    return {name: tuple(every) for name, every in found.items()}
+
+
+def _written(knowledge: Knowledge) -> Iterator[tuple[ast.expr, str, ast.AST]]:
+    for node in knowledge.tree.written.attribute_stores:
+        yield node.value, node.attr, node
+    for call in knowledge.tree.written.calls_of(_BY_NAME):
+        match call:
+            case ast.Call(func=ast.Name(), args=[owner, ast.Constant(value=str(attribute)), *_]):
+                yield owner, attribute, call
+
+
+def _path_of(owner: ast.expr, knowledge: Knowledge) -> str:
+    if isinstance(owner, ast.Name):
+        cls = knowledge.names.class_of_self(owner)
+        if cls is not None:
+            return f"{knowledge.name}.{knowledge.tree.qualname(cls)}()"
+    kind = knowledge.kinds.kind_of(owner)
+    if kind.of:
+        return f"{kind.of}()" if kind else kind.of
+    return f"={kind.tag.value}" if kind else ""
+
+
+def _is_receiver(owner: ast.expr, knowledge: Knowledge) -> bool:
+    return isinstance(owner, ast.Name) and knowledge.names.class_of_self(owner) is not None
+
+
+class Settled:
+    """Which attributes keep what they got while their object was made, over all files."""
+
+    def __init__(self, index: Index, heat: HeatMap) -> None:
+        self._index = index
+        self._heat = heat
+        self._known: dict[tuple[str, str], bool] = {}
+
+    def is_settled(self, owner: ClassSummary | None, attribute: str) -> bool:
+        """Is the attribute of an object of this class set by its constructor, and by what only that calls,
+        and does no hot code make such objects? None stands for an object of a class that nobody knows: then
+        no function may set it at all.
+        """
+        key = (owner.path if owner is not None else "", attribute)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._find(owner, attribute)
+        return known
+
+    def _find(self, owner: ClassSummary | None, attribute: str) -> bool:
+        writers = self._index.setters(attribute)
+        if owner is None:
+            return not any(self._concerns(path, function, None) for path, function in writers)
+        family = [cls for cls in self._index.ancestry(owner) if not isinstance(cls, str)]
+        if not any(attribute in cls.attributes for cls in family):
+            return False
+        family += self._index.subclasses(owner)
+        if any(attribute in cls.methods for cls in family):
+            return False
+        made = self._index.method(owner, "__init__")
+        if made is not None and self._heat.of_function(made.path).level is Heat.HOT:
+            return False
+        paths = {cls.path for cls in family}
+        return all(
+            not self._concerns(path, function, paths) or self._makes(function, _DEPTH)
+            for path, function in writers
+        )
+
+    def _concerns(self, path: str, function: FunctionSummary, family: set[str] | None) -> bool:
+        """May what stands at an access path be an object of one of these classes (or of an unknown one)?"""
+        if not path:
+            return True
+        if path.startswith("="):
+            return False  # a tensor, a module of a library …
+        kind = self._index.resolve(path, function.module)
+        cls = self._index.class_of(kind)
+        if cls is not None:
+            return family is None or cls.path in family
+        return not kind
+
+    def _makes(self, function: FunctionSummary, depth: int) -> bool:
+        """Does a function only ever run as part of a constructor?"""
+        if function.name in _MAKERS:
+            return True
+        callers = self._heat.graph.callers(function.path)
+        return depth > 0 and bool(callers) and all(self._makes(edge.caller, depth - 1) for edge in callers)

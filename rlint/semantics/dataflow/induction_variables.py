@@ -1,0 +1,36 @@
+"""Attributes that count: set to a number, and from then on to what follows from it."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.semantics.interprocedural.qualified_names import Names
+
+_LIMITS = ("builtins.min", "builtins.max")
+
+
+def follows_from_itself(attribute: ast.Attribute, value: ast.expr, names: Names) -> bool:
+    """Is an attribute set to its own value, moved by a whole number and perhaps wrapped or limited:
+    `self.position = (self.position + 1) % self.capacity`?
+
+    Then it keeps its kind, whatever is known of the rest.
+    """
+    match value:
+        case ast.Attribute():
+            return ast.unparse(value) == ast.unparse(attribute)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            return _is_whole(right, names) and follows_from_itself(attribute, left, names)
+        case ast.BinOp(left=left, op=ast.Mod()):
+            return follows_from_itself(attribute, left, names)
+        case ast.Call(func=func, args=[_, _, *_] as parts, keywords=[]) if names.qualified(func) in _LIMITS:
+            return any(follows_from_itself(attribute, part, names) for part in parts)
+    return False
+
+
+def _is_whole(expression: ast.expr, names: Names) -> bool:
+    match expression:
+        case ast.Constant(value=int()):
+            return True
+        case ast.Call(func=func, args=[_], keywords=[]):
+            return names.qualified(func) == "builtins.len"
+    return False

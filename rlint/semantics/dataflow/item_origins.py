@@ -1,0 +1,154 @@
+"""Where a value comes from: an item of which list, made by which call."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.frozen import frozen
+from rlint.semantics.dataflow.evaluation_order import Order
+from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.interprocedural.summary import Application
+from rlint.syntax.scopes import How
+from rlint.syntax.syntax_index import COMPREHENSIONS, Function
+
+_SAME_ITEMS = frozenset(
+    """builtins.iter builtins.list builtins.reversed builtins.sorted builtins.tuple tqdm.auto.tqdm
+    tqdm.tqdm""".split()
+)
+_DEPTH = 6
+
+
+@frozen
+class Place:
+    """What a variable stands for: `root` itself, or with `depth` 1 an item of it, with 2 an item of that.
+
+    `loops` are the loops and comprehensions that take the items out, innermost first.
+    """
+
+    root: ast.Name | ast.Attribute
+    depth: int
+    loops: tuple[ast.AST, ...]
+
+
+def place_of(expression: ast.expr, knowledge: Knowledge) -> Place | None:
+    """Follow a loop variable to the list that it runs over; None where it is not that simple."""
+    loops: list[ast.AST] = []
+    current = expression
+    while len(loops) <= _DEPTH:
+        if isinstance(current, ast.Name):
+            bindings = knowledge.flow.reaching(current)
+            if len(bindings) != 1 or bindings[0].how not in (How.FOR, How.COMPREHENSION):
+                return Place(current, len(loops), tuple(loops))
+            (binding,) = bindings
+            iterable = _iterated(binding.value, binding.path, knowledge)
+            if iterable is None:
+                return None
+            loops.append(binding.statement)
+            current = iterable
+        elif isinstance(current, ast.Attribute) and isinstance(current.value, ast.Name):
+            return Place(current, len(loops), tuple(loops))
+        else:
+            return None
+    return None
+
+
+def _iterated(value: ast.expr | None, path: tuple[int, ...], knowledge: Knowledge) -> ast.expr | None:
+    """What gives the items at `path` of an iterable, `zip` and `enumerate` taken off."""
+    while isinstance(value, ast.Call) and value.args:
+        callee = knowledge.names.qualified(value.func)
+        if callee in _SAME_ITEMS:
+            value = value.args[0]
+        elif callee == "builtins.enumerate" and path[:1] == (1,):
+            value, path = value.args[0], path[1:]
+        elif callee == "builtins.zip" and path and 0 <= path[0] < len(value.args):
+            value, path = value.args[path[0]], path[1:]
+        else:
+            return None
+    return value if not path else None
+
+
+def maker_of(expression: ast.expr, depth: int, knowledge: Knowledge) -> ast.expr | None:
+    """The call that a value (or, with `depth` 1, each item of it) was got from: `f(y)` of `x = f(y)`, of
+    `x = [f(y) for y in z]` or of `x.append(f(y))`, and `f` of `x = list(map(f, z))`; else None.
+    """
+    if isinstance(expression, ast.Call) and not depth:
+        return expression
+    place = place_of(expression, knowledge)
+    if place is None or not isinstance(place.root, ast.Name) or place.depth + depth > 1:
+        return None
+    bindings = knowledge.flow.reaching(place.root)
+    if len(bindings) != 1 or bindings[0].how is not How.ASSIGN or bindings[0].path:
+        return None
+    value = bindings[0].value
+    if place.depth + depth:
+        match value:
+            case ast.ListComp(elt=element):
+                value = element
+            case ast.Call(args=[ast.Call(func=mapper, args=[mapped, _])]) if (
+                knowledge.names.qualified(mapper) == "builtins.map"
+            ):
+                return mapped
+            case ast.List(elts=[]):
+                value = _appended(place.root, knowledge)
+            case _:
+                return None
+    return value if isinstance(value, ast.Call) else None
+
+
+def _appended(name: ast.Name, knowledge: Knowledge) -> ast.expr | None:
+    """What is appended to a list, in the one place that does so."""
+    tree = knowledge.tree
+    scope = tree.scope(name).lookup(name.id)
+    found: list[ast.expr] = []
+    for attribute in tree.written.attributes.get("append", ()):
+        match attribute, tree.parents[attribute]:
+            case ast.Attribute(value=ast.Name(id=owner) as holder), ast.Call(args=[value]):
+                if owner == name.id and tree.scope(holder).lookup(owner) is scope:
+                    found.append(value)
+    return found[0] if len(found) == 1 else None
+
+
+def applications(knowledge: Knowledge) -> dict[Function, tuple[Application, ...]]:
+    """What the functions of a file apply to their parameters, or to each item of them, whenever they get
+    that far.
+    """
+    tree, order = knowledge.tree, Order(knowledge.tree)
+    found: dict[Function, dict[Application, None]] = {}
+    for node in tree.of_type(ast.Call):
+        if node.keywords or len(node.args) != 1 or not isinstance(node.args[0], ast.Name):
+            continue
+        function = tree.function(node)
+        place = place_of(node.args[0], knowledge) if function is not None else None
+        if function is None or place is None or not isinstance(place.root, ast.Name):
+            continue
+        bindings = knowledge.flow.reaching(place.root)
+        if place.depth > 1 or [(b.how, b.statement) for b in bindings] != [(How.PARAMETER, function)]:
+            continue
+        path = knowledge.effects.path_of(node)
+        if path is None:
+            continue
+        if _is_always_run(node, function, order):
+            application = Application(path, place.root.id, items=place.depth == 1)
+            found.setdefault(function, {})[application] = None
+    return {function: tuple(applied) for function, applied in found.items()}
+
+
+def _is_always_run(node: ast.Call, function: Function, order: Order) -> bool:
+    """Is the node evaluated in every run of the function, or every pass of a loop of it, that gets to it?"""
+    tree = order.tree
+    statement = tree.statement(node)
+    for parent in tree.ancestors(statement):
+        if parent is function:
+            break
+        if not isinstance(parent, (ast.For, ast.With, ast.Try)):
+            return False
+    child: ast.AST = node
+    for parent in tree.ancestors(node):
+        if parent is statement:
+            return order.always_within(node, statement)
+        if isinstance(parent, COMPREHENSIONS):
+            if child in parent.generators or not order.always_within(node, child):
+                return parent.generators[0] is child and order.always_within(node, statement)
+            return order.always_within(parent, statement)
+        child = parent
+    return True

@@ -1,0 +1,299 @@
+"""What code goes through that may be an iterator, of which nothing is left for a second time."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from rlint import models
+from rlint.frozen import frozen
+from rlint.models.kind import UNKNOWN, Kind, Tag
+from rlint.semantics.dataflow.evaluation_order import Order
+from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.interprocedural.call_targets import called_back
+from rlint.semantics.interprocedural.project_index import Index
+from rlint.semantics.interprocedural.summary import FunctionSummary, Through
+from rlint.syntax.scopes import Binding, How
+from rlint.syntax.syntax_index import Function
+from rlint.syntax.walk import below
+
+_GO_THROUGH = frozenset(
+    """difference difference_update extend extendleft fromkeys intersection intersection_update isdisjoint
+    issubset issuperset join symmetric_difference union update writelines""".split()
+)
+"""Methods that go through what they are given."""
+_HANDS_OUT = frozenset("get pop popitem popleft setdefault".split())
+"""Methods that give something which they did not make."""
+_OF_ITERATORS = frozenset(
+    """__iter__ __next__ close fileno mode name next read readline readlines seek send tell throw""".split()
+)
+"""What iterators and files have, too; nothing else of them is called or read."""
+_AGAIN = frozenset({"builtins.len", "builtins.reversed"})
+"""These fail for an iterator."""
+_READ_AGAIN = frozenset(
+    f"{module}.{name}"
+    for module in ("typing", "collections.abc")
+    for name in """AbstractSet ByteString Collection Mapping MutableMapping MutableSequence MutableSet
+    Sequence Set Sized""".split()
+)
+_READ_DATA = frozenset({"ast.literal_eval", "json.load", "json.loads", "torch.load", "yaml.safe_load"})
+_LEAVES = (ast.Break, ast.Continue, ast.Raise, ast.Return)
+_DEPTH = 6
+
+
+Names = tuple[ast.expr, ...]
+
+
+@frozen
+class Taken:
+    """`what` is gone through by `place`; where that is a call of the project's, if the `argument` (a position
+    or a keyword) is.
+    """
+
+    what: ast.expr
+    place: ast.AST
+    argument: str = ""
+
+
+class GoneThrough:
+    """What the code of one file goes through."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
+        self._order = Order(knowledge.tree)
+
+    def summary(self, function: Function) -> tuple[Through, ...]:
+        """What a function of the file goes through that may be an iterator."""
+        found: dict[Through, None] = {}
+        for taken in self.taken(below(function)):
+            path = ""
+            if taken.argument:
+                assert isinstance(taken.place, ast.Call)
+                path = self.knowledge.effects.path_of(taken.place) or ""
+                if not path:
+                    continue
+            for source in self._possible(taken, function):
+                found[self._described(source, function, path, taken.argument)] = None
+        return tuple(found)
+
+    def may_be_iterators(self, taken: Taken) -> list[ast.expr]:
+        """Which of what is gone through may be an iterator that somebody else holds, too?"""
+        return self._possible(taken, self.knowledge.tree.function(taken.what))
+
+    def _possible(self, taken: Taken, function: Function | None) -> list[ast.expr]:
+        return [
+            names[-1]
+            for names in self._sources(taken.what, (), _DEPTH)
+            if not any(self._is_read_again(name, taken.place, function) for name in names)
+        ]
+
+    def taken(self, nodes: Iterable[ast.AST]) -> Iterator[Taken]:
+        """All that some nodes go through, or hand to functions of the project."""
+        for node in nodes:
+            match node:
+                case ast.For(iter=iterable) | ast.comprehension(iter=iterable):
+                    yield Taken(iterable, node)
+                case ast.Starred(value=value, ctx=ast.Load()):
+                    yield Taken(value, node)
+                case ast.Assign(targets=targets, value=value):
+                    if any(isinstance(target, (ast.Tuple, ast.List)) for target in targets):
+                        yield Taken(value, node)
+                case ast.Compare(ops=operators, comparators=comparators):
+                    for operator, value in zip(operators, comparators, strict=True):
+                        if isinstance(operator, (ast.In, ast.NotIn)):
+                            yield Taken(value, node)
+                case ast.Return(value=ast.expr() as value) if self._is_parameter(value):
+                    yield Taken(value, node)  # whoever gets it may go through it
+                case ast.Call():
+                    yield from self._by_call(node)
+
+    def _by_call(self, call: ast.Call) -> Iterator[Taken]:
+        qualified = self.knowledge.names.qualified(call.func)
+        if qualified is not None and models.consumes_iterators(qualified):
+            called = called_back(call, qualified) if models.calls_back(qualified) else []
+            if qualified in ("builtins.max", "builtins.min") and len(call.args) > 1:
+                return  # of several numbers
+            yield from (Taken(value, call) for value in call.args if value not in called)
+        elif qualified is not None and models.callable_fact(qualified) is not None:
+            return
+        elif isinstance(call.func, ast.Attribute) and call.func.attr in _GO_THROUGH:
+            yield from (Taken(value, call) for value in call.args)
+        else:
+            places = [(str(position), value) for position, value in enumerate(call.args)]
+            places += [(keyword.arg or "", keyword.value) for keyword in call.keywords]
+            for argument, value in places:
+                if argument and not isinstance(value, ast.Starred):
+                    yield Taken(value, call, argument)
+
+    def _sources(self, value: ast.expr, names: Names, depth: int) -> list[Names]:
+        """The variables, attributes and items that may hold an iterator which a value is, each with the
+        `names` that it goes by before. A call makes a new one each time, unless a variable keeps it.
+        """
+        match value:
+            case ast.BoolOp(values=values):
+                return [source for part in values for source in self._sources(part, names, depth - 1)]
+            case ast.IfExp(body=body, orelse=orelse):
+                return [source for part in (body, orelse) for source in self._sources(part, names, depth - 1)]
+            case ast.NamedExpr(value=inner):
+                return self._sources(inner, names, depth - 1)
+            case ast.Call(func=called):
+                handed_out = isinstance(called, ast.Attribute) and called.attr in _HANDS_OUT
+                kept = (names or handed_out) and self._may_hold(value) and not self._is_data(called)
+                return [names or (value,)] if kept else []
+            case ast.Name() if self._may_hold(value):
+                if depth <= 0:
+                    return [(*names, value)]
+                every = self.knowledge.flow.reaching(value)
+                return [s for binding in every for s in self._bound_to(binding, (*names, value), depth)]
+            case ast.Attribute() | ast.Subscript():
+                return [(*names, value)] if self._may_hold(value) else []
+            case ast.GeneratorExp() if names:
+                return [names]
+        return []
+
+    def _is_data(self, called: ast.expr) -> bool:
+        """`json.loads`, which reads values of several kinds, but makes no iterator"""
+        return self.knowledge.names.qualified(called) in _READ_DATA
+
+    def _bound_to(self, binding: Binding, names: Names, depth: int) -> list[Names]:
+        if binding.how in (How.ASSIGN, How.WALRUS) and binding.value is not None and not binding.path:
+            return self._sources(binding.value, names, depth - 1)
+        if binding.how in (How.FUNCTION, How.CLASS, How.IMPORT):
+            return []
+        if binding.how is How.PARAMETER and self._promises_more(binding):
+            return []
+        return [names]
+
+    def _promises_more(self, binding: Binding) -> bool:
+        """`rewards: Sequence[float]`, `*rewards`"""
+        function, parameter = binding.statement, binding.node
+        arguments = getattr(function, "args", None)
+        if isinstance(arguments, ast.arguments) and parameter in (arguments.vararg, arguments.kwarg):
+            return True
+        annotation = getattr(parameter, "annotation", None)
+        while isinstance(annotation, ast.Subscript):
+            annotation = annotation.value
+        return annotation is not None and self.knowledge.names.qualified(annotation) in _READ_AGAIN
+
+    def _may_hold(self, value: ast.expr) -> bool:
+        kind = self.knowledge.kinds.kind_of(value)
+        if kind.tag is Tag.UNKNOWN:
+            return self.knowledge.names.qualified(value) is None
+        return kind.tag in (Tag.ITERATOR, Tag.FILE)
+
+    def _is_parameter(self, value: ast.expr) -> bool:
+        if not isinstance(value, ast.Name):
+            return False
+        return any(b.how is How.PARAMETER for b in self.knowledge.flow.reaching(value))
+
+    def _described(self, source: ast.expr, function: Function, path: str, argument: str) -> Through:
+        kind = self.knowledge.kinds.kind_of(source)
+        if isinstance(source, ast.Name):
+            for binding in self.knowledge.flow.reaching(source):
+                if binding.how is How.PARAMETER and binding.statement is function:
+                    return Through(binding.name, kind, path, argument)
+        return Through("", kind, path, argument)
+
+    # -- what shows that a value is no iterator ----------------------------------------------------
+
+    def _is_read_again(self, source: ast.expr, place: ast.AST, function: Function | None) -> bool:
+        """Is the value surely asked for its length, an item or the like, which would fail for an iterator,
+        whenever it is gone through?
+        """
+        if not isinstance(source, (ast.Name, ast.Attribute)):
+            return False
+        name = source.id if isinstance(source, ast.Name) else source.attr
+        others = self._shown.get((function, name), ())
+        return any(_reads_same(source, other) and self._always_with(other, place) for other in others)
+
+    @cached_property
+    def _shown(self) -> dict[tuple[Function | None, str], list[ast.Name | ast.Attribute]]:
+        """What is surely no iterator where it stands, by the function around it and the last name."""
+        tree = self.knowledge.tree
+        found: dict[tuple[Function | None, str], list[ast.Name | ast.Attribute]] = {}
+        for value in (*tree.of_type(ast.Name), *tree.of_type(ast.Attribute)):
+            if isinstance(value, (ast.Name, ast.Attribute)) and self._shows(value):
+                name = value.id if isinstance(value, ast.Name) else value.attr
+                found.setdefault((tree.function(value), name), []).append(value)
+        return found
+
+    def _shows(self, value: ast.AST) -> bool:
+        match self.knowledge.tree.parents.get(value):
+            case ast.Subscript(value=owner):
+                return owner is value
+            case ast.Attribute(attr=name, ctx=ast.Load()):
+                return name not in _OF_ITERATORS
+            case ast.Call(func=func, args=[only]) if only is value:
+                return self.knowledge.names.qualified(func) in _AGAIN
+            case ast.BinOp() | ast.UnaryOp(op=ast.USub()):
+                return True
+            case ast.Compare(ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()]):
+                return True
+        return False
+
+    def _always_with(self, shown: ast.AST, place: ast.AST) -> bool:
+        """Is one evaluated whenever the other is?"""
+        tree, flow = self.knowledge.tree, self.knowledge.flow
+        here, there = tree.statement(shown), tree.statement(place)
+        if not self._order.always_within(shown, here):
+            return False
+        if here is there or flow.between(shown, place) is not None:
+            return True
+        between = flow.between(place, shown)
+        return between is not None and not any(
+            isinstance(node, _LEAVES) for part in between for node in below(part)
+        )
+
+
+def _reads_same(one: ast.expr, other: ast.expr) -> bool:
+    if isinstance(one, ast.Attribute) and isinstance(other, ast.Attribute):
+        return one.attr == other.attr and _reads_same(one.value, other.value)
+    return isinstance(one, ast.Name) and isinstance(other, ast.Name) and one.id == other.id
+
+
+class Consumers:
+    """Which functions of a project go through what they are given."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self._known: dict[str, frozenset[str]] = {}
+
+    def parameters(self, function: FunctionSummary) -> frozenset[str]:
+        """The parameters that a function, or what it hands them to, goes through and that may be iterators;
+        "" among them for something else of which that is so.
+        """
+        known = self._known.get(function.path)
+        if known is None:
+            self._known[function.path] = frozenset()  # what a recursive call adds is added by the rest
+            known = self._known[function.path] = frozenset(self._parameters(function))
+        return known
+
+    def goes_through(self, function: FunctionSummary, argument: str) -> bool:
+        """Does a function go through what it is given as an argument, by its position or its name?"""
+        name = argument
+        if argument.isdigit():
+            position = int(argument) + (function.is_method and not function.is_static)
+            name = function.parameters[position] if position < len(function.parameters) else ""
+        return name in self.parameters(function) if name else False
+
+    def _parameters(self, function: FunctionSummary) -> Iterator[str]:
+        for through in () if function.remembers else function.through:
+            kind = self._settled(through.kind, function)
+            if kind.tag not in (Tag.UNKNOWN, Tag.ITERATOR, Tag.FILE) and not through.parameter:
+                continue
+            if not through.path:
+                yield through.parameter
+                continue
+            for target in self.index.callables(through.path, function.module):
+                if self.goes_through(target, through.argument):
+                    yield through.parameter
+        for path, _ in function.effect_paths:
+            for target in self.index.callables(path, function.module):
+                if "" in self.parameters(target):
+                    yield ""
+
+    def _settled(self, kind: Kind, function: FunctionSummary) -> Kind:
+        if kind.tag is Tag.UNKNOWN and kind.of:
+            return self.index.resolve(kind.of, function.module)
+        return kind or UNKNOWN

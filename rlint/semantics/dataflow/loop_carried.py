@@ -1,0 +1,262 @@
+"""Arrays that grow in a loop: which loops carry them from pass to pass, and who reads them on the way."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.frozen import frozen
+from rlint.semantics.dataflow.array_growth import Growth, growth_of, same_place
+from rlint.semantics.frequency.loops import AnyLoop
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import Binding, How
+from rlint.syntax.syntax_index import FUNCTIONS, LOOPS
+from rlint.syntax.walk import below, names_bound
+
+_SIZES = frozenset(
+    {"shape", "size", "ndim", "dtype", "device", "nbytes", "itemsize", "numel", "dim", "__len__"}
+)
+
+
+@frozen
+class Carried:
+    """The loops through which a variable keeps what it has grown to, innermost first.
+
+    `starts` are the other bindings that its old value may come from, `restarts` those of them that stand
+    inside the loops (`if done: states = np.empty(...)`).
+    """
+
+    loops: tuple[AnyLoop, ...]
+    starts: tuple[Binding, ...] = ()
+    restarts: tuple[Binding, ...] = ()
+
+
+@frozen
+class Reads:
+    """Where a growing array is read: as a whole in each pass, as a whole now and then, or in part."""
+
+    whole: tuple[ast.AST, ...] = ()
+    rare: tuple[ast.AST, ...] = ()
+    part: tuple[ast.AST, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.whole or self.rare or self.part)
+
+
+def carried_by_loops(growth: Growth, site: Site) -> Carried:
+    """The loops that carry the growing variable, attribute or entry; none where each pass begins anew."""
+    around = tuple(loop for loop in site.loops(growth.statement) if isinstance(loop, LOOPS))
+    if isinstance(growth.target, ast.Name):
+        return _carried_name(growth, growth.target, around, site)
+    loops: list[AnyLoop] = []
+    for loop in around:
+        if _sets_key(loop, growth.target):
+            continue  # each pass has an entry of its own
+        if any(_rebinds(node, growth.target) for node in loop.body):
+            break
+        loops.append(loop)
+    return Carried(tuple(loops))
+
+
+def _carried_name(growth: Growth, target: ast.Name, around: tuple[AnyLoop, ...], site: Site) -> Carried:
+    itself = growth.itself
+    while isinstance(itself, ast.Subscript):
+        itself = itself.value
+    if not isinstance(itself, ast.Name) or itself.id != target.id:
+        return Carried(())
+    known = site.definitions(itself)
+    if not any(binding.statement is growth.statement for binding in known):
+        return Carried(())
+    starts = [binding for binding in known if not _is_growth_of(binding, target, site)]
+    loops: list[AnyLoop] = []
+    for loop in around:
+        inside = [
+            binding for binding in starts if _within(binding.statement, loop, site) or binding.node is loop
+        ]
+        if any(site.parent(binding.statement) is loop or binding.statement is loop for binding in inside):
+            break
+        loops.append(loop)
+    restarts = [b for b in starts if loops and _within(b.statement, loops[-1], site)]
+    return Carried(tuple(loops), tuple(starts), tuple(restarts))
+
+
+def reads_in(growth: Growth, region: ast.AST, site: Site) -> Reads:
+    """The reads of the growing value inside a loop or function, the growth itself left out."""
+    whole: list[ast.AST] = []
+    rare: list[ast.AST] = []
+    part: list[ast.AST] = []
+    for node in _same_places(growth, region, site):
+        if _within(node, growth.itself, site):
+            continue
+        if _only_sized(node, site) or _is_own_update(node, growth, site):
+            part.append(node)
+        elif _is_rare(node, growth, site):
+            rare.append(node)
+        else:
+            whole.append(node)
+    return Reads(tuple(whole), tuple(rare), tuple(part))
+
+
+def carried_by_calls(growth: Growth, site: Site) -> bool:
+    """Does an attribute (or an entry of one, or a global) keep its value from call to call: is it not set
+    anew by the same function, before it grows?
+    """
+    function = site.function(growth.statement)
+    if function is None:
+        return False
+    root = _root(growth.target)
+    if root is None or not _outlives(root, function, growth, site):
+        return False
+    child: ast.AST = growth.statement
+    for parent in site.ancestors(growth.statement):
+        for block in (getattr(parent, name, None) for name in ("body", "orelse", "finalbody")):
+            if not isinstance(block, list) or not any(statement is child for statement in block):
+                continue
+            for statement in block:
+                if statement is child:
+                    break
+                if _sets_anew(statement, growth):
+                    return False
+        if parent is function:
+            return True
+        child = parent
+    return True
+
+
+def _outlives(root: ast.Name, function: ast.AST, growth: Growth, site: Site) -> bool:
+    """A name that stands for something which lasts longer than the call: `self`, a class, a global."""
+    bindings = site.bindings(root)
+    scope = site.scope(root)
+    if isinstance(growth.target, ast.Name):
+        return root.id in scope.globals or root.id in scope.nonlocals
+    if scope.lookup(root.id) is not scope.function and bindings:
+        return True
+    first = [*function.args.posonlyargs, *function.args.args][:1] if isinstance(function, FUNCTIONS) else []
+    owner = site.parent(function)
+    return (
+        isinstance(owner, ast.ClassDef)
+        and bool(first)
+        and len(bindings) == 1
+        and bindings[0].how is How.PARAMETER
+        and bindings[0].node is first[0]
+    )
+
+
+def _sets_anew(statement: ast.AST, growth: Growth) -> bool:
+    """`self.obs = base` or `self.data = {}` before `self.obs = np.concatenate((self.obs, goal))`."""
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
+        return False
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    flat = [
+        element
+        for target in targets
+        for element in (target.elts if isinstance(target, ast.Tuple) else [target])
+    ]
+    places = [growth.target]
+    while isinstance(places[-1], (ast.Attribute, ast.Subscript)):
+        places.append(places[-1].value)
+    if not any(same_place(target, place) for target in flat for place in places):
+        return False
+    # its own growth, or a trim of itself, carries the old value on
+    return not any(same_place(node, growth.target) for node in below(statement.value))
+
+
+def _is_growth_of(binding: Binding, target: ast.Name, site: Site) -> bool:
+    found = growth_of(binding.statement, site)
+    return found is not None and same_place(found.target, target)
+
+
+def _rebinds(node: ast.AST, target: ast.expr) -> bool:
+    """Does a statement of a loop's body give the target's owner (or the target) a new value in each pass?"""
+    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
+        return False
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    flat = [element for t in targets for element in (t.elts if isinstance(t, ast.Tuple) else [t])]
+    place: ast.AST = target
+    while True:
+        if any(same_place(element, place) for element in flat):
+            return not any(same_place(part, target) for part in below(node.value))
+        if not isinstance(place, (ast.Attribute, ast.Subscript)):
+            return False
+        place = place.value
+
+
+def _sets_key(loop: AnyLoop, target: ast.expr) -> bool:
+    """Is the entry (or its owner) chosen by the loop's own variable, or by what a pass makes of it?"""
+    if not isinstance(loop, (ast.For, ast.AsyncFor)):
+        return False
+    own = {name for part in (loop.target, *loop.body) for node in below(part) for name in names_bound(node)}
+    return any(isinstance(node, ast.Name) and node.id in own for node in below(target))
+
+
+def _same_places(growth: Growth, region: ast.AST, site: Site) -> list[ast.AST]:
+    target = growth.target
+    if isinstance(target, ast.Name):
+        scope = site.scope(target).lookup(target.id)
+        nodes: list[ast.AST] = list(site.reads(target.id, scope)) if scope is not None else []
+        return [node for node in nodes if _within(node, region, site)]
+    kind = type(target)
+    return [
+        node
+        for node in below(region)
+        if type(node) is kind
+        and node is not target
+        and isinstance(getattr(node, "ctx", None), ast.Load)
+        and same_place(node, target)
+    ]
+
+
+def _only_sized(node: ast.AST, site: Site) -> bool:
+    """A read that does not go over the whole: its length, its shape, one of its rows, whether it is None."""
+    match site.parent(node):
+        case ast.Attribute(attr=name):
+            return name in _SIZES
+        case ast.Call(func=ast.Name() as func, args=[argument]) if argument is node:
+            return site.qualified(func) == "builtins.len"
+        case ast.Subscript(value=value) if value is node:
+            return True
+        case ast.Compare(ops=[ast.Is() | ast.IsNot()]):
+            return True
+    return False
+
+
+def _is_own_update(node: ast.AST, growth: Growth, site: Site) -> bool:
+    """`buf = np.delete(buf, 0)`: the same variable, changed in another way."""
+    statement = site.tree.statement(node)
+    match statement:
+        case ast.Assign(targets=[target]):
+            return same_place(target, growth.target)
+        case ast.AugAssign(target=target):
+            return same_place(target, growth.target)
+    return False
+
+
+def _is_rare(node: ast.AST, growth: Growth, site: Site) -> bool:
+    """A read that happens in fewer passes than the growth."""
+    loops = site.loops(growth.statement)
+    if loops and loops[0] not in site.loops(node):
+        return True  # the loop is left behind it
+    child: ast.AST = node
+    for parent in site.ancestors(node):
+        if isinstance(parent, (*LOOPS, *FUNCTIONS)):
+            break
+        if (
+            isinstance(parent, ast.If)
+            and child is not parent.test
+            and not _within(growth.statement, parent, site)
+        ):
+            block = parent.body if child in parent.body else parent.orelse
+            if any(_rebinds(statement, growth.target) for statement in block):
+                return True  # drained: used, then begun anew
+        child = parent
+    coldest = site.knowledge.loops.coldest
+    return coldest(node) < coldest(growth.statement)
+
+
+def _root(expression: ast.AST) -> ast.Name | None:
+    while isinstance(expression, (ast.Attribute, ast.Subscript)):
+        expression = expression.value
+    return expression if isinstance(expression, ast.Name) else None
+
+
+def _within(node: ast.AST, ancestor: ast.AST, site: Site) -> bool:
+    return node is ancestor or any(parent is ancestor for parent in site.ancestors(node))

@@ -1,0 +1,401 @@
+"""Does a value stay the same between two places?"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from rlint.models.effect import EffectKind
+from rlint.models.kind import Tag
+from rlint.semantics.dataflow.aliasing import lenders
+from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.frequency.loops import ENVIRONMENT_STEP, MESSAGE
+from rlint.semantics.nn.optimizer_effects import Training
+from rlint.semantics.types.algebra import is_immutable
+from rlint.syntax.scopes import How
+from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS
+from rlint.syntax.walk import below, children, is_in, names_bound
+
+_FIXED = frozenset({Tag.FUNCTION, Tag.CLASS, Tag.PYTHON_MODULE})
+# what library calls do to the world, but not to their arguments
+_HARMLESS = (
+    EffectKind.TELLS
+    | EffectKind.WARNS
+    | EffectKind.READS_CLOCK
+    | EffectKind.DRAWS
+    | EffectKind.SLEEPS
+    | EffectKind.FILE_IO
+    | EffectKind.RENDERS
+)
+# while these wait, other threads and processes go on
+_WAITS = EffectKind.WAITS | EffectKind.SLEEPS
+_HELD = (Tag.LOCK, Tag.CONDITION, Tag.SEMAPHORE)
+_OTHERS = (ENVIRONMENT_STEP, MESSAGE)
+_PLACES = frozenset({ast.Name, ast.Attribute, ast.Subscript})
+_DOING = frozenset(
+    {ast.Call, ast.AugAssign, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal}
+    | {ast.alias, ast.ExceptHandler, ast.ClassDef, *FUNCTIONS}
+    | {ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.withitem, ast.AsyncFor, ast.comprehension}
+)
+_MOST_COMPARED = 50_000
+"""A file that repeats itself so often that more nodes than this lie between its repetitions was generated,
+and nothing more is said of them.
+"""
+
+
+class Changes:
+    """What may change between two places of one file."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
+        self._training = Training(knowledge)
+        self._compared = 0
+
+    @property
+    def gives_up(self) -> bool:
+        """Does the file repeat itself so often that nothing more is said of what lies between?"""
+        return self._compared > _MOST_COMPARED
+
+    def unchanged_between(self, expression: ast.expr, first: ast.AST, second: ast.AST) -> bool:
+        """Has `expression` surely the same value at `second` as at `first`, which runs before it?
+
+        False where anything is in doubt: `first` does not always run before `second`, a name in the
+        expression may be rebound, or a mutable value in it may be changed, on any way between.
+        """
+        nodes = self._between(first, second)
+        watched = _Watched(expression, self.knowledge)
+        return nodes is not None and not any(
+            watched.changed_by(node) or watched.may_alias(node) or self._is_trained(expression, node)
+            for node in nodes
+        )
+
+    def doubts_between(
+        self, expression: ast.expr, first: ast.AST, second: ast.AST
+    ) -> tuple[ast.AST, ...] | None:
+        """What, between `first` and `second`, could only change the value of `expression` behind its back:
+        by reaching objects that it is not handed, or by way of another name for them. Nothing where the
+        value surely is the same; None where it is not, or where `first` does not always run first.
+        """
+        if self.gives_up:
+            return None
+        nodes = self._between(first, second)
+        if nodes is None:
+            return None
+        watched = _Watched(expression, self.knowledge)
+        doubts = []
+        for node in nodes:
+            if watched.lets_others_change(node) or self._is_trained(expression, node):
+                return None
+            if watched.may_alias(node):
+                doubts.append(_with_place(node))
+            elif watched.changed_by(node):
+                if not watched.is_unrelated(node):
+                    return None
+                doubts.append(_with_place(node))
+        return tuple(doubts)
+
+    def _is_trained(self, expression: ast.expr, node: ast.AST) -> bool:
+        return isinstance(node, ast.Call) and self._training.changes(expression, node)
+
+    def _between(self, first: ast.AST, second: ast.AST) -> list[ast.AST] | None:
+        """The nodes that may be evaluated between; None where `first` does not always run before `second`."""
+        parts = self.knowledge.flow.between(first, second)
+        if parts is None:
+            return None
+        tree = self.knowledge.tree
+        first_statement, second_statement = tree.statement(first), tree.statement(second)
+        nodes = [node for part in parts for node in below(part)]
+        self._compared += len(nodes)
+        is_passed = second_statement in nodes
+        # of the two statements themselves everything else that they evaluate
+        for statement in dict.fromkeys((first_statement, second_statement)):
+            nodes += _own_nodes(statement)
+        skipped = {node for end in (first, second) for node in below(end)}
+        if not is_passed:
+            # what is made of the second, and where it is stored, comes after it; in a loop that passes it
+            # several times, it comes before, too
+            skipped.update(self._around(first, second, second_statement))
+            skipped.update(_targets(second_statement, second))
+        hidden = self.knowledge.effects.hidden
+        return [
+            node
+            for node in nodes
+            if (_does_something(node) or (hidden.named and not hidden.effect(node).quiet))
+            and node not in skipped
+        ]
+
+    def _around(self, first: ast.AST, second: ast.AST, statement: ast.stmt) -> list[ast.AST]:
+        """The expressions around `second` that are evaluated after it for good, and not around `first`."""
+        found: list[ast.AST] = []
+        for node in self.knowledge.tree.ancestors(second):
+            if node is statement:
+                break
+            found.append(node)
+            if isinstance(node, COMPREHENSIONS) and not any(child is first for child in below(node)):
+                found.clear()
+        return found
+
+
+class _Watched:
+    """The names and attributes that the value of an expression hangs on."""
+
+    def __init__(self, expression: ast.expr, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
+        self.names: set[str] = set()
+        self.attributes: set[str] = set()
+        self.mutable: set[str] = set()
+        self.reads_state = False  # it calls functions of the project that look at more than their arguments
+        self.globals = False
+        self.shared = False  # a mutable value in it was not made in this function
+        unread: set[ast.AST] = set()
+        bound_inside = {
+            name
+            for node in below(expression)
+            if node in knowledge.tree.scopes
+            for name in knowledge.tree.scopes[node].bindings
+        }
+        for node in below(expression):
+            if isinstance(node, ast.Call) and not self._is_library(node):
+                pure = knowledge.effects.call_effect(node).pure
+                self.reads_state = self.reads_state or not pure
+                if pure:
+                    unread.update(below(node.func))
+            elif isinstance(node, ast.Name) and node.id not in bound_inside:
+                kind = knowledge.kinds.kind_of(node)
+                scope, _ = knowledge.names.bindings(node)
+                if knowledge.names.qualified(node) is not None or kind.tag in _FIXED:
+                    continue
+                self.names.add(node.id)
+                self.globals = self.globals or (scope is not None and scope.parent is None)
+                if not is_immutable(kind) and node not in unread:
+                    self.mutable |= {node.id, *lenders(node, knowledge)}
+                    self.shared = self.shared or not knowledge.effects.is_made_here(node)
+            elif isinstance(node, ast.Attribute) and self._is_read(node):
+                self.attributes.add(node.attr)
+
+    def _is_read(self, node: ast.Attribute) -> bool:
+        parent = self.knowledge.tree.parents.get(node)
+        is_called = isinstance(parent, ast.Call) and parent.func is node
+        return not is_called and self.knowledge.names.qualified(node) is None
+
+    def changed_by(self, node: ast.AST) -> bool:
+        """May running this node (its children left out) change the value?"""
+        tree = self.knowledge.tree
+        if not self.knowledge.effects.hidden.effect(node).quiet:
+            return bool(self.mutable or self.attributes or self.reads_state)
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                parent = tree.parents.get(node)
+                own = tree.scope(node).is_comprehension and not isinstance(parent, ast.NamedExpr)
+                return name in self.names and not own and not _is_bound_to_itself(name, parent)
+            case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
+                return name in self.attributes or _root(node.value) in self.mutable
+            case ast.Subscript(ctx=ast.Store() | ast.Del()):
+                root = _root(node.value)
+                return root in self.mutable or bool(self.attributes & _attributes(node.value))
+            case ast.AugAssign(target=ast.Name(id=name)):
+                return name in self.mutable
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                return bool(self.names & set(names))
+            case ast.Call():
+                return self._changed_by_call(node)
+            case ast.withitem(context_expr=entered):
+                unknown = self._is_suspended_by(node) or self._is_unknown(entered)
+                return unknown and bool(self.mutable or self.attributes or self.reads_state)
+        if self._is_suspended_by(node):
+            return bool(self.mutable or self.attributes or self.reads_state)
+        return any(name in self.names for name in names_bound(node))
+
+    def is_unrelated(self, node: ast.AST) -> bool:
+        """Of what may change the value: is it a call that is handed nothing of what the value hangs on, and
+        the value nothing that every function can reach?
+        """
+        if self._is_suspended_by(node):
+            return not (self.mutable or self.attributes or self.reads_state)
+        if isinstance(node, ast.withitem):
+            return not self.reads_state
+        if not isinstance(node, ast.Call):
+            return False
+        if (self.reads_state or self.globals) and not self._is_library(node) and self._is_ours(node):
+            return False
+        if any(isinstance(child, ast.Name) and child.id in self.mutable for child in self._handed(node)):
+            return False
+        if not isinstance(node.func, ast.Name):
+            return True
+        _, bindings = self.knowledge.names.bindings(node.func)
+        return not any(b.how is How.FUNCTION and self.knowledge.tree.function(b.node) for b in bindings)
+
+    def _handed(self, call: ast.Call) -> Iterator[ast.AST]:
+        """The parts of a call whose values the callee gets hold of: not what other values are made from."""
+        stack: list[ast.AST] = [call.func, *call.args, *(keyword.value for keyword in call.keywords)]
+        while stack:
+            node = stack.pop()
+            yield node
+            if node is not call and isinstance(node, ast.Call):
+                kind = self.knowledge.kinds.kind_of(node)
+                effect = self.knowledge.effects.call_effect(node)
+                if kind.fresh or is_immutable(kind) or (effect.quiet and self._is_library(node)):
+                    continue
+            stack.extend(children(node))
+
+    def lets_others_change(self, node: ast.AST) -> bool:
+        """Is the value one that others may hold, and does the node wait for others, or step an environment,
+        which writes to arrays that it handed out before?
+        """
+        if not (self.shared or self.attributes):
+            return False
+        if isinstance(node, ast.withitem):
+            return self.knowledge.kinds.kind_of(node.context_expr).tag in _HELD
+        if not isinstance(node, ast.Call):
+            return False
+        waits = self.knowledge.effects.call_effect(node).kind & _WAITS
+        return bool(waits) or self.knowledge.loops.driver_of(node) in _OTHERS
+
+    def may_alias(self, node: ast.AST) -> bool:
+        """Does this change something that is not the value by name, but might be by another name?"""
+        if self._is_suspended_by(node):
+            return not self.changed_by(node)
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                return self.reads_state and name not in self.names and self._is_seen_elsewhere(node)
+            case (
+                ast.Attribute(value=owner, ctx=ast.Store() | ast.Del())
+                | ast.Subscript(value=owner, ctx=ast.Store() | ast.Del())
+                | ast.AugAssign(target=ast.Name() as owner)
+            ):
+                pass
+            case ast.Call(func=ast.Attribute(value=owner)):
+                effect = self.knowledge.effects.call_effect(node)
+                if not effect.acts or effect.does_only(_HARMLESS):
+                    return False
+            case _:
+                return False
+        if not (self.mutable or self.attributes or self.reads_state) or self.changed_by(node):
+            return False
+        if self.reads_state and isinstance(owner, ast.Name) and self._is_seen_elsewhere(owner):
+            return True
+        if isinstance(node, ast.AugAssign) and is_immutable(self.knowledge.kinds.kind_of(owner)):
+            return False
+        if isinstance(node, ast.Attribute) and not self.reads_state:
+            return False  # an attribute of another name is another attribute
+        if not self.knowledge.effects.is_made_here(owner):
+            return True
+        return isinstance(self.knowledge.tree.parents.get(node), ast.AugAssign) and self._may_hold(owner)
+
+    def _is_suspended_by(self, node: ast.AST) -> bool:
+        """Does a function let others run there, or wait for them?"""
+        match node:
+            case ast.Yield() | ast.YieldFrom() | ast.Await() | ast.AsyncFor() | ast.comprehension(is_async=1):
+                return True
+            case ast.withitem():
+                return isinstance(self.knowledge.tree.parents.get(node), ast.AsyncWith)
+        return False
+
+    def _is_unknown(self, entered: ast.expr) -> bool:
+        """May entering or leaving a context do anything at all? Of one that a call makes, the call tells."""
+        kind = self.knowledge.kinds.kind_of(entered)
+        return not isinstance(entered, ast.Call) and kind.tag in (Tag.UNKNOWN, Tag.INSTANCE)
+
+    def _is_seen_elsewhere(self, name: ast.Name) -> bool:
+        """Is the variable read by another function than the one that binds it?"""
+        scope = self.knowledge.tree.scope(name).lookup(name.id)
+        return (scope, name.id) in self.knowledge.tree.read_from_within
+
+    def _may_hold(self, container: ast.expr) -> bool:
+        """May a container that the function made hold what the value hangs on, as in `rows[0] += 1`?"""
+        named = self.knowledge.tree.names_in_statements
+        beside = named.get(_root(container) or "", set())
+        return any(not beside.isdisjoint(named.get(name, set())) for name in self.mutable)
+
+    def _is_ours(self, call: ast.Call) -> bool:
+        """Does the call run a function of the project?"""
+        path, index = self.knowledge.effects.path_of(call), self.knowledge.index
+        return path is not None and index is not None and bool(index.callables(path, self.knowledge.name))
+
+    def _changed_by_call(self, call: ast.Call) -> bool:
+        if not (self.mutable or self.attributes or self.reads_state):
+            return False
+        effect = self.knowledge.effects.call_effect(call)
+        if effect.quiet:
+            return False
+        if effect.does_only(_HARMLESS):
+            return False
+        if effect.acts and not effect.kind & EffectKind.INDIRECT and self._is_library(call):
+            touched = {_root(argument) for argument in (*call.args, *(k.value for k in call.keywords))}
+            attributes: set[str] = set()
+            if isinstance(call.func, ast.Attribute):
+                touched.add(_root(call.func.value))
+                attributes = _attributes(call.func.value)
+            generates = effect.kind & EffectKind.CONSUMES and bool(self.attributes)
+            return bool(touched & self.mutable) or bool(attributes & self.attributes) or bool(generates)
+        return True
+
+    def _is_library(self, call: ast.Call) -> bool:
+        """A call whose effect comes from the tables: it can only change what it is handed."""
+        if self.knowledge.names.qualified(call.func) is not None:
+            index = self.knowledge.index
+            path = self.knowledge.names.qualified(call.func) or ""
+            return index is None or not index.callables(path, self.knowledge.name)
+        if isinstance(call.func, ast.Attribute):
+            kind = self.knowledge.kinds.kind_of(call.func.value)
+            return bool(kind) and kind.tag not in (Tag.INSTANCE, Tag.MODULE, Tag.ENVIRONMENT)
+        return False
+
+
+def _does_something(node: ast.AST) -> bool:
+    """May running this node, its children left out, change anything at all?"""
+    kind = type(node)
+    if kind in _PLACES:
+        return type(node.ctx) is not ast.Load  # type: ignore[attr-defined]
+    return kind in _DOING
+
+
+def _with_place(node: ast.AST) -> ast.AST:
+    """The node, or a part of it that has a place in the file."""
+    match node:
+        case ast.withitem(context_expr=part) | ast.comprehension(iter=part):
+            return part
+    return node
+
+
+def _is_bound_to_itself(name: str, statement: ast.AST | None) -> bool:
+    """`x = x`: the same value afterwards as before."""
+    match statement:
+        case ast.Assign(value=ast.Name(id=other)) | ast.AnnAssign(value=ast.Name(id=other)):
+            return other == name
+    return False
+
+
+def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The nodes that a statement evaluates itself; the blocks of a compound one left out."""
+    stack: list[ast.AST] = [statement]
+    while stack:
+        node = stack.pop()
+        if node is not statement:
+            yield node
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            continue
+        stack += [child for child in children(node) if not isinstance(child, (ast.stmt, ast.ExceptHandler))]
+
+
+def _targets(statement: ast.stmt, value: ast.AST) -> Iterator[ast.AST]:
+    """What a statement binds and tries with a value."""
+    targets: Sequence[ast.AST] = ()
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
+        targets = [statement.target]
+    elif isinstance(statement, ast.Match) and is_in(value, statement.subject):
+        targets = statement.cases
+    for target in targets:
+        yield from below(target)
+
+
+def _root(expression: ast.AST) -> str | None:
+    while isinstance(expression, (ast.Attribute, ast.Subscript, ast.Call, ast.Starred)):
+        expression = expression.func if isinstance(expression, ast.Call) else expression.value
+    return expression.id if isinstance(expression, ast.Name) else None
+
+
+def _attributes(expression: ast.AST) -> set[str]:
+    return {node.attr for node in below(expression) if isinstance(node, ast.Attribute)}

@@ -1,0 +1,76 @@
+"""Containers whose items a function made itself, so that nobody else sees them change."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.semantics.interprocedural.qualified_names import Names
+from rlint.syntax.scopes import How
+from rlint.syntax.syntax_index import Tree
+
+_FACTORIES = frozenset(
+    """builtins.dict builtins.list builtins.set builtins.int builtins.float builtins.str collections.Counter
+    collections.deque""".split()
+)
+_FRESH = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+_PUTS_IN = frozenset("append appendleft extend insert setdefault update".split())
+CHANGES = frozenset(
+    "add append appendleft clear discard extend insert pop popleft remove reverse sort update".split()
+)
+"""Methods that change the container they are called on, and nothing else."""
+
+
+def holds_own_items(name: ast.Name, tree: Tree, names: Names) -> bool:
+    """Are the items of a local container all made by the function that made it: rows of a table written
+    out or by a comprehension, what a `defaultdict` makes? Not where anything else may be put into it.
+    """
+    scope, bindings = names.bindings(name)
+    if scope is None or not scope.is_function or tree.function(name) is not scope.node:
+        return False
+    for binding in bindings:
+        made = binding.how is How.ASSIGN and not binding.path and binding.value is not None
+        if not made or binding.value is None or not _makes_items(binding.value, names):
+            return False
+    return all(_puts_in_own(use, tree) for use in tree.variables.uses(name.id, scope))
+
+
+def _makes_items(value: ast.expr, names: Names) -> bool:
+    match value:
+        case ast.ListComp(elt=item) | ast.DictComp(value=item):
+            return _is_own(item)
+        case ast.List(elts=items) | ast.Dict(values=items):
+            return all(map(_is_own, items))
+        case ast.Call(func=func, args=[factory]):
+            return (
+                names.qualified(func) == "collections.defaultdict" and names.qualified(factory) in _FACTORIES
+            )
+    return False
+
+
+def _is_own(item: ast.expr) -> bool:
+    """Is an item a container of constants, numbers or texts that is made on the spot?"""
+    match item:
+        case ast.BinOp(left=ast.List(elts=items), op=ast.Mult()) | ast.List(elts=items):
+            return all(isinstance(each, ast.Constant) for each in items)
+    return isinstance(item, (*_FRESH, ast.Constant))
+
+
+def _puts_in_own(use: ast.Name, tree: Tree) -> bool:
+    """Does a use of the container put nothing into it but what is made on the spot?"""
+    parent = tree.parents.get(use)
+    match parent:
+        case ast.Subscript(value=owner, ctx=ast.Store()) if owner is use:
+            statement = tree.parents.get(parent)
+            return isinstance(statement, ast.Assign) and _is_own(statement.value)
+        case ast.Attribute(attr=method):
+            call = tree.parents.get(parent)
+            if method in _PUTS_IN and isinstance(call, ast.Call) and call.func is parent:
+                return all(_is_own(argument) for argument in call.args)
+            return isinstance(call, ast.Call) and call.func is parent
+        case ast.Assign(targets=targets):
+            return use in targets  # else it gets another name
+        case ast.AnnAssign(target=target):
+            return use is target
+        case ast.Subscript() | ast.Call() | ast.For() | ast.comprehension() | ast.Return() | ast.Compare():
+            return True
+    return False

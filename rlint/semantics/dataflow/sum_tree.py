@@ -1,0 +1,189 @@
+"""Walks down a tree of sums, from node to node, to where a given sum lies: what a prioritised buffer does."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, Function, Loop, Tree
+from rlint.syntax.walk import below
+
+if TYPE_CHECKING:
+    from rlint.models.kind import Kind
+    from rlint.semantics.file_analysis import Knowledge
+    from rlint.semantics.interprocedural.project_index import Index
+    from rlint.semantics.interprocedural.summary import FunctionSummary
+
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_DEPTH = 4
+
+
+class Walks:
+    """The walks of one file: loops, and functions that call themselves for the next node, each with the
+    expression that gives the sum below a node. Compiled functions are left out.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.loops: dict[Loop, ast.expr] = {}
+        self.functions: dict[Function, ast.expr] = {}
+        if not any(isinstance(node.op, ast.Sub) for node in tree.of_type(ast.BinOp)) and not any(
+            isinstance(node.op, ast.Sub) for node in tree.of_type(ast.AugAssign)
+        ):
+            return
+        for branch in tree.of_type(ast.If):
+            self._look_at(branch)
+
+    def _look_at(self, branch: ast.If) -> None:
+        """Is this the turn to the left or to the right: `if wanted <= sums[left]`?"""
+        match branch.test:
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if isinstance(op, _ORDERS):
+                pass
+            case _:
+                return
+        function = self.tree.function(branch)
+        if function is None or _is_compiled(function):
+            return
+        for wanted, lower in ((left, right), (right, left)):
+            if isinstance(wanted, ast.Name) and isinstance(lower, (ast.Subscript, ast.Name)):
+                loop = self._loop_around(branch)
+                if loop is not None and _walks_down(loop, wanted.id, lower):
+                    self.loops[loop] = lower
+                elif _calls_itself(function, wanted.id, lower):
+                    self.functions[function] = lower
+
+    def of(self, function: Function) -> ast.expr | None:
+        """The sum below a node of the tree that a function walks down once in each call; None for one that
+        also writes into the tree.
+        """
+        found = self.functions.get(function)
+        for loop, lower in self.loops.items():
+            if self.tree.function(loop) is function and self._loop_around(loop) is None:
+                found = lower
+        return found if found is not None and not _writes(function, found) else None
+
+    def _loop_around(self, node: ast.AST) -> Loop | None:
+        for ancestor in self.tree.ancestors(node):
+            if isinstance(ancestor, LOOPS):
+                return ancestor
+            if isinstance(ancestor, FUNCTIONS):
+                break
+        return None
+
+
+def storage_of(lower: ast.expr, knowledge: Knowledge) -> Kind | None:
+    """The kind of what a tree's sums are stored in, as far as the file tells; None where they are parts of
+    objects.
+    """
+    if isinstance(lower, ast.Name):
+        function = knowledge.tree.function(lower)
+        for node in below(function) if function is not None else ():
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() as value):
+                    if name == lower.id:
+                        return knowledge.kinds.kind_of(value.value).aged()
+    return knowledge.kinds.kind_of(lower.value).aged() if isinstance(lower, ast.Subscript) else None
+
+
+class Descents:
+    """The calls of a project that walk down trees of sums."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self._known: dict[tuple[str, int], list[Kind]] = {}
+
+    def of(self, path: str, module: str) -> list[Kind]:
+        """The storages of the trees of sums that calling what stands at an access path walks down once."""
+        return self._called(path, module, _DEPTH) if self.any else []
+
+    @cached_property
+    def any(self) -> bool:
+        """Does any function of the project walk down such a tree?"""
+        modules = self.index.modules.values()
+        return any(f.walks_down is not None for module in modules for f in module.functions.values())
+
+    def _called(self, path: str, module: str, depth: int) -> list[Kind]:
+        return [kind for each in self.index.callables(path, module) for kind in self._walked_in(each, depth)]
+
+    def _walked_in(self, target: FunctionSummary, depth: int) -> list[Kind]:
+        kind = target.walks_down
+        if kind is not None:
+            return [self.index.resolve(kind.of, target.module) if not kind and kind.of else kind]
+        known = self._known.get((target.path, depth))
+        if known is None:
+            calls = (site for site in target.calls if site.loop == -1 and site.path) if depth > 1 else ()
+            known = self._known[target.path, depth] = [
+                kind for site in calls for kind in self._called(site.path, target.module, depth - 1)
+            ]
+        return known
+
+
+def _is_compiled(function: Function) -> bool:
+    """Is a function handed to a compiler (`@njit`, `@torch.jit.script`)?"""
+    return any(
+        word in ast.dump(decorator) for decorator in function.decorator_list for word in ("jit", "compile")
+    )
+
+
+def _writes(function: Function, lower: ast.expr) -> bool:
+    """Does a function store anything where the sums are?"""
+    return isinstance(lower, ast.Subscript) and any(
+        isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Store)
+        and _alike(node.value, lower.value)
+        for node in below(function)
+    )
+
+
+def _walks_down(loop: Loop, wanted: str, lower: ast.expr) -> bool:
+    """Does a loop take the sum on the left off the wanted one, and go from a node to one of its children?"""
+    takes_off = doubles = False
+    assigned = {
+        target.id
+        for node in below(loop)
+        if isinstance(node, (ast.Assign, ast.AugAssign))
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    }
+    for node in below(loop):
+        match node:
+            case ast.AugAssign(target=ast.Name(id=name), op=ast.Sub(), value=value) if name == wanted:
+                takes_off = takes_off or _alike(value, lower)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == wanted:
+                takes_off = takes_off or _is_rest(value, wanted, lower)
+            case ast.AugAssign(target=ast.Name(), op=ast.Mult(), value=ast.Constant(value=2)):
+                doubles = True
+            case ast.AugAssign(target=ast.Name(), op=ast.LShift(), value=ast.Constant(value=1)):
+                doubles = True
+            case ast.BinOp(left=ast.Constant(value=2), op=ast.Mult(), right=ast.Name(id=name)):
+                doubles = doubles or name in assigned
+            case ast.BinOp(left=ast.Name(id=name), op=ast.Mult(), right=ast.Constant(value=2)):
+                doubles = doubles or name in assigned
+            case ast.BinOp(left=ast.Name(id=name), op=ast.LShift(), right=ast.Constant(value=1)):
+                doubles = doubles or name in assigned
+    return takes_off and doubles
+
+
+def _calls_itself(function: Function, wanted: str, lower: ast.expr) -> bool:
+    """Does a function call itself with the wanted sum as it is, and with the one on the left taken off?"""
+    whole = rest = False
+    for node in below(function):
+        match node:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name == function.name:
+                given = [*node.args, *(keyword.value for keyword in node.keywords)]
+                whole = whole or any(isinstance(value, ast.Name) and value.id == wanted for value in given)
+                rest = rest or any(_is_rest(value, wanted, lower) for value in given)
+    return whole and rest
+
+
+def _is_rest(value: ast.expr, wanted: str, lower: ast.expr) -> bool:
+    """`wanted - sums[left]`."""
+    match value:
+        case ast.BinOp(left=ast.Name(id=name), op=ast.Sub(), right=right):
+            return name == wanted and _alike(right, lower)
+    return False
+
+
+def _alike(first: ast.expr, second: ast.expr) -> bool:
+    return ast.dump(first) == ast.dump(second)

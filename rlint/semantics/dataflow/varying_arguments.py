@@ -1,0 +1,51 @@
+"""Whether what callers hand to a parameter is another thing in each pass of the loops around their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlint.findings import Heat
+from rlint.regex import regex
+
+if TYPE_CHECKING:
+    from rlint.semantics.frequency.heat import HeatMap
+    from rlint.semantics.interprocedural.summary import FunctionSummary
+
+_WORD = regex(r"[^\W\d]\w*")
+_DEPTH = 3
+
+
+def takes_loop_items(heat: HeatMap, function: FunctionSummary, parameter: str, depth: int = _DEPTH) -> bool:
+    """Does a call in warm or hot code hand the variable of a loop around it, or what that picks from others,
+    to a parameter, directly or through the callers' own parameters?
+    """
+    if depth == 0 or parameter not in function.parameters:
+        return False
+    place = function.parameters.index(parameter)
+    place -= function.is_method and not function.is_static
+    for level, edge in heat.callers(function):
+        names = dict(edge.site.names)
+        given = {names[key] for key in _keys(parameter, place) if key in names}
+        if level is Heat.COLD or not given:
+            continue
+        loop = edge.site.loop
+        while 0 <= loop < len(edge.caller.loops):
+            if given & _variables(edge.caller.loops[loop].header):
+                return True
+            loop = edge.caller.loops[loop].parent
+        if any(takes_loop_items(heat, edge.caller, name, depth - 1) for name in given):
+            return True
+    return False
+
+
+def _keys(parameter: str, place: int) -> Iterator[str]:
+    """Where a call notes the name of what it hands to a parameter, and of what picks that from others."""
+    for key in (parameter, str(place)):
+        yield from (key, f"{key}[]")
+
+
+def _variables(header: str) -> set[str]:
+    """The variables of `for name, path in …`."""
+    target = header.removeprefix("for ").partition(" in ")[0] if header.startswith("for ") else ""
+    return set(_WORD.findall(target))

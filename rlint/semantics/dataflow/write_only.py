@@ -1,0 +1,62 @@
+"""What is only ever added to: buffers and lists that a file fills and never looks at."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rlint.semantics.frequency.intervals import calls_named
+from rlint.syntax.syntax_index import Tree
+
+if TYPE_CHECKING:
+    from rlint.semantics.file_analysis import Knowledge
+
+ADDS = frozenset(
+    """add add_experience add_memory add_sample add_to_memory add_transition append insert memorize push
+    push_transition put record remember store store_experience store_memory store_transition""".split()
+)
+_EMPTIES = frozenset({"clear", "reset"})
+_FEEDS = ADDS | _EMPTIES
+_LOOKS_UP = ("getattr", "hasattr", "attrgetter")
+
+
+def only_fed(uses: Iterable[ast.expr], tree: Tree) -> bool:
+    """Does a value get things added and is emptied, and nothing else, wherever it is read?"""
+    return all(_is_fed(use, tree) for use in uses if isinstance(getattr(use, "ctx", None), ast.Load))
+
+
+def attributes_fed(knowledge: Knowledge) -> frozenset[str]:
+    """The names of the attributes that a file reads only to add something to their values."""
+    tree = knowledge.tree
+    added_to = {
+        method.value.attr
+        for name in _FEEDS
+        for method in tree.written.attributes.get(name, ())
+        if isinstance(method.value, ast.Attribute) and _is_fed(method.value, tree)
+    }
+    every = tree.written.attributes
+    fed = (name for name in added_to if only_fed(every[name], tree))
+    return frozenset(fed) - looked_up(tree)
+
+
+def looked_up(tree: Tree) -> set[str]:
+    """The names of the attributes that a file looks up by their names: `getattr(agent, "steps")`."""
+    found: set[str] = set()
+    for call in calls_named(_LOOKS_UP, tree):
+        names = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
+        found.update(part for name in names if isinstance(name, str) for part in name.split("."))
+    return found
+
+
+def _is_fed(use: ast.expr, tree: Tree) -> bool:
+    """`use.add(…)` as a statement of its own."""
+    method = tree.parents.get(use)
+    call = tree.parents.get(method) if isinstance(method, ast.Attribute) else None
+    return (
+        isinstance(method, ast.Attribute)
+        and method.attr in _FEEDS
+        and isinstance(call, ast.Call)
+        and call.func is method
+        and isinstance(tree.parents.get(call), ast.Expr)
+    )

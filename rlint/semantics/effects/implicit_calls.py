@@ -1,0 +1,196 @@
+"""What runs behind plain syntax: properties, methods behind operators and those that look attributes up,
+of the classes of a file.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+from rlint.models.effect import PURE, USES_UP, Effect
+from rlint.models.kind import Kind, Tag
+from rlint.semantics.interprocedural.qualified_names import Names
+from rlint.semantics.types.infer import Kinds
+from rlint.syntax.syntax_index import Function, Tree
+
+_GETTERS = frozenset({"builtins.property", "functools.cached_property", "abc.abstractproperty"})
+_TRUTH = ("__bool__", "__len__")
+_ITERATES = ("__iter__", "__next__", "__len__", "__getitem__")
+_ENTERS = ("__enter__", "__exit__", "__aenter__", "__aexit__")
+_SHOWS = ("__format__", "__str__", "__repr__")
+_LOOKED_UP = ("__getattribute__", "__getattr__")
+_OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv",
+    ast.Mod: "mod", ast.Pow: "pow", ast.MatMult: "matmul", ast.BitAnd: "and", ast.BitOr: "or",
+    ast.BitXor: "xor", ast.LShift: "lshift", ast.RShift: "rshift", ast.Eq: "eq", ast.NotEq: "ne",
+    ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.USub: "neg", ast.UAdd: "pos",
+    ast.Invert: "invert",
+}  # fmt: skip
+_REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "eq"}
+_OF_BUILTINS: dict[str, tuple[str, ...]] = {
+    "len": ("__len__",), "bool": _TRUTH, "str": _SHOWS, "repr": _SHOWS, "format": _SHOWS, "print": _SHOWS,
+    "float": ("__float__", "__index__"), "int": ("__int__", "__index__"), "abs": ("__abs__",),
+    "hash": ("__hash__",), "round": ("__round__",), "divmod": ("__divmod__",),
+    **dict.fromkeys(("all any dict enumerate filter iter list map max min reversed set sorted sum tuple "
+                     "zip").split(), _ITERATES),
+}  # fmt: skip
+_OF_CLASSES = frozenset(
+    {Tag.UNKNOWN, Tag.INSTANCE, Tag.DATASET, Tag.REPLAY_BUFFER, Tag.ENVIRONMENT, Tag.MODULE}
+)
+"""What values may be that are instances of a class of the project."""
+_DERIVED_FROM = {
+    "builtins.bytes": Tag.BYTES,
+    "builtins.dict": Tag.DICT,
+    "builtins.float": Tag.FLOAT,
+    "builtins.int": Tag.INT,
+    "builtins.list": Tag.LIST,
+    "builtins.set": Tag.SET,
+    "builtins.str": Tag.STR,
+    "builtins.tuple": Tag.TUPLE,
+    "collections.deque": Tag.DEQUE,
+    "numpy.ndarray": Tag.NDARRAY,
+    "torch.Tensor": Tag.TENSOR,
+}
+"""Classes whose subclasses pass for what they are derived from."""
+_METHODS = (
+    {
+        name
+        for names in (_TRUTH, _ITERATES, _ENTERS, _SHOWS, _LOOKED_UP, *_OF_BUILTINS.values())
+        for name in names
+    }
+    | {f"__{side}{name}__" for name in _OPERATORS.values() for side in ("", "r", "i")}
+    | {"__contains__"}
+)
+
+
+class Hidden:
+    """The properties and operators of one file's classes that do more than give a value. What may do more
+    for all that anyone knows does not count: a device that is asked of the network is only asked for.
+    """
+
+    def __init__(
+        self, tree: Tree, names: Names, kinds: Kinds, effect_of: Callable[[Function], Effect]
+    ) -> None:
+        self.tree, self.names, self.kinds = tree, names, kinds
+        self._effect_of = effect_of
+        self._named: dict[str, Effect] | None = None
+
+    @property
+    def named(self) -> dict[str, Effect]:
+        """Their effects by name. While they are being looked for, there are none."""
+        if self._named is None:
+            self._named = {}
+            found: dict[str, Effect] = {}
+            for name, function in self._candidates():
+                effect = self._effect_of(function)
+                if function.name == "__iter__" and self._gives_its_own(function):
+                    effect = effect.joined(USES_UP)
+                if effect.acts:
+                    found[name] = effect
+            self._named = found
+        return self._named
+
+    def effect(self, node: ast.AST) -> Effect:
+        """The effect of a node alone that runs one of them, or may."""
+        if not self.named:
+            return PURE
+        for operand, methods in self._run(node):
+            for method in methods:
+                if method in self.named and (
+                    operand is None or self._may_be_own(self.kinds.kind_of(operand))
+                ):
+                    return self.named[method]
+        return PURE
+
+    def _may_be_own(self, kind: Kind) -> bool:
+        """May the value be an instance of a class of the project?"""
+        return kind.tag in _OF_CLASSES or (kind.tag in self._derived and not kind.fresh)
+
+    @cached_property
+    def _derived(self) -> frozenset[Tag]:
+        """What instances of the file's classes may pass for."""
+        bases = (base for owner in self.tree.of_type(ast.ClassDef) for base in owner.bases)
+        found = (_DERIVED_FROM.get(self.names.qualified(base) or "") for base in bases)
+        return frozenset(tag for tag in found if tag is not None)
+
+    def _gives_its_own(self, function: Function) -> bool:
+        """Does `__iter__` give the object itself, or what it holds, and no new iterator each time?"""
+        given = (returned.value for returned in self.tree.written.returns.get(function, ()))
+        return any(isinstance(value, (ast.Name, ast.Attribute)) for value in given)
+
+    def _candidates(self) -> Iterator[tuple[str, Function]]:
+        for owner in self.tree.of_type(ast.ClassDef):
+            for node in owner.body:
+                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and (
+                    node.name in _METHODS or self._is_getter(node)
+                ):
+                    yield node.name, node
+                elif isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Call):
+                    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                    for getter in self._getters_of(node.value):
+                        yield from ((name.id, getter) for name in targets if isinstance(name, ast.Name))
+
+    def _getters_of(self, made: ast.Call) -> Iterator[Function]:
+        """What runs where an attribute is read that a descriptor stands for: `text = Field()` in a class."""
+        made_of = self.names.qualified(made.func)
+        for cls in self.tree.of_type(ast.ClassDef) if made_of is not None else ():
+            if made_of == f"{self.names.module}.{self.tree.qualname(cls)}":
+                for node in cls.body:
+                    if isinstance(node, ast.FunctionDef) and node.name == "__get__":
+                        yield node
+
+    def _is_getter(self, function: Function) -> bool:
+        return any(self.names.qualified(decorator) in _GETTERS for decorator in function.decorator_list)
+
+    def _run(self, node: ast.AST) -> Iterator[tuple[ast.expr | None, tuple[str, ...]]]:
+        """Operands, and the methods that the node may run on each."""
+        match node:
+            case ast.Attribute(attr=name, ctx=ast.Load()):
+                if not (name.startswith("__") or self.names.qualified(node)):
+                    yield node.value, (name, *_LOOKED_UP)
+            case ast.Subscript(value=owner, ctx=ast.Load()):
+                yield owner, ("__getitem__",)
+            case ast.BinOp(left=left, op=op, right=right):
+                name = _OPERATORS[type(op)]
+                yield left, (f"__{name}__",)
+                yield right, (f"__r{name}__",)
+            case ast.AugAssign(target=target, op=op):
+                name = _OPERATORS[type(op)]
+                yield target, (f"__i{name}__", f"__{name}__")
+            case ast.UnaryOp(op=op, operand=operand):
+                yield operand, _TRUTH if isinstance(op, ast.Not) else (f"__{_OPERATORS[type(op)]}__",)
+            case ast.Compare():
+                yield from self._compared(node)
+            case ast.Starred(value=value):
+                yield value, _ITERATES
+            case ast.FormattedValue(value=value):
+                yield value, _SHOWS
+            case ast.Call(args=arguments):
+                module, _, name = (self.names.qualified(node.func) or "").rpartition(".")
+                if module == "builtins" and name in _OF_BUILTINS:
+                    yield from ((argument, _OF_BUILTINS[name]) for argument in arguments)
+        if isinstance(node, ast.expr):
+            yield node, self._asked_by_parent(node)
+
+    def _asked_by_parent(self, node: ast.expr) -> tuple[str, ...]:
+        """What a statement, or an expression that asks for no more, runs of a part of it."""
+        match self.tree.parents.get(node):
+            case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
+                return _TRUTH if test is node else ()
+            case ast.BoolOp():
+                return _TRUTH
+            case ast.For(iter=iterable) | ast.AsyncFor(iter=iterable) | ast.comprehension(iter=iterable):
+                return _ITERATES if iterable is node else ()
+            case ast.withitem(context_expr=context):
+                return _ENTERS if context is node else ()
+        return ()
+
+    def _compared(self, node: ast.Compare) -> Iterator[tuple[ast.expr, tuple[str, ...]]]:
+        for left, op, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
+            if isinstance(op, (ast.In, ast.NotIn)):
+                yield right, ("__contains__", *_ITERATES)
+            elif not isinstance(op, (ast.Is, ast.IsNot)):
+                name = _OPERATORS[type(op)]
+                yield left, (f"__{name}__",)
+                yield right, (f"__{_REFLECTED[name]}__",)

@@ -1,0 +1,418 @@
+"""What evaluating an expression or calling a function does besides giving a value."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Container, Iterator
+from typing import ClassVar, Protocol
+
+from rlint import models
+from rlint.models.effect import PURE, READS, USES_UP, Effect, EffectKind
+from rlint.models.kind import Tag
+from rlint.semantics.dataflow.ownership import CHANGES, holds_own_items
+from rlint.semantics.effects.implicit_calls import Hidden
+from rlint.semantics.interprocedural.call_targets import arguments_of, called_back
+from rlint.semantics.interprocedural.qualified_names import Names
+from rlint.semantics.types.algebra import is_immutable
+from rlint.semantics.types.infer import Kinds
+from rlint.syntax.queries import argument_count
+from rlint.syntax.scopes import Binding, How, Scope
+from rlint.syntax.syntax_index import FUNCTIONS, Function, Tree
+from rlint.syntax.walk import RUN_LATER, below, children, end_in_order, running, size_of
+
+_WRITES = Effect(EffectKind.MUTATES, "writes into an argument")
+_SUSPENDS = Effect(EffectKind.OTHER, "suspends the function")
+_ON_OWN_VALUE = EffectKind.READS | EffectKind.MUTATES
+_ITERATIONS = frozenset({ast.For, ast.comprehension})
+_READING = frozenset({ast.Attribute, ast.Name, ast.Subscript})
+_FRESH_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+_MUTABLE_TAGS = frozenset({Tag.LIST, Tag.DICT, Tag.SET, Tag.DEQUE, Tag.NDARRAY, Tag.TENSOR, Tag.UNKNOWN,
+                           Tag.INSTANCE, Tag.STATE_DICT})  # fmt: skip
+# decorators after which a function does to the world what its body does
+_ADD_NOTHING = frozenset(
+    """abc.abstractmethod builtins.classmethod builtins.property builtins.staticmethod functools.cache
+    functools.cached_property functools.lru_cache numba.jit numba.njit torch.enable_grad torch.inference_mode
+    torch.jit.export torch.jit.ignore torch.jit.script torch.no_grad typing.final typing.overload
+    typing.override typing_extensions.override""".split()
+)
+
+
+class EffectResolver(Protocol):
+    """What the effects of one file ask the rest of the project."""
+
+    def effect_at(self, path: str, module: str) -> Effect | None:
+        """The effect of calling what stands at an access path; None where the project has no such thing."""
+
+
+_SMALL = 60
+"""Nodes of an expression that is looked at as often as somebody asks. Larger ones may lie in one another."""
+
+
+class Effects:
+    """The effects in one file.
+
+    Without a project, a call into other functions of the project counts as unknown;
+    `function_effect` lists such calls as access paths, to be judged once all files are known.
+    """
+
+    def __init__(self, tree: Tree, names: Names, kinds: Kinds, project: EffectResolver | None) -> None:
+        self.tree = tree
+        self.names = names
+        self.kinds = kinds
+        self.project = project
+        self.hidden = Hidden(tree, names, kinds, self._effect_of_body)
+        self._calls: dict[tuple[ast.Call, bool], tuple[Effect, str | None]] = {}
+        self._of_large: dict[ast.AST, Effect] = {}
+        self._immutable: dict[tuple[Scope | None, str], bool] = {}
+
+    def effect_of(self, expression: ast.AST) -> Effect:
+        """The effect of evaluating an expression, all its parts included."""
+        if size_of(expression) <= _SMALL:
+            effect = PURE
+            for node in _evaluated(expression):
+                own = self._own(node)
+                if own.kind:
+                    effect = effect.joined(own)
+            return effect
+        if expression not in self._of_large:
+            for node in reversed(below(expression)):  # what is in a part comes before the part
+                if node not in self._of_large and size_of(node) > _SMALL:
+                    self._of_large[node] = self._of_parts(node)
+        return self._of_large[expression]
+
+    def _of_parts(self, node: ast.AST) -> Effect:
+        effect = self._own(node)
+        for child in () if isinstance(node, ast.Lambda) else reversed(children(node)):
+            effect = effect.joined(self.effect_of(child))
+        return effect
+
+    def call_effect(self, call: ast.Call) -> Effect:
+        """The effect of a call alone, also on the function that it stands in; its arguments left out."""
+        return self._judged(*self._call(call))
+
+    def effect_outside(self, call: ast.Call) -> Effect:
+        """The same as who calls the function sees it: what it changes of its own, nobody else notices."""
+        return self._judged(*self._call(call, by_caller=True))
+
+    def _judged(self, effect: Effect, path: str | None) -> Effect:
+        if path is None:
+            return effect
+        found = self.project.effect_at(path, self.names.module) if self.project is not None else None
+        return found if found is not None else effect
+
+    def path_of(self, call: ast.Call) -> str | None:
+        """The access path of what a call runs, where that may be a function of the project."""
+        return self._call(call)[1]
+
+    def function_effect(self, function: Function) -> tuple[Effect, tuple[tuple[str, Effect], ...]]:
+        """The effect of calling a function of this file, as far as the file tells, and the access
+        paths of the calls in it that others have to judge, each with what to think of it where they
+        cannot. Stores to locals are no effect.
+        """
+        if isinstance(function, ast.AsyncFunctionDef):
+            return _SUSPENDS, ()
+        effect = self._decorated(function)
+        paths: list[tuple[str, Effect]] = []
+        scope = self.tree.scopes[function]
+        if scope.globals or scope.nonlocals:
+            effect = effect.joined(Effect(EffectKind.MUTATES, "rebinds a name outside itself"))
+        has_hidden = bool(self.hidden.named)
+        for node in _running_in(function, None if has_hidden else _MAY_DO):
+            kind = type(node)
+            if isinstance(node, ast.Call):
+                own, path = self._call(node, by_caller=True)
+                if has_hidden:
+                    own = own.joined(self.hidden.effect(node))
+                if path is not None:
+                    paths.append((path, own))
+                    own = PURE
+            elif kind in _READING and effect.kind and not has_hidden and _is_read(node):
+                continue  # reads are known of
+            elif kind is ast.NamedExpr:
+                continue  # binds a local
+            elif kind in _ITERATIONS and self.is_made_here(node.iter):  # type: ignore[attr-defined]
+                continue  # nobody else has the iterator
+            else:
+                own = self._own(node) if has_hidden else self._LOOKS[kind](self, node)
+            if own.kind:
+                effect = effect.joined(own)
+        return effect, tuple(dict.fromkeys(paths))
+
+    def _decorated(self, function: Function) -> Effect:
+        """What decorators that nobody knows may add to a function."""
+        for decorator in function.decorator_list:
+            named = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if self.names.qualified(named) not in _ADD_NOTHING:
+                return Effect(EffectKind.UNKNOWN, f"`@{ast.unparse(named)}` is not known to rlint")
+        return PURE
+
+    def _effect_of_body(self, function: Function) -> Effect:
+        effect, paths = self.function_effect(function)
+        for path, unknown in paths:
+            effect = effect.joined(self._judged(unknown, path))
+        return effect
+
+    def _own(self, node: ast.AST) -> Effect:
+        """The effect of one node, its children left out."""
+        if self.hidden.named:
+            hidden = self.hidden.effect(node)
+            if hidden.acts:
+                return hidden
+        look = self._LOOKS.get(type(node))
+        return look(self, node) if look is not None else PURE
+
+    def _of_suspension(self, _: ast.Yield | ast.YieldFrom | ast.Await) -> Effect:
+        return _SUSPENDS
+
+    def _of_walrus(self, node: ast.NamedExpr) -> Effect:
+        return Effect(EffectKind.OTHER, f"binds `{node.target.id}`")
+
+    def _of_declaration(self, _: ast.Global | ast.Nonlocal) -> Effect:
+        return Effect(EffectKind.MUTATES, "rebinds a name outside the function")
+
+    def _of_iteration(self, node: ast.For | ast.comprehension) -> Effect:
+        return USES_UP if self._is_iterator(node.iter, files=True) else PURE
+
+    def _of_attribute(self, node: ast.Attribute) -> Effect:
+        if isinstance(node.ctx, ast.Load):
+            return PURE if self._is_callee(node) or self.names.qualified(node) else READS
+        if self.is_made_here(node.value):
+            return PURE
+        return Effect(EffectKind.MUTATES, f"sets the attribute `{node.attr}`")
+
+    def _of_subscript(self, node: ast.Subscript) -> Effect:
+        if isinstance(node.ctx, ast.Load):
+            kind = self.kinds.kind_of(node.value)
+            unchanging = kind.fresh or is_immutable(kind) or self.is_made_here(node.value)
+            return PURE if unchanging or self._is_own_item(node.value) else READS
+        if self.is_made_here(node.value) or self._is_own_item(node.value):
+            return PURE
+        return Effect(EffectKind.MUTATES, "stores an item")
+
+    def _of_augmented(self, node: ast.AugAssign) -> Effect:
+        name = node.target
+        # `x += 1` changes a list or an array in place
+        if not isinstance(name, ast.Name) or self._holds_immutable(name) or self.is_made_here(name):
+            return PURE
+        return Effect(EffectKind.MUTATES, f"may change `{name.id}` in place")
+
+    def _is_callee(self, node: ast.Attribute) -> bool:
+        """Is this only the method of a call? What the call reads is the method's affair."""
+        parent = self.tree.parents.get(node)
+        return isinstance(parent, ast.Call) and parent.func is node
+
+    def _of_name(self, node: ast.Name) -> Effect:
+        if not isinstance(node.ctx, ast.Load):
+            return PURE
+        scope, bindings = self.names.bindings(node)
+        if scope is None or scope.parent is not None:
+            return PURE
+        fixed = all(binding.how in (How.IMPORT, How.FUNCTION, How.CLASS) for binding in bindings) or (
+            len(bindings) == 1 and is_immutable(self.kinds.binding_kind(bindings[0]))
+        )
+        return PURE if fixed else READS
+
+    def _call(self, call: ast.Call, *, by_caller: bool = False) -> tuple[Effect, str | None]:
+        """The effect of a call, or an access path that others have to judge, with what to think of it
+        where they cannot; `by_caller`: as who calls the function sees it, whose own lists are its own affair.
+        """
+        known = self._calls.get((call, by_caller))
+        if known is None:
+            known = self._calls[call, by_caller] = self._looked_at(call, by_caller=by_caller)
+        return known
+
+    def _looked_at(self, call: ast.Call, *, by_caller: bool) -> tuple[Effect, str | None]:
+        for keyword in call.keywords:
+            if keyword.arg in models.MUTATING_KEYWORDS or (
+                keyword.arg == "copy" and _is_false(keyword.value)
+            ):
+                return _WRITES, None
+        for value in arguments_of(call):
+            if self._is_iterator(value):
+                return USES_UP, None
+        qualified = self.names.qualified(call.func)
+        if qualified is not None:
+            known = models.callable_fact(qualified, argument_count(call))
+            if models.consumes_iterators(qualified) and any(
+                self._is_iterator(value, files=True) for value in call.args
+            ):
+                return USES_UP, None
+            if known is not None:
+                return self._with_callbacks(call, qualified, known.effect), None
+            return self._unknown(call.func), qualified
+        if isinstance(call.func, ast.Attribute):
+            return self._method(call, call.func, by_caller=by_caller)
+        callee = self.kinds.kind_of(call.func)
+        if callee.tag is Tag.MODULE:
+            return Effect(
+                EffectKind.UNKNOWN, f"`{self._shown(call.func)}` is a module, which may keep state"
+            ), None
+        if callee.tag is Tag.TOKENIZER:
+            return PURE, None
+        if callee.of and callee.tag in (Tag.FUNCTION, Tag.CLASS, Tag.UNKNOWN):
+            return self._unknown(call.func), callee.of
+        return self._unknown(call.func), None
+
+    def _method(self, call: ast.Call, func: ast.Attribute, *, by_caller: bool) -> tuple[Effect, str | None]:
+        # `torch.Tensor.to = traced`, `re.match = traced` in the same file
+        if func.attr in self.names.replaced_methods or func.attr in self.names.replaced_functions:
+            return self._unknown(func), None
+        owner = self.kinds.kind_of(func.value)
+        if by_caller and func.attr in CHANGES and self._is_own_item(func.value):
+            return PURE, None
+        if owner.tag is not Tag.UNKNOWN:
+            known = models.method_fact(owner.tag, func.attr, argument_count(call))
+            if known is not None and owner.tag is not Tag.INSTANCE:
+                on_owner = by_caller and owner.tag in _MUTABLE_TAGS and known.effect.kind & _ON_OWN_VALUE
+                if on_owner and self.is_made_here(func.value):
+                    return known.effect.without(_ON_OWN_VALUE), None
+                if owner.tag is Tag.PATTERN and func.attr in ("sub", "subn"):
+                    return self._calling_back(called_back(call, "re.Pattern.sub"), known.effect), None
+                return known.effect, None
+            return self._unknown(func), f"{owner.of}().{func.attr}" if owner.of else None
+        text_first = bool(call.args) and self.kinds.kind_of(call.args[0]).tag is Tag.STR
+        count = len(call.args) + len(call.keywords)
+        known = models.method_on_unknown(func.attr, count, text_first=text_first)
+        effect = known.effect if known is not None else self._unknown(func)
+        return effect, f"{owner.of}.{func.attr}" if owner.of else None
+
+    def _is_own_item(self, value: ast.expr) -> bool:
+        """Is this an item of a local container that holds nothing but what the function made itself?"""
+        match value:
+            case ast.Subscript(value=ast.Name() as owner):
+                return self.is_made_here(owner) and holds_own_items(owner, self.tree, self.names)
+        return False
+
+    def _is_iterator(self, value: ast.expr, *, files: bool = False) -> bool:
+        """A variable that holds an iterator (or a file, which is read line by line); one made on the spot,
+        as in `sum(x for x in y)`, is nobody else's.
+        """
+        if not isinstance(value, (ast.Name, ast.Attribute)):
+            return False
+        tag = self.kinds.kind_of(value).tag
+        return tag is Tag.ITERATOR or (files and tag is Tag.FILE)
+
+    def _with_callbacks(self, call: ast.Call, qualified: str, effect: Effect) -> Effect:
+        """A pure function that is handed a function does what that function does (`map`, `sorted(key=)`)."""
+        return (
+            self._calling_back(called_back(call, qualified), effect)
+            if models.calls_back(qualified)
+            else effect
+        )
+
+    def _calling_back(self, arguments: list[ast.expr], effect: Effect) -> Effect:
+        for argument in arguments:
+            if isinstance(argument, ast.Lambda):
+                effect = effect.joined(self.effect_of(argument.body))
+            elif isinstance(argument, (ast.Name, ast.Attribute)):
+                effect = effect.joined(self._callback_effect(argument))
+        return effect
+
+    def _callback_effect(self, argument: ast.expr) -> Effect:
+        qualified = self.names.qualified(argument)
+        kind = self.kinds.kind_of(argument)
+        if qualified is None and kind.tag is not Tag.FUNCTION:
+            # data, or a callable that was passed in
+            return PURE if kind else self._unknown(argument)
+        path = qualified or kind.of
+        known = models.callable_fact(path)
+        if known is not None:
+            return known.effect
+        found = self.project.effect_at(path, self.names.module) if self.project is not None else None
+        return found or self._unknown(argument)
+
+    def _unknown(self, called: ast.expr) -> Effect:
+        return Effect(EffectKind.UNKNOWN, f"`{self._shown(called)}` is not known to rlint")
+
+    def _shown(self, expression: ast.expr) -> str:
+        start, end = self.tree.positions.span(expression)
+        text = " ".join(self.tree.text[start : min(end, start + 80)].split())
+        return text if len(text) <= 40 else f"{text[:37]}..."
+
+    def is_made_here(self, expression: ast.expr) -> bool:
+        """Is this a local name whose value the function itself made, so that no one else sees a change?"""
+        if not isinstance(expression, ast.Name):
+            return False
+        scope, bindings = self.names.bindings(expression)
+        if scope is None or not isinstance(scope.node, FUNCTIONS):
+            return False
+        if self.tree.function(expression) is not scope.node:
+            return False
+        return all(self._made_here(binding) for binding in bindings)
+
+    def _holds_immutable(self, name: ast.Name) -> bool:
+        """Has the variable nothing but values that `+=` cannot change in place? What a call gives
+        without saying what it is counts as new.
+        """
+        scope, bindings = self.names.bindings(name)
+        known = self._immutable.get((scope, name.id))
+        if known is None:
+            known = self._immutable[scope, name.id] = all(
+                binding.how is How.AUGMENT
+                or is_immutable(self.kinds.binding_kind(binding))
+                or isinstance(binding.value, (ast.Call, ast.BinOp, ast.UnaryOp))
+                for binding in bindings
+            )
+        return known
+
+    def _made_here(self, binding: Binding) -> bool:
+        if binding.how is How.AUGMENT:
+            return True  # keeps what the other bindings made
+        if binding.how is not How.ASSIGN or binding.value is None or binding.path:
+            return False
+        if isinstance(binding.value, _FRESH_DISPLAYS):
+            return True
+        kind = self.kinds.kind_of(binding.value)
+        return kind.fresh or is_immutable(kind)
+
+    _LOOKS: ClassVar[dict[type[ast.AST], Callable[..., Effect]]] = {
+        ast.Attribute: _of_attribute,
+        ast.AugAssign: _of_augmented,
+        ast.Await: _of_suspension,
+        ast.Call: call_effect,
+        ast.For: _of_iteration,
+        ast.Global: _of_declaration,
+        ast.Name: _of_name,
+        ast.NamedExpr: _of_walrus,
+        ast.Nonlocal: _of_declaration,
+        ast.Subscript: _of_subscript,
+        ast.Yield: _of_suspension,
+        ast.YieldFrom: _of_suspension,
+        ast.comprehension: _of_iteration,
+    }
+    """From the type of a node that may do something to the method that knows what."""
+
+
+def _is_read(node: ast.AST) -> bool:
+    return isinstance(node.ctx, ast.Load)  # type: ignore[attr-defined]
+
+
+def _is_false(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is False
+
+
+def _evaluated(expression: ast.AST) -> Iterator[ast.AST]:
+    """The expression's nodes, lambda bodies left out: they run only when called."""
+    stack = [expression]
+    while stack:
+        node = stack.pop()
+        yield node
+        if isinstance(node, ast.Lambda):
+            continue
+        stack.extend(children(node))
+
+
+_MAY_DO = frozenset(Effects._LOOKS)
+
+
+def _running_in(function: Function, types: Container[type[ast.AST]] | None) -> Iterator[ast.AST]:
+    """What runs when the function is called, of some types if they are given; nested functions only run when
+    they are called. Each node comes before its parts, and of these the last comes first.
+    """
+    for statement in function.body:
+        nodes = below(statement)
+        if not RUN_LATER.isdisjoint(map(type, nodes)):
+            nodes = running(statement)
+        if types is not None:
+            nodes = [node for node in nodes if type(node) in types]
+        yield from sorted(nodes, key=end_in_order, reverse=True)

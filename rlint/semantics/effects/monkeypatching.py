@@ -1,0 +1,125 @@
+"""What a file replaces by something else: functions of libraries, and names that it binds by their text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from rlint.syntax.syntax_index import Tree
+
+_Resolve = Callable[[ast.expr], str | None]
+_PATCHES = frozenset({"patch", "setattr", "delattr", "object", "multiple"})
+"""The last names of `mock.patch`, `monkeypatch.setattr`, `mock.patch.object` and their kin."""
+
+
+def replaced_paths(tree: Tree, resolve: _Resolve) -> Iterator[str]:
+    """The dotted names of what is set or deleted in modules and classes, settings aside."""
+    for node in tree.written.attribute_stores:
+        if not _is_setting(tree.parents.get(node)):
+            path = resolve(node)
+            if path:
+                yield path
+    for call in tree.written.calls_of(_PATCHES):
+        yield from _patched(call, resolve)
+    for subscript in tree.written.item_stores:
+        owner, key = _namespace(subscript.value), subscript.slice
+        base = resolve(owner) if owner is not None else None
+        if base and isinstance(key, ast.Constant) and isinstance(key.value, str):
+            yield f"{base}.{key.value}"
+
+
+def names_set_by_text(tree: Tree) -> frozenset[str]:
+    """The names of the module that `exec("...")`, `globals()["..."] = ...` and their kin bind."""
+    found: set[str] = set()
+    for subscript in tree.written.item_stores:
+        if not isinstance(subscript.slice, ast.Constant):
+            continue
+        if _is_own_namespace(subscript.value):
+            found.add(str(subscript.slice.value))
+    for attribute in tree.written.attribute_stores:
+        match attribute:
+            case ast.Attribute(value=ast.Name(id=name), attr="__code__" | "__defaults__" | "__kwdefaults__"):
+                found.add(name)
+            case ast.Attribute(value=owner, attr=name) if _is_own_module(owner):
+                found.add(name)
+    for call in tree.written.calls_of(("setattr", "exec", "update")):
+        match call:
+            case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(name)), _]) if (
+                _is_own_module(owner)
+            ):
+                found.add(name)
+            case ast.Call(func=ast.Name(id="exec"), args=[ast.Constant(value=str(text)), *_]):
+                found |= _bound_in(text)
+            case ast.Call(func=ast.Attribute(value=owner, attr="update"), keywords=keywords) if (
+                _is_own_namespace(owner)
+            ):
+                found |= {keyword.arg for keyword in keywords if keyword.arg}
+                found |= {
+                    str(key.value)
+                    for argument in call.args
+                    if isinstance(argument, ast.Dict)
+                    for key in argument.keys
+                    if isinstance(key, ast.Constant)
+                }
+    return frozenset(found)
+
+
+def _patched(call: ast.Call, resolve: _Resolve) -> Iterator[str]:
+    function = call.func
+    last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    match call.args:
+        case [ast.Constant(value=str(path)), *_] if last != "multiple" and "." in path:
+            yield path
+        case [owner, ast.Constant(value=str(name)), *_] if last != "multiple":
+            base = resolve(owner)
+            if base:
+                yield f"{base}.{name}"
+        case [owner] if last == "multiple":
+            base = str(owner.value) if isinstance(owner, ast.Constant) else resolve(owner)
+            yield from (f"{base}.{keyword.arg}" for keyword in call.keywords if base and keyword.arg)
+
+
+def _namespace(value: ast.expr) -> ast.expr | None:
+    """The module or class whose names `vars(module)` and `module.__dict__` hold."""
+    match value:
+        case ast.Call(func=ast.Name(id="vars"), args=[owner]) | ast.Attribute(value=owner, attr="__dict__"):
+            return owner
+    return None
+
+
+def _is_own_namespace(value: ast.expr) -> bool:
+    match value:
+        case ast.Call(func=ast.Name(id="globals" | "locals" | "vars"), args=[]):
+            return True
+    return False
+
+
+def _is_own_module(value: ast.expr) -> bool:
+    """`sys.modules[__name__]`"""
+    match value:
+        case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Name(id="__name__")):
+            return True
+    return False
+
+
+def _bound_in(text: str) -> set[str]:
+    """The names that a program given as text binds in its outermost scope, or says that it does."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return set()
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.alias(name=name, asname=asname):
+                found.add(asname or name.partition(".")[0])
+    return found
+
+
+def _is_setting(statement: ast.AST | None) -> bool:
+    """Does an assignment set a number, text or truth value, as `torch.backends.cudnn.benchmark = True`?"""
+    return isinstance(statement, (ast.Assign, ast.AnnAssign)) and isinstance(statement.value, ast.Constant)

@@ -1,0 +1,186 @@
+"""What a call costs, and whether asking twice can give two answers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from rlint import models
+from rlint.models.effect import Effect
+from rlint.models.kind import Tag
+from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.interprocedural.project_index import Index
+from rlint.semantics.interprocedural.summary import FunctionSummary
+from rlint.semantics.interprocedural.trampoline import Step, run
+from rlint.syntax.queries import argument_count
+from rlint.syntax.syntax_index import COMPREHENSIONS, LOOPS, Function
+from rlint.syntax.walk import running
+
+_TEXT = frozenset({Tag.STR, Tag.BYTES})
+_REMEMBERS = frozenset({"functools.cache", "functools.cached_property", "functools.lru_cache"})
+_REPEATS = frozenset({*LOOPS, *COMPREHENSIONS})
+_LOOKS_AT_ENDS = frozenset({"endswith", "startswith"})
+# what these read can be changed by another thread or process, or by the world
+_OTHERS_CHANGE = frozenset(
+    {
+        Tag.EVENT,
+        Tag.QUEUE,
+        Tag.LOCK,
+        Tag.SEMAPHORE,
+        Tag.CONDITION,
+        Tag.BARRIER,
+        Tag.THREAD,
+        Tag.PROCESS,
+        Tag.POOL,
+        Tag.FUTURE,
+        Tag.CONNECTION,
+        Tag.SHARED_VALUE,
+        Tag.PATH,
+        Tag.FILE,
+        Tag.LOGGER,
+        Tag.RANDOM_GENERATOR,
+    }
+)
+_CHANGE_UNASKED = _OTHERS_CHANGE - {Tag.PATH}
+# modules whose functions read nothing but the memory of their arguments, and what in them does
+_READ_ARGUMENTS = tuple(
+    f"{module}."
+    for module in """array ast base64 binascii bisect builtins collections copy dataclasses difflib fnmatch
+    functools gzip hashlib heapq hmac itertools json math numpy operator pickle pprint reprlib statistics
+    struct torch typing urllib.parse zlib""".split()
+)
+_READ_STATE = tuple(
+    """builtins.globals builtins.locals builtins.vars numpy.random. torch.backends. torch.cuda.
+    torch.distributed. torch.get_ torch.is_grad_enabled torch.random.""".split()
+)
+
+
+class Work:
+    """What calls of the project's functions cost and look at, with everything that these call."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self._works: dict[str, bool] = {}
+        self._watches: dict[str, bool] = {}
+
+    def does_work(self, function: FunctionSummary) -> bool:
+        """Does a quiet function do more than look things up and compute with them?"""
+        return run(self._any(function, self._works, lambda known: known.works, _is_work_of))
+
+    def _calls(self, function: FunctionSummary) -> tuple[tuple[str, Effect], ...]:
+        """What a function calls each time that it is called."""
+        return () if function.remembers else function.effect_paths
+
+    def watches_others(self, function: FunctionSummary) -> bool:
+        """May a quiet function answer differently though nothing in this thread happened?"""
+        return run(self._any(function, self._watches, lambda known: known.watches_others, _is_outside))
+
+    def _any(
+        self,
+        function: FunctionSummary,
+        known: dict[str, bool],
+        own: Callable[[FunctionSummary], bool],
+        of_library: Callable[[Tag, str], bool],
+    ) -> Step[bool]:
+        found = known.get(function.path)
+        if found is not None:
+            return found
+        known[function.path] = False  # a recursive call adds nothing
+        found = own(function)
+        for path, _ in self._calls(function):
+            if found:
+                break
+            targets = self.index.callables(path, function.module)
+            for target in targets:
+                found = found or (yield self._any(target, known, own, of_library))
+            if not targets:
+                owner, _, method = path.rpartition(".")
+                found = of_library(
+                    self.index.resolve(owner, function.module).tag if owner else Tag.UNKNOWN, method
+                )
+        known[function.path] = found
+        return found
+
+
+def _is_work_of(owner: Tag, method: str) -> bool:
+    return not models.is_cheap_method(owner, method)
+
+
+def _is_outside(owner: Tag, method: str) -> bool:
+    known = models.method_fact(owner, method)
+    return owner in _OTHERS_CHANGE and (known is None or not known.effect.pure)
+
+
+def does_work(function: Function, knowledge: Knowledge) -> bool:
+    """Does a function of this file do more than look things up and compute with them: a loop, a search in
+    text, a call that is not cheap? What the functions of the project do that it calls is not counted.
+    """
+    return not remembers(function, knowledge) and any(_is_work(node, knowledge) for node in _body(function))
+
+
+def remembers(function: Function, knowledge: Knowledge) -> bool:
+    """Does a function of this file keep its results for the next call with the same arguments?"""
+    decorators = [d.func if isinstance(d, ast.Call) else d for d in function.decorator_list]
+    return any(knowledge.names.qualified(decorator) in _REMEMBERS for decorator in decorators)
+
+
+def watches_others(function: Function, knowledge: Knowledge) -> bool:
+    """Does a function of this file look at what others change: a file, a queue, a shared value?"""
+    looked_at = (node for node in _body(function) if type(node) in _LOOKS)
+    return any(looks_outside(node, knowledge) for node in looked_at)
+
+
+_LOOKS = frozenset({ast.Call, ast.Attribute})
+
+
+def looks_outside(node: ast.AST, knowledge: Knowledge) -> bool:
+    """Does this node, its children left out, read what can change without any statement of this thread?"""
+    match node:
+        case ast.Call(func=func):
+            qualified = knowledge.names.qualified(func)
+            if qualified is not None:
+                known = models.callable_fact(qualified, argument_count(node))
+                if known is None or known.effect.pure:
+                    return False
+                return not qualified.startswith(_READ_ARGUMENTS) or qualified.startswith(_READ_STATE)
+            if isinstance(func, ast.Attribute):
+                return _is_outside(knowledge.kinds.kind_of(func.value).tag, func.attr)
+        case ast.Attribute(value=owner, ctx=ast.Load()):
+            parent = knowledge.tree.parents.get(node)
+            is_method = isinstance(parent, ast.Call) and parent.func is node
+            return not is_method and knowledge.kinds.kind_of(owner).tag in _CHANGE_UNASKED
+    return False
+
+
+def is_cheap(call: ast.Call, knowledge: Knowledge) -> bool | None:
+    """Is the call of a library's function too cheap for a second one to matter? None for other functions."""
+    qualified = knowledge.names.qualified(call.func)
+    if qualified is not None:
+        known = models.callable_fact(qualified, argument_count(call))
+        return models.is_cheap(qualified) if known is not None or models.is_cheap(qualified) else None
+    if isinstance(call.func, ast.Attribute):
+        owner = knowledge.kinds.kind_of(call.func.value).tag
+        if models.is_cheap_method(owner, call.func.attr):
+            return True
+        return False if models.method_fact(owner, call.func.attr, argument_count(call)) else None
+    return None
+
+
+def _is_work(node: ast.AST, knowledge: Knowledge) -> bool:
+    if type(node) in _REPEATS:
+        return True
+    if not isinstance(node, ast.Call):
+        return False
+    cheap = is_cheap(node, knowledge)
+    if isinstance(node.func, ast.Attribute) and knowledge.names.qualified(node.func) is None:
+        if node.func.attr in _LOOKS_AT_ENDS:
+            return False
+        if knowledge.kinds.kind_of(node.func.value).tag in _TEXT:
+            return True  # a search through text costs what the text is long
+        if cheap is None:
+            return models.method_on_unknown(node.func.attr, len(node.args) + len(node.keywords)) is not None
+    return cheap is False
+
+
+def _body(function: Function) -> list[ast.AST]:
+    return [node for statement in function.body for node in running(statement)]

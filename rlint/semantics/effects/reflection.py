@@ -1,0 +1,23 @@
+"""Calls that see or change the variables around them by names that only the running program knows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from rlint.syntax.syntax_index import Tree
+from rlint.syntax.walk import place_in_order
+
+OF_THE_FUNCTION: Mapping[str, int] = {"locals": 9, "vars": 1, "exec": 2, "eval": 2}
+"""Functions that see the variables of who calls them, unless they are given so many arguments: an object to
+look at, or the names to use.
+"""
+
+
+def lookups(tree: Tree, functions: Mapping[str, int] = OF_THE_FUNCTION) -> Iterator[ast.Call]:
+    """The calls of such functions, in source order."""
+    named = [name for function in functions for name in tree.variables.named(function)]
+    for name in sorted(named, key=place_in_order):
+        call = tree.parents.get(name)
+        if isinstance(call, ast.Call) and call.func is name and len(call.args) < functions[name.id]:
+            yield call

@@ -1,0 +1,41 @@
+"""What the files of a project put in the place of its functions and methods while it runs."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.models.kind import Tag
+from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.interprocedural.summary import ANY_CLASS
+
+_MAY_BE_CALLED = frozenset({Tag.CLASS, Tag.FUNCTION, Tag.INSTANCE, Tag.MODULE, Tag.UNKNOWN})
+
+
+def replaced_in(knowledge: Knowledge) -> frozenset[str]:
+    """The dotted names of what a file sets in modules and classes, and the methods that it sets in objects:
+    `package.module.Scorer.parse`, or `*.parse` where it is not known of what class the object is.
+    """
+    found = set(knowledge.names.replaced)
+    tree = knowledge.tree
+    for store in tree.written.attribute_stores:
+        statement = tree.parents.get(store)
+        value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+        if value is None or isinstance(value, ast.Constant) or knowledge.names.qualified(store) is not None:
+            continue
+        if knowledge.kinds.kind_of(value).tag in _MAY_BE_CALLED:
+            found.add(f"{_class_of(store.value, knowledge)}.{store.attr}")
+    for call in tree.written.calls_of(("setattr",)):
+        match call.args:
+            case [owner, ast.Constant(value=str(name)), _] if knowledge.names.qualified(owner) is None:
+                found.add(f"{_class_of(owner, knowledge)}.{name}")
+    return frozenset(found)
+
+
+def _class_of(owner: ast.expr, knowledge: Knowledge) -> str:
+    cls = knowledge.names.class_of_self(owner) if isinstance(owner, ast.Name) else None
+    if cls is not None:
+        return f"{knowledge.name}.{knowledge.tree.qualname(cls)}"
+    kind = knowledge.kinds.kind_of(owner)
+    if kind.tag is Tag.UNKNOWN and kind.of.endswith("()"):
+        return kind.of.removesuffix("()")  # of a class that other files may define
+    return kind.of if kind.of and kind.tag in (Tag.INSTANCE, Tag.MODULE) else ANY_CLASS

@@ -1,0 +1,379 @@
+"""How often each function runs, and why, as a chain that a person can follow."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from functools import cached_property
+
+from rlint.findings import Heat
+from rlint.frozen import frozen
+from rlint.models.kind import Tag
+from rlint.notebook.layout import shown_line
+from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP, MESSAGE
+from rlint.semantics.frequency.roles import role_of, takes_gradient_step
+from rlint.semantics.interprocedural.call_graph import CallGraph, Edge
+from rlint.semantics.interprocedural.project_index import Index
+from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary, Loop
+from rlint.semantics.nn.checkpoints import savers
+
+_ROLLOUT = frozenset({ENVIRONMENT_STEP, GENERATION})
+_CHAIN_LENGTH = 6
+_MANY_CALLERS = 8
+
+
+@frozen
+class HeatAt:
+    """A level, and the chain that explains it: outermost link first."""
+
+    level: Heat
+    chain: tuple[str, ...] = ()
+
+
+COLD = HeatAt(Heat.COLD)
+
+
+class HeatMap:
+    """The heat of every function of a project, and of every loop in it."""
+
+    def __init__(self, index: Index, graph: CallGraph) -> None:
+        self.index = index
+        self.graph = graph
+        self._functions = [f for module in index.modules.values() for f in module.functions.values()]
+        self._in_tests = {f.path for m in index.modules.values() if m.is_test for f in m.functions.values()}
+        self._once: dict[str, frozenset[str]] = {}
+        self._many: dict[str, frozenset[str]] = {}
+        self._loop_drivers: dict[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {}
+        self._loop_heat: dict[str, tuple[Heat | None, ...]] = {}
+        self._heat: dict[str, HeatAt] = {}
+        self._find_drivers()
+        for function in self._functions:
+            self._loop_heat[function.path] = self._classify(function)
+        self._spread()
+
+    def of_function(self, path: str) -> HeatAt:
+        """How often a function is called."""
+        return self._heat.get(path, COLD)
+
+    def saves(self, function: FunctionSummary) -> bool:
+        """Does a function write a checkpoint in each call (see checkpoints.py)?"""
+        return function.path in self._savers
+
+    @cached_property
+    def _savers(self) -> frozenset[str]:
+        return savers(self.graph)
+
+    def may_be_warm(self, function: FunctionSummary) -> bool:
+        """Is any line of a function warmer than cold? Where neither its callers nor one of its own loops
+        heats it, none is.
+        """
+        if self.of_function(function.path).level is not Heat.COLD:
+            return True
+        return any(level is not None for level in self._loop_heat.get(function.path, ()))
+
+    def inside(self, function: FunctionSummary, loops: list[int], cap: Heat = Heat.HOT) -> HeatAt:
+        """The heat of a line of `function` that stands in `loops` (their indices, innermost first)
+        and under conditions that allow at most `cap`.
+        """
+        path = function.path
+        if path in self._in_tests:
+            return COLD
+        base = self._heat.get(path, COLD)
+        if not loops and base.level <= cap:
+            return base
+        level, chain, in_own_loop = base.level, base.chain, False
+        own = self._loop_heat.get(path, ())
+        for index in reversed(loops):
+            if index >= len(own):
+                continue
+            loop, driven = function.loops[index], own[index]
+            level = min(level, loop.cap)
+            if driven is not None and (driven > level or (driven is level and in_own_loop)):
+                # a training loop explains itself; of two nested ones the inner explains more
+                starts_here = level is Heat.COLD or driven is Heat.HOT or in_own_loop
+                link = self._link(function, loop)
+                level, chain, in_own_loop = driven, (link,) if starts_here else (*chain, link), True
+            elif driven is None and level is Heat.WARM and not loop.bounded:
+                level, chain = Heat.HOT, (*chain, self._link(function, loop))
+        level = min(level, cap)
+        return HeatAt(level, chain) if level is not Heat.COLD else COLD
+
+    def _link(self, function: FunctionSummary, loop: Loop) -> str:
+        module = self.index.modules[function.module]
+        return f"{module.path}:{shown_line(loop.line, module.cells)} {loop.header}"
+
+    def each_pass(
+        self,
+        function: FunctionSummary,
+        loops: list[int],
+        level: Heat,
+        *,
+        own: bool | None,
+        seen: frozenset[str] = frozenset(),
+    ) -> bool:
+        """Does a line of `function` run each time that the code which makes it this hot runs? `own` is
+        what the conditions right around it say (see pacing.py). False where in doubt: behind an interval,
+        here or at all of its callers, and where no caller is known.
+        """
+        driven = self._loop_heat.get(function.path, ())
+        for index in loops:
+            if own is not None:
+                return own
+            if index < len(driven) and driven[index] is not None:
+                return True
+            own = function.loops[index].each_pass
+        if own is not None:
+            return own
+        if GRADIENT_STEP in self._once[function.path]:
+            return True
+        if GRADIENT_STEP in self._many[function.path]:
+            return False  # once for many gradient steps: after the epochs over a rollout
+        seen |= {function.path}
+        return len(seen) <= _CHAIN_LENGTH and any(
+            self.each_pass(edge.caller, around, level, own=edge.site.each_pass, seen=seen)
+            for edge in self.graph.callers(function.path)[:_MANY_CALLERS]
+            if edge.caller.path not in seen
+            for around in [_enclosing(edge.caller, edge.site.loop)]
+            if self.inside(edge.caller, around, edge.site.cap).level >= level
+        )
+
+    def drives(self, function: FunctionSummary) -> frozenset[str]:
+        """What a function, and those that call it while they are warm, do in and outside of their loops,
+        the calls they make included: environment steps, gradient steps, generation …
+        """
+        found = self._once[function.path] | self._many[function.path]
+        for edge in self.graph.callers(function.path)[:_MANY_CALLERS]:
+            around = _enclosing(edge.caller, edge.site.loop)
+            if self.inside(edge.caller, around, edge.site.cap).level > Heat.COLD:
+                found |= self._once[edge.caller.path] | self._many[edge.caller.path]
+        return found
+
+    def driven_by(self, function: FunctionSummary) -> tuple[frozenset[str], frozenset[str]]:
+        """What a function does once per call, and what it does many times, through all that it calls."""
+        return self._once[function.path], self._many[function.path]
+
+    def loops_driven_by(self, function: FunctionSummary) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+        """The same for a pass of each of its loops."""
+        return self._loop_drivers[function.path]
+
+    def is_test(self, function: FunctionSummary) -> bool:
+        """Is it part of a test, whose loops say nothing?"""
+        return function.path in self._in_tests
+
+    def learns(self, function: FunctionSummary) -> bool:
+        """Does a function, with all that it calls, take gradient steps?"""
+        return GRADIENT_STEP in self._once[function.path] | self._many[function.path]
+
+    def callers(self, function: FunctionSummary) -> list[tuple[Heat, Edge]]:
+        """The calls of a function, each with how hot it is; those of tests are left out."""
+        return [
+            (self.inside(edge.caller, _enclosing(edge.caller, edge.site.loop), edge.site.cap).level, edge)
+            for edge in self.graph.callers(function.path)
+            if edge.caller.path not in self._in_tests
+        ]
+
+    def ways_from_training(self, function: FunctionSummary, loops: list[int]) -> list[tuple[str, ...]]:
+        """The ways to a line of a function, in these of its loops, from the loops that take gradient steps:
+        the functions entered on each, that of the loop first.
+        """
+        return list(self._ways(function, loops, ()))
+
+    def _ways(
+        self, function: FunctionSummary, loops: list[int], seen: tuple[str, ...]
+    ) -> Iterator[tuple[str, ...]]:
+        way = (function.path, *seen)
+        driven = self._loop_drivers[function.path]
+        if any(GRADIENT_STEP in once | many for once, many in (driven[loop] for loop in loops)):
+            yield way
+            return
+        for edge in self.graph.callers(function.path)[:_MANY_CALLERS]:
+            if edge.caller.path not in (*way, *self._in_tests) and len(way) < _CHAIN_LENGTH:
+                around = _enclosing(edge.caller, edge.site.loop)
+                yield from self._ways(edge.caller, around, way)
+
+    def by_role(self, function: FunctionSummary) -> bool:
+        """Is a function known to run often by its name alone: does no code of the project call it?"""
+        level = self.of_function(function.path).level
+        known = level is not Heat.COLD and not self.graph.callers(function.path)
+        return known and self._role(function).level is level
+
+    def passed_names(self, function: FunctionSummary, parameter: str) -> list[str]:
+        """The last names in what calls that are not cold hand to a parameter; "" where it has none."""
+        parameters = function.parameters
+        if function.is_method and not function.is_static:
+            parameters = parameters[1:]
+        found = []
+        for edge in self.graph.callers(function.path):
+            around = _enclosing(edge.caller, edge.site.loop)
+            if self.inside(edge.caller, around, edge.site.cap).level > Heat.COLD:
+                names = dict(edge.site.names)
+                position = str(parameters.index(parameter)) if parameter in parameters else ""
+                found.append(names.get(parameter) or names.get(position) or "")
+        return found
+
+    def _find_drivers(self) -> None:
+        """What each function does once per call, and what it does in loops, through the calls it makes."""
+        once = {f.path: set(f.drivers) for f in self._functions}
+        many = {f.path: {driver for loop in f.loops for driver in loop.drivers} for f in self._functions}
+        for function in self._functions:
+            for site in self._learning_calls(function):
+                (once if site.loop == -1 else many)[function.path].add(GRADIENT_STEP)
+        pending = deque(self._functions)
+        queued = {f.path for f in self._functions}
+        while pending:
+            path = pending.popleft().path
+            queued.discard(path)
+            own_once, own_many = once[path], many[path]
+            if not own_once and not own_many:
+                continue
+            for edge in self.graph.callers(path):
+                if edge.site.cap is Heat.COLD:
+                    continue  # started elsewhere, or done once
+                caller = edge.caller.path
+                before = len(once[caller]), len(many[caller])
+                if edge.site.loop == -1:
+                    once[caller] |= own_once
+                    many[caller] |= own_many
+                else:
+                    many[caller] |= own_once | own_many
+                if (len(once[caller]), len(many[caller])) != before and caller not in queued:
+                    queued.add(caller)
+                    pending.append(edge.caller)
+        self._once = {path: frozenset(drivers) for path, drivers in once.items()}
+        self._many = {path: frozenset(drivers) for path, drivers in many.items()}
+
+    def _learning_calls(self, function: FunctionSummary) -> list[CallSite]:
+        """The calls that take a gradient step if their name is to be believed, and that nothing else is
+        known of (`agent.learn(batch)`, where the agent comes from elsewhere).
+        """
+        return [
+            site
+            for site in self.graph.unresolved(function.path)
+            if site.cap is not Heat.COLD and takes_gradient_step(site)
+        ]
+
+    def _classify(self, function: FunctionSummary) -> tuple[Heat | None, ...]:
+        """Which loops of a function are training loops, and how hot."""
+        count = len(function.loops)
+        if not count:
+            self._loop_drivers[function.path] = ()
+            return ()
+        direct: list[set[str]] = [set(loop.drivers) for loop in function.loops]
+        nested: list[set[str]] = [set() for _ in range(count)]
+        for site in self._learning_calls(function):
+            if 0 <= site.loop < count:
+                direct[site.loop].add(GRADIENT_STEP)
+        for edge in self.graph.calls(function.path):
+            if 0 <= edge.site.loop < count and edge.site.cap is not Heat.COLD:
+                direct[edge.site.loop] |= self._surely_once(edge.target)
+                nested[edge.site.loop] |= self._many[edge.target.path]
+            for index in _fed_by(function, edge):
+                nested[index] |= self._once[edge.target.path] | self._many[edge.target.path]
+        for child in range(count - 1, -1, -1):
+            parent = function.loops[child].parent
+            if parent >= 0:
+                nested[parent] |= direct[child] | nested[child]
+        self._loop_drivers[function.path] = tuple(
+            (frozenset(direct[i]), frozenset(nested[i])) for i in range(count)
+        )
+        return tuple(_loop_level(direct[i], nested[i]) for i in range(count))
+
+    def _surely_once(self, function: FunctionSummary) -> frozenset[str]:
+        """What a function does once per call. One that steps an environment in its loops, and does so outside
+        of them only through calls (a reset that begins with a step), runs whole episodes.
+        """
+        once, many = self._once[function.path], self._many[function.path]
+        through_calls = ENVIRONMENT_STEP in once & many and ENVIRONMENT_STEP not in function.drivers
+        return once - {ENVIRONMENT_STEP} if through_calls else once
+
+    def _spread(self) -> None:
+        """From the loops through the calls; the shortest chain wins. Roles speak where no caller does."""
+        queue: deque[tuple[FunctionSummary, HeatAt]] = deque()
+        for wanted in (Heat.HOT, Heat.WARM):
+            for function in self._functions:
+                if self.may_be_warm(function):
+                    queue.extend(self._targets(function, wanted))
+            if wanted is Heat.HOT:
+                self._drain(queue, wanted)
+        self._drain(queue, Heat.WARM)
+        for function in self._functions:
+            role = self._role(function)
+            if role.level > self.of_function(function.path).level:
+                self._heat[function.path] = role
+                queue.extend(self._targets(function, Heat.HOT))
+                queue.extend(self._targets(function, Heat.WARM))
+        self._drain(queue, Heat.WARM)
+        self._heat_measured(queue)
+
+    def _heat_measured(self, queue: deque[tuple[FunctionSummary, HeatAt]]) -> None:
+        """What a profile saw to run often is hot, whatever the code around it lets one guess."""
+        for module in self.index.modules.values():
+            for qualname, level, why in module.measured:
+                function = module.functions.get(qualname)
+                if function is not None and function.path not in self._in_tests:
+                    queue.append((function, HeatAt(level, (f"{function.shown} ({why})",))))
+        self._drain(queue, Heat.WARM)
+
+    def _drain(self, queue: deque[tuple[FunctionSummary, HeatAt]], lowest: Heat) -> None:
+        while queue:
+            function, heat = queue.popleft()
+            if heat.level < lowest or heat.level <= self.of_function(function.path).level:
+                continue
+            self._heat[function.path] = heat
+            queue.extend(self._targets(function, Heat.HOT))
+            if lowest is Heat.WARM:
+                queue.extend(self._targets(function, Heat.WARM))
+
+    def _targets(self, function: FunctionSummary, wanted: Heat) -> list[tuple[FunctionSummary, HeatAt]]:
+        """The functions that `function` calls at exactly the wanted heat, with the chain to them."""
+        found = []
+        for edge in self.graph.calls(function.path):
+            heat = self.inside(function, _enclosing(function, edge.site.loop), edge.site.cap)
+            if heat.level is wanted and edge.target.path != function.path:
+                chain = (*heat.chain, edge.shown)
+                if len(chain) <= _CHAIN_LENGTH + 2:
+                    found.append((edge.target, HeatAt(wanted, _shortened(chain))))
+        return found
+
+    def _role(self, function: FunctionSummary) -> HeatAt:
+        """What the name of a function tells about how often others will call it."""
+        if function.path in self._in_tests or not function.qualname:
+            return COLD
+        owner = function.qualname.rpartition(".")[0]
+        cls = self.index.modules[function.module].classes.get(owner)
+        tag = self.index.class_kind(cls).tag if cls is not None else Tag.UNKNOWN
+        role = role_of(function, owner if cls is not None else "", tag, self._many[function.path])
+        return HeatAt(role.heat, (f"{function.shown} ({role.what})",)) if role is not None else COLD
+
+
+def _enclosing(function: FunctionSummary, loop: int) -> list[int]:
+    """A loop of a function and the loops around it, innermost first."""
+    found = []
+    while 0 <= loop < len(function.loops):
+        found.append(loop)
+        loop = function.loops[loop].parent
+    return found
+
+
+def _fed_by(function: FunctionSummary, edge: Edge) -> list[int]:
+    """The loops that run over what a call of a generator gives: it works in each of their passes."""
+    if not any(kind.tag is Tag.ITERATOR for kind in edge.target.returns):
+        return []
+    line, around = edge.site.line, edge.site.loop
+    return [i for i, loop in enumerate(function.loops) if loop.line == line and loop.parent == around]
+
+
+def _loop_level(direct: set[str], nested: set[str]) -> Heat | None:
+    if ENVIRONMENT_STEP in direct or MESSAGE in direct:
+        return Heat.HOT
+    if GENERATION in direct:
+        return Heat.WARM
+    if direct & {GRADIENT_STEP, BATCH}:
+        return Heat.WARM if nested & _ROLLOUT else Heat.HOT
+    return Heat.WARM if nested & {ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP, MESSAGE, BATCH} else None
+
+
+def _shortened(chain: tuple[str, ...]) -> tuple[str, ...]:
+    if len(chain) <= _CHAIN_LENGTH:
+        return chain
+    return (*chain[:2], "…", *chain[-(_CHAIN_LENGTH - 3) :])

@@ -1,0 +1,68 @@
+"""What a function makes at its first call alone: `if self._model is not None: return`, then it is made."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.regex import regex
+from rlint.syntax.syntax_index import Function
+from rlint.syntax.walk import below
+
+_COMES_AND_GOES = regex(
+    r"(^|_)(done|dones|terminated|truncated|terminal|over|finished|paused|stopped|closed)$"
+)
+
+
+def where_it_leaves(function: Function) -> ast.stmt | None:
+    """Return the first statement of a function's body by which it leaves once what it makes is there: what
+    comes after it runs at the first call alone.
+    """
+    for statement in function.body:
+        if isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Return):
+            kept = _asked_for(statement.test) if not statement.orelse else None
+            if kept is not None and _is_made(kept, function):
+                return statement
+    return None
+
+
+def _asked_for(test: ast.expr) -> tuple[str, str] | None:
+    """The object and the attribute of it that a condition finds there; "" as the object of a global name."""
+    match test:
+        case ast.Compare(left=kept, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            pass
+        case ast.Call(
+            func=ast.Name(id="hasattr"), args=[ast.Name(id=owner), ast.Constant(value=str(attribute))]
+        ):
+            return owner, attribute
+        case _:
+            kept = test
+    match kept:
+        case ast.Attribute(value=ast.Name(id=owner), attr=attribute):
+            return owner, attribute
+        case ast.Name(id=name):
+            return "", name
+    return None
+
+
+def _is_made(kept: tuple[str, str], function: Function) -> bool:
+    owner, name = kept
+    if _COMES_AND_GOES.search(name):
+        return False
+    nodes = below(function)
+    if not owner and not any(isinstance(node, ast.Global) and name in node.names for node in nodes):
+        return False
+    for node in nodes:
+        if isinstance(node, ast.Assign) and isinstance(
+            node.value, (ast.Call, ast.Dict, ast.Name, ast.Constant)
+        ):
+            for target in node.targets:
+                match target:
+                    case ast.Attribute(value=ast.Name(id=of), attr=attribute):
+                        found = (of, attribute) == kept
+                    case ast.Name(id=bound):
+                        found = not owner and bound == name
+                    case _:
+                        found = False
+                if found and not (isinstance(node.value, ast.Constant) and not node.value.value):
+                    return True
+    return False

@@ -1,0 +1,291 @@
+"""The loops of each function, what drives them, and which of them a line really repeats in."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from rlint.findings import Heat
+from rlint.models.kind import Tag
+from rlint.regex import regex
+from rlint.semantics.frequency.intervals import Caps, last_name
+from rlint.semantics.frequency.pacing import Pacing
+from rlint.semantics.frequency.path_conditions import Conditions
+from rlint.semantics.interprocedural.summary import Loop
+from rlint.semantics.types.infer import Kinds
+from rlint.syntax.syntax_index import COMPREHENSIONS, LOOPS, Comprehension, Tree
+from rlint.syntax.syntax_index import Loop as LoopNode
+from rlint.syntax.walk import RUN_LATER
+
+ENVIRONMENT_STEP = "environment step"
+GRADIENT_STEP = "gradient step"
+GENERATION = "generation"
+MESSAGE = "message"
+BATCH = "batch"
+
+BOUNDED = 8
+"""A loop over at most so many constant items does not make its body hotter."""
+
+_ENVIRONMENT = regex(r"env|^(game|sim|simulator|world|mdp)$")
+_OPTIMIZER = regex(r"optim|^opt|_opt$|^scaler$|grad_scaler")
+_NO_ENVIRONMENT = regex(
+    r"sched|optim|^opt|_opt$|scaler|prof|accelerator|engine|writer|logger|progress|bar$|timer|clock|meter"
+)
+_QUEUE = regex(r"queue|(^|_)q$")
+_CONNECTION = regex(r"conn|pipe|remote|sock")
+_STORES = regex(r"buffer|memory|replay")
+_LOADER = regex(r"loader$|dataloader")
+_GENERATES = regex(r"model|llm|policy|actor|engine|generator|vllm|pipeline|rollout")
+_HEADER_LENGTH = 60
+_NONE: frozenset[str] = frozenset()
+
+_STEPPING = frozenset("backward manual_backward step step_wait vector_step".split())
+"""Methods that may take gradient steps."""
+_DRIVING = _STEPPING | frozenset(
+    """generate generate_samples generate_sequences get get_nowait recv recv_bytes recv_pyobj sample
+    sample_batch""".split()
+)
+"""Methods that may drive what is around them."""
+
+_REPEATS_OR_LEAVES = frozenset({*LOOPS, *COMPREHENSIONS, *RUN_LATER, ast.If})
+"""What tells around a line which loops repeat it."""
+
+AnyLoop = LoopNode | Comprehension
+
+
+class Loops:
+    """All loops and comprehensions of one file, by the function that runs them (None: the module)."""
+
+    def __init__(self, tree: Tree, kinds: Kinds) -> None:
+        self.tree = tree
+        self.kinds = kinds
+        self.of_function: dict[ast.AST | None, list[AnyLoop]] = {}
+        self.index: dict[ast.AST, int] = {}
+        self._around: dict[ast.AST, list[AnyLoop]] = {}
+        self._unlinked: Loops | None = None
+        self._caps = Caps(tree)
+        self.conditions = Conditions(tree, kinds.flow, self.index)
+        """The conditions that lines stand behind."""
+        nodes = [node for kind in (*LOOPS, *COMPREHENSIONS) for node in tree.of_type(kind)]
+        nodes.sort(key=lambda node: (node.lineno, node.col_offset, -(node.end_lineno or 0)))  # type: ignore[attr-defined]
+        for node in nodes:
+            siblings = self.of_function.setdefault(tree.function(node), [])
+            self.index[node] = len(siblings)
+            siblings.append(node)  # type: ignore[arg-type]
+
+    def linked(self, kinds: Kinds) -> Loops:
+        """The same loops, with what the project tells of the values that drive them."""
+        linked = object.__new__(Loops)
+        linked.tree, linked.kinds, linked._unlinked = self.tree, kinds, self
+        linked.of_function, linked.index, linked._around = self.of_function, self.index, self._around
+        linked._caps, linked.conditions = self._caps, self.conditions
+        return linked
+
+    def around(self, node: ast.AST) -> list[AnyLoop]:
+        """The loops of the same function whose body repeats `node`, innermost first. A loop that the
+        line leaves on its way (`break`, `return`, `raise` at the end of its block) does not repeat it.
+        """
+        node = self.tree.wholes.of(self.tree.buried.get(node, node))
+        known = self._around.get(node)
+        if known is None:
+            known = self._around[node] = self._find_around(node)
+        return known
+
+    def _find_around(self, node: ast.AST) -> list[AnyLoop]:
+        found: list[AnyLoop] = []
+        left = 0
+        leaves_all = False
+        child: ast.AST = node
+        grandchild: ast.AST | None = None
+        passed: list[tuple[ast.stmt, int]] = []  # statements around it, and how many loops are inside of them
+        parents = self.tree.parents
+        while (parent := parents.get(child)) is not None:
+            if isinstance(child, ast.stmt) and not left and not leaves_all:
+                known = self._around.get(child)
+                if known is not None:
+                    found += known
+                    break
+                passed.append((child, len(found)))
+            if type(parent) not in _REPEATS_OR_LEAVES:
+                child, grandchild = parent, child
+                continue
+            if type(parent) in RUN_LATER and child not in _outside(parent):
+                break
+            if isinstance(parent, LOOPS):
+                if self._is_in_body(child, parent) or (
+                    isinstance(parent, ast.While) and child is parent.test
+                ):
+                    if left:
+                        left -= 1
+                    elif not leaves_all:
+                        found.append(parent)
+            elif isinstance(parent, COMPREHENSIONS):
+                first = parent.generators[0]
+                if child is not first or grandchild is not first.iter:
+                    found.append(parent)
+            elif isinstance(parent, ast.If) and isinstance(child, ast.stmt):
+                last = self.tree.block(child)[0][-1]
+                if isinstance(last, ast.Break):
+                    left += 1
+                elif isinstance(last, (ast.Return, ast.Raise)):
+                    leaves_all = True
+            child, grandchild = parent, child
+        for statement, inside in passed:
+            self._around[statement] = found[inside:]
+        return found
+
+    def _is_in_body(self, child: ast.AST, loop: ast.For | ast.AsyncFor | ast.While) -> bool:
+        return isinstance(child, ast.stmt) and self.tree.block(child)[0] is loop.body
+
+    def innermost(self, node: ast.AST) -> AnyLoop | None:
+        """The innermost loop that repeats `node`, or None."""
+        around = self.around(node)
+        return around[0] if around else None
+
+    def coldest(self, node: ast.AST) -> Heat:
+        """How hot a line can be at most, given the conditions between it and its innermost loop."""
+        return self._caps.of(node)
+
+    @cached_property
+    def pacing(self) -> Pacing:
+        """Which lines run in each pass of the loops and functions around them."""
+        before = self._unlinked
+        if before is not None and before._gradient_steps == self._gradient_steps:
+            return before.pacing
+        return Pacing(self.tree, self.kinds.flow, self._gradient_steps)
+
+    @cached_property
+    def _gradient_steps(self) -> list[ast.Call]:
+        calls = self.tree.written.calls_of(_STEPPING)
+        return [call for call in calls if self.driver_of(call) == GRADIENT_STEP]
+
+    def summaries(self, function: ast.AST | None) -> tuple[Loop, ...]:
+        """The loops of a function as plain data, in the order of their index."""
+        result = []
+        for node in self.of_function.get(function, ()):
+            parent = self.innermost(node)
+            result.append(
+                Loop(
+                    node.lineno,
+                    self.header(node),
+                    self.index[parent] if parent is not None else -1,
+                    frozenset(self._drivers[0].get(node, _NONE)),
+                    self.is_bounded(node),
+                    self.coldest(node),
+                    self.pacing.each_pass(node),
+                    self.conditions.of(node),
+                )
+            )
+        return tuple(result)
+
+    def function_drivers(self, function: ast.AST | None) -> frozenset[str]:
+        """What a function does directly outside its loops."""
+        return frozenset(self._drivers[1].get(function, _NONE))
+
+    def header(self, loop: AnyLoop) -> str:
+        """The loop as one short line: `while step < total`."""
+        positions, text = self.tree.positions, self.tree.text
+        if isinstance(loop, ast.While):
+            shown = f"while {text[slice(*positions.span(loop.test))]}"
+        elif isinstance(loop, (ast.For, ast.AsyncFor)):
+            start = positions.span(loop.target)[0]
+            shown = f"for {text[start : positions.span(loop.iter)[1]]}"
+        else:
+            first = loop.generators[0]
+            shown = f"for {text[positions.span(first.target)[0] : positions.span(first.iter)[1]]}"
+        shown = " ".join(shown.split())
+        return shown if len(shown) <= _HEADER_LENGTH else f"{shown[: _HEADER_LENGTH - 1]}…"
+
+    def is_bounded(self, loop: AnyLoop) -> bool:
+        """Does a loop run over at most so many constant items that its body gets no hotter?"""
+        if isinstance(loop, ast.While):
+            return False
+        iterable = loop.iter if isinstance(loop, (ast.For, ast.AsyncFor)) else loop.generators[0].iter
+        if isinstance(iterable, (ast.Tuple, ast.List, ast.Set)):
+            return len(iterable.elts) <= BOUNDED
+        if isinstance(iterable, ast.Call) and self.kinds.names.qualified(iterable.func) == "builtins.range":
+            ends = [argument.value for argument in iterable.args if isinstance(argument, ast.Constant)]
+            return len(ends) == len(iterable.args) and all(
+                isinstance(end, int) and abs(end) <= BOUNDED for end in ends
+            )
+        return False
+
+    def driver_of(self, call: ast.Call) -> str | None:
+        """What a call drives: a step of an environment or an optimiser, the arrival of a message."""
+        return self._driver(call, call.func) if isinstance(call.func, ast.Attribute) else None
+
+    @cached_property
+    def _drivers(self) -> tuple[dict[AnyLoop, set[str]], dict[ast.AST | None, set[str]]]:
+        """What drives each loop, and what each function drives outside of its loops."""
+        of_loops: dict[AnyLoop, set[str]] = {}
+        of_functions: dict[ast.AST | None, set[str]] = {}
+        for call in self.tree.written.calls_of(_DRIVING):
+            driver = self.driver_of(call)
+            if driver is not None:
+                loop = self.innermost(call)
+                if loop is not None:
+                    of_loops.setdefault(loop, set()).add(driver)
+                else:
+                    of_functions.setdefault(self.tree.function(call), set()).add(driver)
+        for run in (*self.tree.of_type(ast.For), *self.tree.of_type(ast.AsyncFor)):
+            if isinstance(run, (ast.For, ast.AsyncFor)) and self._is_loader(run.iter):
+                of_loops.setdefault(run, set()).add(BATCH)
+        return of_loops, of_functions
+
+    def _driver(self, call: ast.Call, func: ast.Attribute) -> str | None:
+        method = func.attr
+        if method in ("step", "step_wait", "vector_step"):
+            return self._step(call, func)
+        if method in ("backward", "manual_backward"):
+            return GRADIENT_STEP
+        if method in ("get", "get_nowait", "recv", "recv_pyobj", "recv_bytes"):
+            tag = self.kinds.kind_of(func.value).tag
+            if tag in (Tag.QUEUE, Tag.CONNECTION):
+                return MESSAGE
+            name = (last_name(func.value) or "").lower()
+            pattern = _QUEUE if method.startswith("get") else _CONNECTION
+            return MESSAGE if tag is Tag.UNKNOWN and pattern.search(name) else None
+        if method in ("sample", "sample_batch") and call.args:
+            name = (last_name(func.value) or "").lower()
+            return BATCH if _STORES.search(name) else None
+        if method in ("generate", "generate_sequences", "generate_samples"):
+            name = (last_name(func.value) or "").lower()
+            return GENERATION if _GENERATES.search(name) else None
+        return None
+
+    def _step(self, call: ast.Call, func: ast.Attribute) -> str | None:
+        tag = self.kinds.kind_of(func.value).tag
+        name = (last_name(func.value) or "").lower()
+        if tag is Tag.ENVIRONMENT:
+            return ENVIRONMENT_STEP
+        if tag is Tag.OPTIMIZER:
+            return GRADIENT_STEP
+        if tag not in (Tag.UNKNOWN, Tag.INSTANCE, Tag.MODULE):
+            return None
+        if _ENVIRONMENT.search(name):
+            return ENVIRONMENT_STEP
+        if _OPTIMIZER.search(name):
+            return GRADIENT_STEP
+        if name in ("self", "super") or _NO_ENVIRONMENT.search(name):
+            return None
+        parent = self.tree.parents.get(call)
+        if (
+            isinstance(parent, ast.Assign)
+            and len(parent.targets) == 1
+            and isinstance(parent.targets[0], ast.Tuple)
+        ):
+            return ENVIRONMENT_STEP if len(parent.targets[0].elts) in (4, 5) and call.args else None
+        return None
+
+    def _is_loader(self, iterable: ast.expr) -> bool:
+        if isinstance(iterable, ast.Call):
+            callee = self.kinds.names.qualified(iterable.func) or ""
+            if callee in ("builtins.enumerate", "builtins.zip", "builtins.iter") or callee.startswith("tqdm"):
+                return any(self._is_loader(argument) for argument in iterable.args)
+        if self.kinds.kind_of(iterable).tag is Tag.LOADER:
+            return True
+        return bool(_LOADER.search((last_name(iterable) or "").lower()))
+
+
+def _outside(scope_node: ast.AST) -> list[ast.AST]:
+    return [*getattr(scope_node, "decorator_list", ())]

@@ -1,0 +1,124 @@
+"""What the names that the field agrees on tell about how often a function is called."""
+
+from __future__ import annotations
+
+import re
+
+from rlint.findings import Heat
+from rlint.frozen import frozen
+from rlint.models.kind import Tag
+from rlint.regex import regex
+from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP
+from rlint.semantics.interprocedural.summary import CallSite, FunctionSummary
+
+
+def _roles(**names: str) -> dict[str, str]:
+    """From what is done to the names of the functions that do it, turned round."""
+    return {name: what.replace("_", " ") for what, several in names.items() for name in several.split()}
+
+
+_HOT = _roles(
+    acts="""act select_action choose_action get_action get_actions sample_action take_action pick_action
+        act_batch get_action_and_value explore policy epsilon_greedy""",
+    is_called_on_each_step="_on_step on_step",
+    takes_a_gradient_step="training_step train_step optimize_model optimize update learn learn_step",
+    computes_a_loss="compute_loss loss_fn",
+    updates_the_target_network="""update_target update_targets update_target_network soft_update
+        hard_update""",
+    learns_from_replayed_transitions="replay experience_replay",
+    is_called_per_batch="collate_fn",
+    runs_per_observation="preprocess_observation preprocess_obs process_observation normalize_obs",
+)
+_AGENT_ONLY = frozenset("learn update optimize policy explore replay compute_loss loss_fn".split())
+_AGENT_CLASS = regex(
+    r"agent|dqn|ddpg|sac|td3|ppo|a2c|a3c|reinforce|actor|critic|policy|trainer|learner|algo", re.IGNORECASE
+)
+
+_BUFFER = _roles(
+    stores_a_transition="""add push store append put insert record remember memorize store_transition
+        store_experience store_memory add_transition add_experience add_memory add_to_memory
+        push_transition""",
+    samples_a_batch="sample sample_batch sample_buffer sample_memory get_batch",
+    runs_per_sampled_batch="update_priorities",
+)
+_BUFFER_CLASS = regex(r"buffer|memory|replay|storage|rollout|experience|history|trajectory", re.IGNORECASE)
+_UNMISTAKABLE = frozenset(
+    """remember memorize store_transition store_experience store_memory add_transition add_experience
+    add_memory add_to_memory push_transition sample_batch sample_memory sample_buffer""".split()
+)
+
+_LIBRARY = {
+    (Tag.MODULE, "forward"): "runs in each forward pass",
+    (Tag.ENVIRONMENT, "step"): "runs once per environment step",
+    (Tag.ENVIRONMENT, "step_wait"): "runs once per environment step",
+    (Tag.ENVIRONMENT, "observation"): "runs once per environment step",
+    (Tag.ENVIRONMENT, "reward"): "runs once per environment step",
+    (Tag.ENVIRONMENT, "action"): "runs once per environment step",
+    (Tag.DATASET, "__getitem__"): "loads one sample",
+}
+
+_REWARD = regex(r"(^|_)rewards?($|_)|^compute_score$|^score_response|_score_fn$")
+_NOT_A_REWARD = regex(
+    r"plot|print|log|save|load|make|build|create|prepare|get_reward_f|init|parse_args|config|register|setup|model"
+)
+_REWARD_CLASS = regex(r"Rewards?($|[A-Z_])|Verifier$|Grader$|Scorer$")
+_OF_MANY = frozenset("completions responses solutions prompts predictions outputs texts generations".split())
+_ANSWER = regex(
+    r"^_*(extract|parse|grade|verify|check|normali[sz]e|score)_(\w+_)?(answer|solution|boxed|completion|response)$"
+    r"|^is_equiv$|^last_boxed_only_string$"
+)
+
+
+LEARNS = frozenset("learn train_step learn_step training_step train_on_batch optimize_model".split())
+"""What methods are called that take gradient steps."""
+_LEARNS = LEARNS | {"update"}
+_WHOLE_TRAINING = frozenset("total_timesteps epochs n_epochs num_epochs episodes n_episodes".split())
+
+
+def takes_gradient_step(site: CallSite) -> bool:
+    """Does a call of nobody knows what take a gradient step, by its name and that of its receiver?
+
+    `model.learn(total_timesteps=...)` is a whole training, and `update` belongs to dicts and bars, too.
+    """
+    if site.method not in _LEARNS or _WHOLE_TRAINING & {name for name, _ in site.arguments}:
+        return False
+    if site.method in ("learn", "update"):
+        learner = _AGENT_CLASS.search(site.receiver) or "model" in site.receiver
+        return bool(learner) and any(name == "0" for name, _ in site.arguments)
+    return True
+
+
+@frozen
+class Role:
+    """How often a function of this name is called, and what it does then."""
+
+    heat: Heat
+    what: str
+
+
+def role_of(function: FunctionSummary, owner: str, tag: Tag, in_loops: frozenset[str]) -> Role | None:
+    """The role of a function. `owner` and `tag` are the name and kind of its class ("" for none);
+    `in_loops` is what drives the loops in it, those that it reaches through calls included.
+    """
+    name = function.name
+    if owner:
+        if tag is Tag.ENVIRONMENT and name == "reset":
+            return Role(Heat.WARM, "begins each episode")
+        if (tag, name) in _LIBRARY:
+            return Role(Heat.HOT, _LIBRARY[tag, name])
+        if name in _BUFFER and (_BUFFER_CLASS.search(owner) or name in _UNMISTAKABLE):
+            return Role(Heat.HOT, _BUFFER[name])
+    rewards = name == "__call__" and _REWARD_CLASS.search(owner)
+    if rewards or (_REWARD.search(name) and not _NOT_A_REWARD.search(name)):
+        if _OF_MANY & set(function.parameters):
+            return Role(Heat.WARM, "rewards each batch")
+        return Role(Heat.HOT, "rewards each sample")
+    if _ANSWER.search(name):
+        return Role(Heat.HOT, "looks at each answer")
+    if name not in _HOT or (name in _AGENT_ONLY and not _AGENT_CLASS.search(owner)):
+        return None
+    if in_loops & {ENVIRONMENT_STEP, GENERATION}:
+        return None  # holds the training loop itself
+    if in_loops & {GRADIENT_STEP, BATCH}:
+        return Role(Heat.WARM, "learns from a batch of rollouts")
+    return Role(Heat.HOT, _HOT[name])

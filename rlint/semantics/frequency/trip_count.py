@@ -1,0 +1,149 @@
+"""How often a loop goes round: a constant number of times, once per part of something, or nobody knows."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from rlint.models.kind import Tag
+from rlint.regex import regex
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.types.numbers import number_of
+from rlint.syntax.syntax_index import LOOPS
+from rlint.syntax.walk import below
+
+if TYPE_CHECKING:
+    from rlint.semantics.model import Site
+
+_PARTS = regex(
+    r"(^|_)(layer|block|key|name|module|head|agent|player|critic|network|net|model|rank|device|gpu|param"
+    r"|parameter|sensor|feature|camera|space|field|dim|axis|axes|channel|frame|stack|joint|leg|robot|worker"
+    r"|shard|modalit|ensemble|quantile|fold|optimizer|group|column|argument|arg|option)"
+    r"(s|es|y|ies|_names?|_list)?$"
+)
+_COUNTS = regex(r"^(n|num|number_of|nb|max|total)_|(_count|_num)$|^n(?=[a-z]+s$)")
+_KEYS = regex(r"^(attr|body|field|joint|key|layer|name|sensor)(_name)?$")
+"""What one of the parts is called, where the whole has a name of its own."""
+_DEPTHS = regex(r"(^|_)(depth|order|k|unroll_steps)$")
+_SETTINGS = regex(
+    r"(^|_)(seed|variant|config|cfg|conf|mode|algo|algorithm|method|agent_class|trial|experiment|env_name|env_id"
+    r"|task_name|game|setting|hyperparam|hyperparameter|params_grid|grid|combination|ablation|checkpoint"
+    r"|model_name|learning_rate|lr|batch_size|hidden|gamma|n_envs)(s|es)?$"
+)
+_DICT_VIEWS = ("keys", "values", "items")
+_WRAPPERS = frozenset(f"builtins.{name}" for name in "enumerate zip reversed sorted list tuple iter".split())
+
+
+def passes(loop: ast.AST, site: Site) -> int | None:
+    """The number of passes at most, where constants alone tell it."""
+    if not isinstance(loop, LOOPS) or isinstance(loop, ast.While):
+        return None
+    return _length(loop.iter, site)
+
+
+def over_components(loop: ast.AST, site: Site) -> bool:
+    """Does a loop go over the parts that something is made of (the layers of a network, the entries of a
+    dict, the agents of a team), of which there are few and always as many?
+    """
+    if not isinstance(loop, (ast.For, ast.AsyncFor)):
+        return False
+    target = loop.target.elts[-1] if isinstance(loop.target, ast.Tuple) and loop.target.elts else loop.target
+    return bool(_KEYS.search(last_name(target) or "")) or _components(loop.iter, site)
+
+
+def over_settings(loop: ast.AST, site: Site) -> bool:
+    """Does a loop go over what an experiment compares (seeds, algorithms, sizes), so that each pass of it is
+    a training, or a measurement, of its own?
+    """
+    if not isinstance(loop, (ast.For, ast.AsyncFor)):
+        return False
+    names = [name.id for name in below(loop.target) if isinstance(name, ast.Name)]
+    names += [last_name(loop.iter) or ""] if not isinstance(loop.iter, ast.Call) else []
+    if any(_SETTINGS.search(name.lower()) for name in names):
+        return True
+    for statement in loop.body:
+        match statement:
+            case ast.Assign(value=ast.Call() as made) if site.kind_of(made).tag in (
+                Tag.MODULE,
+                Tag.OPTIMIZER,
+            ):
+                return True  # each pass has a network of its own
+    return False
+
+
+def whole_number(expression: ast.expr | None, site: Site) -> int | None:
+    """The value of an expression that is known to be a number, cut to a whole one; for a parameter its
+    default, as what it usually is.
+    """
+    number = number_of(expression, site) if expression is not None else None
+    return int(number.value) if number is not None and abs(number.value) < float("inf") else None
+
+
+def _length(iterable: ast.expr, site: Site) -> int | None:
+    if isinstance(iterable, (ast.Tuple, ast.List, ast.Set)):
+        starred = any(isinstance(element, ast.Starred) for element in iterable.elts)
+        return None if starred else len(iterable.elts)
+    if isinstance(iterable, ast.Name):
+        bindings = site.bindings(iterable)
+        if (
+            len(bindings) == 1
+            and isinstance(bindings[0].value, (ast.Tuple, ast.List))
+            and not bindings[0].path
+        ):
+            return _length(bindings[0].value, site) if isinstance(bindings[0].value, ast.Tuple) else None
+        return None
+    if not isinstance(iterable, ast.Call) or not iterable.args:
+        return None
+    callee = site.qualified(iterable.func) or ""
+    if callee == "builtins.range":
+        numbers = [whole_number(argument, site) for argument in iterable.args]
+        known = [number for number in numbers if number is not None]
+        try:
+            return len(range(*known)) if len(known) == len(numbers) else None
+        except (TypeError, ValueError, OverflowError):
+            return None
+    if callee in _WRAPPERS or callee.startswith("tqdm"):
+        lengths = [_length(argument, site) for argument in iterable.args]
+        found = [length for length in lengths if length is not None]
+        return min(found) if found and callee != "builtins.list" else None
+    return None
+
+
+def _components(iterable: ast.expr, site: Site) -> bool:
+    match iterable:
+        case ast.Call(func=ast.Attribute(attr=method), args=[]) if method in _DICT_VIEWS:
+            return True
+        case ast.Call(func=ast.Attribute(attr="named_parameters" | "parameters" | "children" | "modules")):
+            return True
+        case ast.Call(func=func, args=[first, *rest]):
+            callee = site.qualified(func) or ""
+            if callee in _WRAPPERS or callee.startswith("tqdm"):
+                return any(_components(argument, site) for argument in iterable.args)
+            if callee == "builtins.range":
+                return _is_count(rest[0] if rest else first, site)
+            return False
+    name = last_name(iterable)
+    return name is not None and not isinstance(iterable, ast.Call) and bool(_PARTS.search(name.lower()))
+
+
+def _is_space(expression: ast.expr) -> bool:
+    """`env.action_space`, `self.envs.action_space[agent]`"""
+    if isinstance(expression, ast.Subscript):
+        expression = expression.value
+    return (last_name(expression) or "").endswith(("action_space", "observation_space"))
+
+
+def _is_count(end: ast.expr, site: Site) -> bool:
+    """`n_layers`, `self.num_agents`, `len(self.layers)`, `num_frames - 1`."""
+    match end:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=ast.Constant()):
+            return _is_count(left, site)
+        case ast.Call(func=func, args=[argument]) if site.qualified(func) == "builtins.len":
+            return _components(argument, site)
+        case ast.Subscript(value=ast.Attribute(attr="shape"), slice=ast.UnaryOp() | ast.Constant(value=1)):
+            return True  # the features of a batch
+        case ast.Attribute(attr="shape" | "n" | "nvec", value=space) if _is_space(space):
+            return True  # the parts of an action
+    name = (last_name(end) or "").lower()
+    bare = _COUNTS.sub("", name)
+    return bool(bare != name and _PARTS.search(bare)) or bool(_DEPTHS.search(name))

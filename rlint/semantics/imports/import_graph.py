@@ -1,0 +1,105 @@
+"""Which files of a project tell something about a few of them: those that they import and that import
+them, told from import lines without parsing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlint.regex import regex
+from rlint.source.files import NOTEBOOK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rlint.semantics.imports.import_scan import Glance
+
+_IMPORT = regex(
+    rb"""(?:^|[;:])[ \t]*(?:
+        from[ \t]+([\w.]+)[ \t]+import\b[ \t]*(
+            \([^)#]*(?:\#[^\r\n]*[\r\n][^)#]*)*\) | [^\r\n#\\;]*(?:\\\r?\n[^\r\n#\\;]*)*
+        )
+        | import[ \t]+((?:[\w., \t]+|\\\r?\n)+)
+    )""",
+    re.MULTILINE | re.VERBOSE,
+)
+"""An import statement: the module and the names of `from … import …`, or the modules of `import …`."""
+_BEGUN = regex(rb"(?:^|[;:])[ \t]*(?:from|import)\b", re.MULTILINE)
+"""Where one may begin. Most lines with the word are something else, and end the search at once."""
+_ALONE = regex(rb"[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+([\w., \t]+)|import[ \t]+([\w., \t]+))\r?")
+"""A line that is an import statement and nothing else, as nearly all are: told at a quarter of the cost."""
+_LONGEST = 20_000
+"""Characters of names in one import statement. What lies beyond is not found."""
+
+
+def closest(
+    targets: Sequence[Path], others: Iterable[Path], budget: int, look: Callable[[Path], Glance]
+) -> list[Path]:
+    """Choose from `others` the files nearest to `targets` by imports, in either direction, up to `budget`
+    bytes of source. Modules are told by the last part of their name, so that too many count rather than
+    too few; files that cannot be read count for nothing. `look` tells what is seen of a file.
+    """
+    seen_of = {path: look(path) for path in (*targets, *others)}
+    named: dict[str, list[Path]] = defaultdict(list)
+    for path in seen_of:
+        named[_module_name(path)].append(path)
+    neighbours: dict[Path, dict[Path, None]] = defaultdict(dict)
+    for path, glance in seen_of.items():
+        for word in glance.words.split():
+            for imported in named.get(word, ()):
+                neighbours[path][imported] = None
+                neighbours[imported][path] = None
+    seen = dict.fromkeys(targets)
+    pending = deque(targets)
+    found: list[Path] = []
+    while pending:
+        for path in neighbours[pending.popleft()]:
+            if path in seen:
+                continue
+            seen[path] = None
+            if seen_of[path].size <= budget:
+                budget -= seen_of[path].size
+                found.append(path)
+                pending.append(path)
+    return found
+
+
+def import_statements(content: bytes) -> Iterator[re.Match[bytes]]:
+    """The import statements: looked for around the word alone, as most of a file is something else."""
+    position = 0
+    while (word := content.find(b"import", position)) >= 0:
+        start = content.rfind(b"\n", position, word) + 1 or position
+        end = content.find(b"\n", word)
+        end = len(content) if end < 0 else end
+        alone = _ALONE.fullmatch(content, start, end)
+        if alone is not None:
+            position = end
+            yield alone
+            continue
+        if not _BEGUN.search(content, start, end):
+            position = end
+            continue
+        limit = min(end + _LONGEST, len(content))
+        if b"(" in content[word:end]:
+            goes_on = content.find(b")", word, limit) >= 0
+        else:
+            goes_on = content[end - 2 : end].strip() == b"\\"
+        limit = limit if goes_on else end
+        position = end
+        for match in _IMPORT.finditer(content, start, limit):
+            if match.start() > end:
+                break
+            position = max(position, match.end())
+            yield match
+            if position > end:
+                break  # what follows the statement is not looked through for another one
+
+
+def _module_name(path: Path) -> str:
+    if path.suffix == NOTEBOOK:
+        return ""  # nobody imports a notebook
+    return path.parent.name if path.stem == "__init__" else path.stem

@@ -1,0 +1,88 @@
+"""Which files of a run can know of one another: those that imports connect, told without parsing.
+
+What is found in a file hangs on the files of its group and on no others: an import means a module by the
+end of its dotted name, and all modules with that end are taken into the group, so that it does not matter
+what else lies around.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from rlint.semantics.imports.import_scan import glance_at
+from rlint.syntax.import_statements import is_named
+
+
+def imported_paths(content: bytes, package: str) -> set[str]:
+    """The dotted names that the import lines of a source in `package` may mean.
+
+    Lines in strings that look like imports count, too: too many connections do no harm.
+    """
+    return glance_at(Path("source.py"), content).imported_paths(package)
+
+
+def grouped(modules: Mapping[str, str], imports: Mapping[str, set[str]]) -> list[list[str]]:
+    """Put files into groups. Both mappings have the files' names as keys: the dotted names of the modules,
+    and what they import. Files keep their order in a group, and groups that of their first file.
+    """
+    meanings = _Meanings(modules)
+    leader = {name: name for name in modules}
+
+    def find(name: str) -> str:
+        while leader[name] != name:
+            leader[name] = leader[leader[name]]
+            name = leader[name]
+        return name
+
+    for name, paths in imports.items():
+        package = modules[name].rpartition(".")[0]
+        for path in sorted(paths):
+            for meant in meanings.of(path, package):
+                leader[find(meant)] = find(name)
+    found: dict[str, list[str]] = {}
+    for name in modules:
+        found.setdefault(find(name), []).append(name)
+    return list(found.values())
+
+
+class _Meanings:
+    """Which files an imported name may mean: `Index.module` finds no others."""
+
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._files: dict[str, list[str]] = defaultdict(list)
+        self._by_tail: dict[str, list[str]] = defaultdict(list)
+        self._known: dict[tuple[str, str], list[str]] = {}
+        for name, module in modules.items():
+            self._files[module].append(name)
+            self._by_tail[module.rpartition(".")[2]].append(module)
+
+    def of(self, path: str, package: str) -> list[str]:
+        """The files whose module a name, or the beginning of it, may mean in the modules of a package. Asked
+        again, one of them, which stands for all: they are in one group by then.
+        """
+        known = self._known.get((path, package))
+        if known is None:
+            known = list(self._meant(path, package))
+            self._known[path, package] = known[:1]
+        return known
+
+    def _meant(self, path: str, package: str) -> Iterator[str]:
+        parts = path.split(".")
+        for cut in range(1, len(parts) + 1):
+            candidates = self._by_tail.get(parts[cut - 1])
+            if candidates:
+                dotted = ".".join(parts[:cut])
+                near = self._near(dotted, package)
+                for module in candidates if near is None else [near]:
+                    if near or is_named(module, dotted, self._files):
+                        yield from self._files[module]
+
+    def _near(self, dotted: str, package: str) -> str | None:
+        """The module of just that name, or beside the importer, which goes before all others."""
+        named = dotted
+        while named not in self._files and package:
+            named = f"{package}.{dotted}"
+            package = package.rpartition(".")[0]
+        return named if named in self._files else None

@@ -1,0 +1,296 @@
+"""The call graph of a project, across files, methods and inheritance."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rlint.frozen import frozen
+from rlint.models.kind import UNKNOWN, Kind, Tag
+from rlint.semantics.interprocedural.project_index import Index
+from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary
+
+_TOO_COMMON = frozenset(
+    """get put append add update close reset items keys values copy to step run start join save load format
+    write read log sample forward __init__ train eval test call build create make init setup set pop clear
+    size process execute apply render send recv wait stop shape mean sum predict fit transform encode decode
+    split info debug warning error register state_dict load_state_dict parameters backward zero_grad item
+    numpy cpu cuda clone detach astype to_dict to_json to_list to_numpy tolist as_dict from_dict from_json
+    describe head tail evaluate query select""".split()
+)
+_BY_TAG = frozenset({Tag.ENVIRONMENT, Tag.MODULE, Tag.OPTIMIZER, Tag.DATASET, Tag.LOADER, Tag.REPLAY_BUFFER})
+"""Kinds of which many classes of a project may be, so that the kind alone does not say which."""
+GUESSED = " (guessed from "
+"""What follows the name of a method that a chain names by a guess."""
+_MANY = 12
+"""A method name that more classes than this define says nothing about the receiver."""
+
+
+@frozen
+class Edge:
+    """`caller` may run `target` at `site`. It is `guessed` where only names say so, no type."""
+
+    caller: FunctionSummary
+    site: CallSite
+    target: FunctionSummary
+    guessed: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The target as people read it, with what it was guessed from."""
+        if not self.guessed:
+            return self.target.shown
+        receiver = f"{self.site.receiver}." if self.site.receiver else ""
+        return f"{self.target.shown}{GUESSED}{receiver}{self.site.method})"
+
+
+_Passed = tuple[FunctionSummary, str, Kind]
+"""A function, a parameter of it, and the kind of what a call passes there."""
+
+
+class _Named(NamedTuple):
+    """A class, with its name as receivers are compared with it."""
+
+    cls: ClassSummary
+    name: str
+
+
+class CallGraph:
+    """Who calls whom. The type of the receiver decides which methods a call may run. Where nothing tells
+    the type, a method name that few classes define, or a receiver named like the class
+    (`replay_buffer.sample`), tells well enough for heat; nothing that must be right is built on that.
+    """
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self._calls: dict[str, list[Edge]] = {}
+        self._callers: dict[str, list[Edge]] = {}
+        self._unresolved: dict[str, list[CallSite]] = {}
+        self._programs = Programs(index)
+        self._defining: dict[tuple[str, str], list[_Named]] = {}  # by program and the method's name
+        self._named: dict[tuple[str, str, str], list[FunctionSummary]] = {}  # by method, receiver, module
+        for module in index.modules.values():
+            program = self._programs.of(module.module)
+            for cls in module.classes.values():
+                named = _Named(cls, _plain(cls.qualname.rpartition(".")[2]))
+                for method in cls.methods:
+                    self._defining.setdefault((program, method), []).append(named)
+        self._note_arguments()
+        for module in index.modules.values():
+            for function in module.functions.values():
+                made: list[Edge] = []
+                unresolved: list[CallSite] = []
+                for site in function.calls:
+                    targets, guessed = self._targets(site, module.module)
+                    if not targets:
+                        unresolved.append(site)
+                    for target in targets:
+                        edge = Edge(function, site, target, guessed)
+                        made.append(edge)
+                        self._callers.setdefault(target.path, []).append(edge)
+                if made:
+                    self._calls[function.path] = made
+                if unresolved:
+                    self._unresolved[function.path] = unresolved
+
+    def calls(self, path: str) -> list[Edge]:
+        """The calls that a function makes into the project."""
+        return self._calls.get(path, [])
+
+    def unresolved(self, path: str) -> list[CallSite]:
+        """The calls of a function that may lead anywhere: out of the project, or to nobody knows what."""
+        return self._unresolved.get(path, [])
+
+    def callers(self, path: str) -> list[Edge]:
+        """The calls of a function from the project."""
+        return self._callers.get(path, [])
+
+    def program(self, module: str) -> str:
+        """The name of the program that a module belongs to."""
+        return self._programs.of(module)
+
+    def _note_arguments(self) -> None:
+        """What callers pass tells what parameters without annotation are. Two rounds: what the first
+        finds (an agent handed to `train`) lets the second see through (`agent.memory`).
+        """
+        passing = [
+            (function, site)
+            for module in self.index.modules.values()
+            if not module.is_test
+            for function in module.functions.values()
+            for site in function.calls
+            if site.path and site.arguments
+        ]
+        for _ in range(2):
+            found: list[_Passed] = []
+            for function, site in passing:
+                for target in self.index.callables(site.path, function.module):
+                    passed = self._arguments(site, target, function.module)
+                    # what a function passes on to itself is part of what it was given
+                    recursive = target is function
+                    found.extend(entry for entry in passed if not recursive or entry[2])
+            self.index.forget_arguments()
+            for target, parameter, kind in found:
+                self.index.note_argument(target, parameter, kind)
+
+    def _arguments(self, site: CallSite, target: FunctionSummary, module: str) -> list[_Passed]:
+        parameters = target.parameters
+        if target.is_method and not target.is_static:
+            parameters = parameters[1:]
+        found = []
+        for place, passed in site.arguments:
+            name = place
+            if place.isdigit():
+                name = parameters[int(place)] if int(place) < len(parameters) else ""
+            if name in parameters:
+                kind = passed
+                if passed.of and passed.tag is Tag.UNKNOWN:
+                    kind = self.index.resolve(passed.of, module)
+                found.append((target, name, kind))
+        return found
+
+    def _targets(self, site: CallSite, module: str) -> tuple[list[FunctionSummary], bool]:
+        """The functions that a call may run, and whether that is only guessed."""
+        if site.path:
+            found = self.index.callables(site.path, module)
+            if found:
+                return found, False
+        if not site.method or site.receiver in ("super", "np", "torch"):
+            return [], False
+        owner = site.path.rpartition(".")[0]
+        kind = self._receiver(owner, module) if owner else UNKNOWN
+        cls = self.index.class_of(kind)
+        if cls is not None:
+            found = self.index.implementations(cls, site.method) or self._beside(cls, site.method)
+            if found or kind.tag is not Tag.ENVIRONMENT:
+                return found, False
+        key = (site.method, site.receiver, module)
+        known = self._named.get(key)
+        if known is None:
+            known = self._named[key] = self._find_named(*key)
+        if kind:
+            return [method for method in known if self._may_be(kind, method)], True
+        library = _library_class(owner)
+        if library and self.index.symbol(library, module) is None:
+            return [method for method in known if library in self._bases(method)], True
+        return known, True
+
+    def _receiver(self, owner: str, module: str) -> Kind:
+        """The kind of the receiver: as a class declares it, else as it follows from what is stored there."""
+        holder, _, attribute = owner.rpartition(".")
+        cls = self.index.class_of(self.index.resolve(holder, module)) if attribute.isidentifier() else None
+        for base in self.index.ancestry(cls) if cls is not None else ():
+            declared = base.declared.get(attribute) if isinstance(base, ClassSummary) else None
+            if declared is not None and isinstance(base, ClassSummary):
+                kind = declared or self.index.resolve(declared.of, base.module)
+                if self.index.class_of(kind) is not None:
+                    return kind
+        return self.index.resolve(owner, module)
+
+    def _beside(self, cls: ClassSummary, method: str) -> list[FunctionSummary]:
+        """The methods that a mixin finds in the classes that it is mixed into, and in their other bases."""
+        found: dict[str, FunctionSummary] = {}
+        for mixed in self.index.subclasses(cls):
+            own = self.index.method(mixed, method)
+            if own is not None:
+                found[own.path] = own
+        return list(found.values())
+
+    def _may_be(self, kind: Kind, method: FunctionSummary) -> bool:
+        """May a value of a kind that is no class of the project be of the class that defines a method?"""
+        cls = self.index.modules[method.module].classes.get(method.qualname.rpartition(".")[0])
+        if cls is None:
+            return False
+        tag = self.index.class_kind(cls).tag
+        if kind.tag in _BY_TAG and tag is kind.tag:
+            return True
+        if kind.tag is Tag.REPLAY_BUFFER:
+            return tag is Tag.INSTANCE
+        return bool(kind.of) and kind.of in self._bases(method)
+
+    def _bases(self, method: FunctionSummary) -> tuple[ClassSummary | str, ...]:
+        """The class that defines a method, and its bases."""
+        cls = self.index.modules[method.module].classes.get(method.qualname.rpartition(".")[0])
+        return self.index.ancestry(cls) if cls is not None else ()
+
+    def _find_named(self, method: str, receiver: str, module: str) -> list[FunctionSummary]:
+        """The methods that a call of this name may mean, by what its receiver is called."""
+        defining = self._defining.get((self._programs.of(module), method), [])
+        token = _plain(receiver)
+        if len(token) >= 3:
+            alike = [cls for cls, name in defining if token in name or (len(name) >= 4 and name in token)]
+            near = [cls for cls in alike if cls.module == module] or [
+                cls for cls in alike if self._knows(module, cls.module)
+            ]
+            same = {cls.path for cls, name in defining if name == token and cls in near}
+            if same:  # `actor` is an `Actor`, not an `ActorCriticPolicy`
+                near = [
+                    cls for cls in near if same & {getattr(b, "path", b) for b in self.index.ancestry(cls)}
+                ]
+            if near and len(near) <= _MANY:
+                return self._methods(near, method)
+            if len(alike) == 1:
+                return self._methods(alike, method)
+        if method in _TOO_COMMON or method.startswith("__") or len(defining) > 3:
+            return []
+        return self._methods([cls for cls, _ in defining], method)
+
+    def _knows(self, module: str, other: str) -> bool:
+        """Does one of two modules import from the other?"""
+        for importer, imported in ((module, other), (other, module)):
+            tail = imported.rpartition(".")[2]
+            for target in self.index.modules[importer].imports.values():
+                if target == imported or target.startswith(f"{imported}.") or f".{tail}." in f".{target}.":
+                    return True
+        return False
+
+    def _methods(self, classes: list[ClassSummary], method: str) -> list[FunctionSummary]:
+        found = []
+        for cls in classes:
+            function = self.index.modules[cls.module].functions.get(f"{cls.qualname}.{method}")
+            if function is not None:
+                found.append(function)
+        return found
+
+
+class Programs:
+    """Which modules belong together: those that import one another, however indirectly. Scripts that
+    merely lie in one folder are programs of their own.
+    """
+
+    def __init__(self, index: Index) -> None:
+        self._leader: dict[str, str] = {}
+        for module in index.modules.values():
+            for target in (*module.imports.values(), *module.star_imports):
+                imported = self._imported(target, module.module, index)
+                if imported is not None:
+                    self._leader[self.of(module.module)] = self.of(imported)
+
+    def of(self, module: str) -> str:
+        """The name of the program that a module belongs to."""
+        leader = module
+        while (above := self._leader.get(leader, leader)) != leader:
+            leader = above
+        if leader != module:
+            self._leader[module] = leader
+        return leader
+
+    @staticmethod
+    def _imported(target: str, importer: str, index: Index) -> str | None:
+        parts = target.split(".")
+        for cut in range(len(parts), 0, -1):
+            found = index.module(".".join(parts[:cut]), importer)
+            if found is not None:
+                return found.module
+        return None
+
+
+def _library_class(owner: str) -> str:
+    """Return the dotted name of the class of a receiver that is made in one call: `a.B` for `a.B()`."""
+    made = owner.removesuffix("()")
+    named_like_a_class = made.rpartition(".")[2][:1].isupper()
+    return made if made != owner and named_like_a_class and not set(made) & set("()[]@") else ""
+
+
+def _plain(name: str) -> str:
+    """A name as it is compared: `agent` with `DQNAgent`, `replay_buffer` with `ReplayBuffer`."""
+    return name.lower().replace("_", "")

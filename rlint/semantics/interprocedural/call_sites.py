@@ -1,0 +1,129 @@
+"""The calls that the functions of a file make, as other files need them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from rlint import models
+from rlint.findings import Heat
+from rlint.models.kind import UNKNOWN, Tag
+from rlint.regex import regex
+from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.interprocedural.interning import Alike
+from rlint.semantics.interprocedural.summary import CallSite
+from rlint.semantics.nn.gradient_summary import GradientSummaries
+from rlint.semantics.threads.spawn import handed_over
+
+_NOT_PROJECT = frozenset(
+    Tag[name]
+    for name in """TENSOR NDARRAY STR LIST DICT TUPLE SET INT FLOAT BOOL BYTES PATTERN MATCH PATH FILE DTYPE
+    DEVICE STATE_DICT PARAMETERS DEQUE LOCK LOGGER""".split()
+)
+"""Values whose methods are a library's."""
+_RARELY_CALLED = regex(
+    r"(.*\.)?_*(save|load|checkpoint|evaluat|eval_|plot|dump|restore|export|close|setup|build|make_|create_|seed)"
+)
+"""Functions that a loop calls every so often, as a rule behind a condition that is not understood."""
+_OBSERVED = regex(r"(^|_)(obs|observations?|states?|actions?)(_|$|\d)")
+
+
+def calls_by_function(
+    knowledge: Knowledge, gradients: GradientSummaries, alike: Alike
+) -> dict[ast.AST | None, list[CallSite]]:
+    """The calls in a file that may lead to functions of its project, by the function that makes them."""
+    tree = knowledge.tree
+    calls: dict[ast.AST | None, list[CallSite]] = {}
+    for call in tree.of_type(ast.Call):
+        site = _call_site(call, knowledge, gradients, alike)
+        if site is not None:
+            calls.setdefault(tree.function(call), []).append(site)
+        for later in handed_over(call, knowledge):
+            calls.setdefault(tree.function(call), []).append(later)
+    return calls
+
+
+def _call_site(
+    call: ast.Call, knowledge: Knowledge, gradients: GradientSummaries, alike: Alike
+) -> CallSite | None:
+    path = method = receiver = ""
+    qualified = knowledge.names.qualified(call.func)
+    if qualified is not None:
+        if models.callable_fact(qualified) is not None or qualified.startswith("builtins."):
+            return None
+        path = qualified
+    elif isinstance(call.func, ast.Attribute):
+        method = call.func.attr
+        receiver = last_name(call.func.value) or ""
+        if isinstance(call.func.value, ast.Call) and receiver == "super":
+            path = _super_path(call, method, knowledge)
+        else:
+            owner = knowledge.kinds.kind_of(call.func.value)
+            if owner.tag in _NOT_PROJECT:
+                return None
+            if owner.of:
+                path = f"{owner.of}().{method}" if owner else f"{owner.of}.{method}"
+    else:
+        kind = knowledge.kinds.kind_of(call.func)
+        if kind.of:
+            path = f"{kind.of}()" if kind.tag in (Tag.MODULE, Tag.INSTANCE) else kind.of
+    if not path and not method:
+        return None
+    loops = knowledge.loops
+    loop = loops.innermost(call)
+    values = [(str(position), value) for position, value in enumerate(call.args)]
+    values += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
+    are_told = bool(path)  # where nobody knows who is called, nobody gets them
+    kind_of = knowledge.kinds.kind_of
+    arguments = [(name, kind_of(value).aged() if are_told else UNKNOWN) for name, value in values]
+    return CallSite(
+        alike(path),
+        method,
+        call.lineno,
+        loops.index[loop] if loop is not None else -1,
+        alike(tuple([alike(argument) for argument in arguments])),
+        min(loops.coldest(call), Heat.WARM if _is_rarely_called(method or path, call) else Heat.HOT),
+        receiver,
+        loops.pacing.each_pass(call),
+        alike(tuple(_named(values))),
+        gradients.here.at(call) if gradients.concerned else None,
+        loops.conditions.of(call),
+        bool(knowledge.locks.held(call)),
+    )
+
+
+def _named(values: Iterable[tuple[str, ast.expr]]) -> Iterator[tuple[str, str]]:
+    """The last names in the arguments of a call; for an item of something, also the name that picks it."""
+    for place, value in values:
+        if name := last_name(value):
+            yield place, name
+        if isinstance(value, ast.Subscript) and (index := last_name(value.slice)):
+            yield f"{place}[]", index
+
+
+def _is_rarely_called(name: str, call: ast.Call) -> bool:
+    """Is a function called less often than the loop around the call runs, by its name? One that evaluates
+    what it is told about states and actions is not: that is a policy, evaluated for a loss.
+    """
+    if not _sounds_rare(name):
+        return False
+    given = (*call.args, *(keyword.value for keyword in call.keywords))
+    on_policy = name.rpartition(".")[2].startswith("evaluat") and any(
+        _OBSERVED.search(last_name(value) or "") for value in given
+    )
+    return not on_policy
+
+
+@lru_cache(maxsize=4096)
+def _sounds_rare(name: str) -> bool:
+    return _RARELY_CALLED.match(name) is not None
+
+
+def _super_path(call: ast.Call, method: str, knowledge: Knowledge) -> str:
+    owner = knowledge.tree.class_of(call)
+    if owner is None or not owner.bases:
+        return ""
+    base = knowledge.names.qualified(owner.bases[0])
+    return f"{base}.{method}" if base else ""

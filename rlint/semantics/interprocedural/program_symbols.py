@@ -1,0 +1,125 @@
+"""What the files of a project name: attributes that they read, names that they import, settings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import cached_property
+
+from rlint.models.kind import Tag
+from rlint.semantics.interprocedural.call_graph import CallGraph
+from rlint.semantics.interprocedural.summary import ModuleSummary
+
+
+class Words:
+    """The words of all files of a project. What is asked about "the program" of a module is answered by the
+    files that belong together with it (see `calls.Programs`).
+    """
+
+    def __init__(self, graph: CallGraph) -> None:
+        self.graph = graph
+        self.index = graph.index
+        self._of_programs: dict[str, frozenset[str]] = {}
+        self._function_names: dict[tuple[str, ...], tuple[tuple[str, int], ...]] = {}
+
+    def is_attribute_read(self, attribute: str) -> bool:
+        """Does any file read an attribute of this name, on any object?"""
+        return attribute in self._attributes_read
+
+    def is_only_fed(self, attribute: str) -> bool:
+        """Are all things of this name only added to, and maybe emptied, in all files?"""
+        return all(
+            attribute in module.attributes_fed
+            for module in self.index.modules.values()
+            if attribute in module.attributes_read
+        )
+
+    def is_told(self, speedup: str) -> bool:
+        """Does any file say so of how torch computes: a word of `rlint.semantics.nn.torch_settings`?"""
+        return speedup in self._told
+
+    @cached_property
+    def _told(self) -> frozenset[str]:
+        return frozenset[str]().union(*(module.speedups for module in self.index.modules.values()))
+
+    def program_says(self, speedup: str, module: str) -> bool:
+        """Does a file of the program of a module say so?"""
+        return any(speedup in each.speedups for each in self._program(module))
+
+    def is_imported(self, path: str) -> bool:
+        """Does any file import what stands at a dotted path?"""
+        return path in self._imported
+
+    def imports(self, name: str, module: str) -> bool:
+        """Does any file import a name of a module, or all of its names?"""
+        return f"{module}.{name}" in self._imported or self.is_starred(module)
+
+    def is_starred(self, module: str) -> bool:
+        """Does any file import all names of a module?"""
+        return module in self._starred
+
+    def is_read_elsewhere(self, attribute: str, module: str) -> bool:
+        """Does a file besides a module read an attribute of this name, on any object?"""
+        every = self.index.modules.values()
+        return any(attribute in each.attributes_read for each in every if each.module != module)
+
+    def function_names(self, known_bases: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+        """The names of the functions of the project, tests left out, and of the methods of classes that have
+        no bases of libraries but those that are known, each with how often it is defined.
+        """
+        known = self._function_names.get(known_bases)
+        if known is None:
+            known = self._function_names[known_bases] = self._count_functions(known_bases)
+        return known
+
+    def _count_functions(self, known_bases: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+        found = Counter[str]()
+        for module in self.index.modules.values():
+            for function in () if module.is_test else module.functions.values():
+                owner = module.classes.get(function.qualname.rpartition(".")[0])
+                bases = self.index.ancestry(owner) if owner is not None else ()
+                if all(not isinstance(base, str) or base in known_bases for base in bases):
+                    found[function.name] += 1
+        return tuple(sorted(found.items()))
+
+    def program_names(self, names: tuple[str, ...], module: str) -> bool:
+        """Does the program of a module, without its tests, read such a name of an object, or import it?"""
+        program = self.graph.program(module)
+        known = self._of_programs.get(program)
+        if known is None:
+            known = self._of_programs[program] = frozenset(self._names(self._program(module)))
+        return not known.isdisjoint(names)
+
+    def attribute_tags(self, attribute: str) -> frozenset[Tag]:
+        """What classes say that their attributes of this name are, where they do."""
+        return frozenset(
+            cls.attributes[attribute].tag
+            for module in self.index.modules.values()
+            for cls in module.classes.values()
+            if cls.attributes.get(attribute)
+        )
+
+    def _program(self, module: str) -> Iterable[ModuleSummary]:
+        here = self.graph.program(module)
+        return (each for each in self.index.modules.values() if self.graph.program(each.module) == here)
+
+    @staticmethod
+    def _names(modules: Iterable[ModuleSummary]) -> Iterable[str]:
+        for module in modules:
+            if not module.is_test:
+                yield from module.attributes_read
+                yield from (target.rpartition(".")[2] for target in module.imports.values())
+
+    @cached_property
+    def _attributes_read(self) -> frozenset[str]:
+        return frozenset[str]().union(*(module.attributes_read for module in self.index.modules.values()))
+
+    @cached_property
+    def _imported(self) -> frozenset[str]:
+        return frozenset(
+            target for module in self.index.modules.values() for target in module.imports.values()
+        )
+
+    @cached_property
+    def _starred(self) -> frozenset[str]:
+        return frozenset(source for module in self.index.modules.values() for source in module.star_imports)

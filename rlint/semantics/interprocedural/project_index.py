@@ -1,0 +1,409 @@
+"""The project: what access paths lead to across its files, and what calls do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
+
+from rlint import models
+from rlint.models.effect import PURE, Effect, EffectKind
+from rlint.models.kind import UNKNOWN, Kind, Tag
+from rlint.regex import regex
+from rlint.semantics.interprocedural.summary import ANY_CLASS, ClassSummary, FunctionSummary, ModuleSummary
+from rlint.semantics.interprocedural.symbols import DEPTH, Definitions, LibraryMethod, Symbol
+from rlint.semantics.interprocedural.trampoline import Step, run
+from rlint.semantics.types import batches
+from rlint.semantics.types.algebra import indexed, is_immutable, refines
+
+_STEP = regex(r"\(\)|\[[:?]?\]|@\w+|\.\w+")
+_NO_ATTRIBUTE = regex(r"\(\)|\[[:?]?\]|@\w+")
+
+
+_REPLACED = Effect(EffectKind.UNKNOWN, "is replaced while the program runs")
+_CALLED_BY = {Tag.MODULE: "forward", Tag.INSTANCE: "__call__"}
+"""The methods that run where instances are called."""
+
+
+class Index(Definitions):
+    """Definitions, kinds and effects across the files of a project."""
+
+    def __init__(self, modules: Iterable[ModuleSummary]) -> None:
+        super().__init__(modules)
+        self._paths: dict[tuple[str, str], Kind] = {}
+        self._fresh_kinds: dict[str, Kind] = {}
+        self._effects: dict[str, Effect] = {}
+        self._arguments: dict[str, Kind] = {}  # "module.function@parameter" → what callers pass
+        self._depth = 0
+        # Most of what paths lead to hangs on no argument, and holds as long as the index does.
+        self._settled: dict[tuple[str, str], Kind] = {}
+        self._settled_callables: dict[tuple[str, str], list[FunctionSummary]] = {}
+        self._unsettled = False  # has what is being followed asked for an argument, or come in a circle?
+        self._restored: dict[str, bool] = {}
+        self._set_from_outside: dict[tuple[str, str], bool] = {}
+        self._doubted = False  # has it led through an attribute whose kind is doubtful?
+
+    def attribute(self, cls: ClassSummary, name: str) -> Kind:
+        """The kind of an attribute, joined over the class and its bases, else over its subclasses."""
+        for group in (self.ancestry(cls), self.subclasses(cls)):
+            found: Kind | None = None
+            for owner in group:
+                if isinstance(owner, ClassSummary) and name in owner.attributes:
+                    kind = owner.attributes[name]
+                    if kind.of and kind.tag is Tag.UNKNOWN:
+                        kind = self.resolve(kind.of, owner.module) or kind
+                    found = kind if found is None else found.joined(kind)
+            if found is not None:
+                if self.is_restored(cls) or self._is_set_from_outside(cls, name):
+                    self._doubted = True
+                    return found._replace(doubtful=True)
+                return found
+        return UNKNOWN
+
+    def is_restored(self, cls: ClassSummary) -> bool:
+        """Whether a class, or one above or below it, sets attributes of an object by names that only the
+        running program knows, after its constructor has set them; or whether a file that knows the class
+        does so with objects of unknown classes.
+        """
+        known = self._restored.get(cls.path)
+        if known is None:
+            family = [e for e in (*self.ancestry(cls), *self.subclasses(cls)) if isinstance(e, ClassSummary)]
+            known = self._restored[cls.path] = any(each.restored for each in family) or any(
+                module.restores and not module.is_test and self._knows(name, each)
+                for name, module in self.modules.items()
+                for each in family
+            )
+        return known
+
+    def _is_set_from_outside(self, cls: ClassSummary, name: str) -> bool:
+        """Whether code which does not belong to a class, or one above or below it, may set an attribute of
+        its objects to what the class knows nothing of.
+        """
+        key = (cls.path, name)
+        known = self._set_from_outside.get(key)
+        if known is None:
+            self._set_from_outside[key] = False  # what asks for itself adds nothing
+            family = {
+                each.path
+                for each in (*self.ancestry(cls), *self.subclasses(cls))
+                if isinstance(each, ClassSummary)
+            }
+            known = self._set_from_outside[key] = any(
+                self._may_set(path, function, cls, family) for path, function in self.setters(name)
+            )
+        return known
+
+    def _may_set(self, path: str, function: FunctionSummary, cls: ClassSummary, family: set[str]) -> bool:
+        if path.startswith("="):
+            return False  # a tensor, a module of a library
+        if function.path.rpartition(".")[0] in family:
+            return False  # a method, whose stores the class knows
+        kind = self.resolve(path, function.module) if path else UNKNOWN
+        owner = self.class_of(kind)
+        if owner is not None:
+            # what the same file stores in an object of a known class is joined with what the class says
+            return owner.path in family and function.module != cls.module
+        return not kind and self._knows(function.module, cls)
+
+    def _knows(self, module: str, cls: ClassSummary) -> bool:
+        """Whether a file has to do with a class: it defines it, or imports it or its file."""
+        if module == cls.module:
+            return True
+        found = self.modules.get(module)
+        return found is not None and (
+            cls.module in found.star_imports
+            or any(target in (cls.module, cls.path) for target in found.imports.values())
+            or any(self.symbol(target, module) is cls for target in found.imports.values())
+        )
+
+    def resolve(self, path: str, module: str) -> Kind:
+        """The kind at the end of an access path (`buffers.Replay().storage`), or UNKNOWN."""
+        key = (path, module)
+        known = self._settled.get(key)
+        if known is not None:
+            self._doubted |= known.doubtful
+            return known
+        known = self._paths.get(key)
+        if known is not None or self._depth > DEPTH:
+            self._unsettled = True
+            known = known if known is not None else UNKNOWN
+            self._doubted |= known.doubtful
+            return known
+        self._paths[key] = UNKNOWN
+        around, self._unsettled = self._unsettled, False
+        doubted, self._doubted = self._doubted, False
+        self._depth += 1
+        try:
+            value, _ = self._follow(path, module)
+        finally:
+            self._depth -= 1
+        kind = self._as_kind(value)
+        if self._doubted and not kind.doubtful:
+            kind = kind._replace(doubtful=True)
+        self._paths[key] = kind
+        if not self._unsettled:
+            self._settled[key] = kind
+        self._unsettled |= around
+        self._doubted = doubted or kind.doubtful
+        return kind
+
+    def callables(self, path: str, module: str) -> list[FunctionSummary]:
+        """The functions that calling what stands at an access path may run."""
+        key = (path, module)
+        known = self._settled_callables.get(key)
+        if known is not None:
+            return known
+        if self._depth > DEPTH:
+            self._unsettled = True
+            return []
+        around, self._unsettled = self._unsettled, False
+        doubted = self._doubted
+        self._depth += 1
+        try:
+            value, owner = self._follow(path, module)
+        finally:
+            self._depth -= 1
+            self._doubted = doubted
+        found = self._called_by(value, owner, module)
+        if not self._unsettled:
+            self._settled_callables[key] = found
+        self._unsettled |= around
+        return found
+
+    def _called_by(
+        self, value: Symbol | None, owner: ClassSummary | None, module: str
+    ) -> list[FunctionSummary]:
+        if isinstance(value, Kind):
+            if value.tag in _CALLED_BY:
+                cls = self.class_of(value)
+                return self.implementations(cls, _CALLED_BY[value.tag]) if cls else []
+            if value.tag in (Tag.CLASS, Tag.FUNCTION) and value.of:
+                value = self.symbol(value.of, module)
+        if isinstance(value, ClassSummary):
+            made = self.method(value, "__init__")
+            return [made] if made is not None else []
+        if isinstance(value, FunctionSummary):
+            if owner is not None:
+                return self.implementations(owner, value.name) or [value]
+            return [value]
+        return []
+
+    def parameter_kind(self, path: str, module: str, argument: str) -> Kind:
+        """The kind that the functions at an access path declare for the parameter which takes an argument
+        (its position or its name), or show by what they do with it.
+        """
+        found: Kind | None = None
+        for target in self.callables(path, module):
+            name = argument
+            if argument.isdigit():
+                position = int(argument) + (target.is_method and not target.is_static)
+                name = target.parameters[position] if position < len(target.parameters) else ""
+            kind = target.parameter_kinds.get(name, UNKNOWN)
+            found = kind if found is None else found.joined(kind)
+        return found or UNKNOWN
+
+    def _follow(self, path: str, module: str) -> tuple[Symbol | None, ClassSummary | None]:
+        """What a path leads to, and for a method the class it was looked up on."""
+        root, steps = _parts(path)
+        value = self.symbol(root, module)
+        owner: ClassSummary | None = None
+        if value is None:
+            made = models.callable_fact(root)
+            if made is None or steps[:1] != ("()",):
+                return None, None
+            value, steps = made.result, steps[1:]
+        for position, step in enumerate(steps):
+            if value is None:
+                return None, None
+            if isinstance(value, Kind) and value.of and value.tag is Tag.UNKNOWN:
+                value = self.resolve(value.of, module)
+            if step == "()":
+                value, owner = self._called(value, owner), None
+            elif step[0] == "[":
+                value = indexed(self._as_kind(value), step)
+            elif step[0] == "@":
+                if not isinstance(value, FunctionSummary):
+                    return None, None
+                self._unsettled = True
+                promised = value.parameter_kinds.get(step[1:], UNKNOWN)
+                passed = self._arguments.get(f"{value.path}{step}", UNKNOWN)
+                value = passed if not promised or refines(passed, promised) else promised
+            else:
+                called = position + 1 < len(steps) and steps[position + 1] == "()"
+                value, owner = self._get(value, step[1:], called=called)
+        return value, owner
+
+    def _called(self, value: Symbol, owner: ClassSummary | None) -> Symbol | None:
+        if isinstance(value, ClassSummary):
+            made = self._fresh_kinds.get(value.path)
+            if made is None:
+                made = self._fresh_kinds[value.path] = self.class_kind(value)._replace(fresh=True)
+            return made
+        if isinstance(value, FunctionSummary):
+            return self.returned(value)
+        if isinstance(value, Kind):
+            if value.tag in (Tag.CLASS, Tag.FUNCTION) and value.of:
+                symbol = self.symbol(value.of, "")
+                if symbol is not None and not isinstance(symbol, Kind):
+                    return self._called(symbol, owner)
+                known = models.callable_fact(value.of)
+                return known.result if known else None
+            if value.tag is Tag.MODULE:
+                cls = self.class_of(value)
+                forward = self.method(cls, "forward") if cls else None
+                return self.returned(forward) if forward is not None else None
+        if isinstance(value, LibraryMethod):
+            fact = models.method_fact(value.owner.tag, value.name)
+            if value.owner.tag is Tag.UNKNOWN:
+                fact = models.method_on_unknown(value.name, 0) or models.method_on_unknown(value.name, 1)
+            if fact is not None and fact.result.tag is value.owner.tag is Tag.MODULE:
+                return value.owner.aged()  # `Network(…).to(device)` is a `Network`
+            return fact.result if fact is not None else None
+        return None
+
+    def _get(self, value: Symbol, name: str, *, called: bool) -> tuple[Symbol | None, ClassSummary | None]:
+        if not isinstance(value, Kind):
+            if isinstance(value, ClassSummary):
+                return self.method(value, name) or value.attributes.get(name), value
+            if isinstance(value, ModuleSummary):
+                return self._member(value, [name], set(), 0), None
+            return None, None
+        cls = self.class_of(value)
+        if cls is not None:
+            method = self.method(cls, name)
+            if method is None and not any(
+                name in o.attributes for o in self.ancestry(cls) if isinstance(o, ClassSummary)
+            ):
+                overriding = self.implementations(cls, name)
+                method = overriding[0] if len(overriding) == 1 else None
+            if method is not None:
+                return (self.returned(method), None) if method.is_property else (method, cls)
+            attribute = self.attribute(cls, name)
+            if attribute.of or attribute.tag is not Tag.UNKNOWN:
+                return attribute, None
+        if value.tag is Tag.PYTHON_MODULE:  # a context or manager offers what a module offers
+            return (Kind(Tag.FUNCTION, of=f"{value.of}.{name}") if value.of else None), None
+        if called:
+            return LibraryMethod(value, name), None
+        return models.attribute_kind(value.tag, name), None
+
+    def _as_kind(self, value: Symbol | None) -> Kind:
+        if isinstance(value, Kind):
+            if value.of and value.tag is Tag.UNKNOWN:
+                if self._depth < DEPTH:
+                    return self.resolve(value.of, "")
+                self._unsettled = True
+            return value
+        if isinstance(value, ClassSummary):
+            return Kind(Tag.CLASS, of=value.path)
+        if isinstance(value, FunctionSummary):
+            return Kind(Tag.FUNCTION, of=value.path)
+        if isinstance(value, ModuleSummary):
+            return Kind(Tag.PYTHON_MODULE, of=value.module)
+        return UNKNOWN
+
+    def returned(self, function: FunctionSummary) -> Kind:
+        """The kind of what a function of the project returns."""
+        kind: Kind | None = None
+        for value in function.returns:
+            returned = self._known(value, function.module)
+            if returned.item is not None:
+                returned = returned._replace(item=self._known(returned.item, function.module) or None)
+            kind = returned if kind is None else kind.joined(returned)
+        if kind is not None and function.remembers:
+            return kind.aged()  # the next call with the same arguments gets it, too
+        return kind or UNKNOWN
+
+    def _known(self, kind: Kind, module: str) -> Kind:
+        """The kind itself, or what its access path leads to."""
+        return self.resolve(kind.of, module) if not kind and kind.of else kind
+
+    def returns_immutable(self, function: FunctionSummary) -> bool:
+        """Is all that a function of the project may return immutable?"""
+        kinds = [
+            self.resolve(kind.of, function.module) if not kind and kind.of else kind
+            for kind in function.returns
+        ]
+        return bool(kinds) and all(map(is_immutable, kinds))
+
+    def effect_at(self, path: str, module: str) -> Effect | None:
+        """The effect of calling what stands at an access path; None where the project has no such thing."""
+        return run(self._effect_at(path, module))
+
+    def effect_of(self, function: FunctionSummary) -> Effect:
+        """The effect of calling a function of the project, with everything that it calls."""
+        return run(self._effect_of(function))
+
+    def _effect_at(self, path: str, module: str) -> Step[Effect | None]:
+        targets = self.callables(path, module)
+        if not targets:
+            owner, _, method = path.rpartition(".")
+            kind = self.resolve(owner, module) if owner else UNKNOWN
+            known = models.method_fact(kind.tag, method) if kind else None
+            return known.effect if known is not None else None
+        effect = PURE
+        for target in targets:
+            effect = effect.joined((yield self._effect_of(target)))
+        return effect.through(path.rpartition(".")[2])
+
+    def _effect_of(self, function: FunctionSummary) -> Step[Effect]:
+        known = self._effects.get(function.path)
+        if known is not None:
+            return known
+        self._effects[function.path] = PURE  # what a recursive call adds is what the rest of the body does
+        effect = _REPLACED if function.path in self._replaced else function.effect
+        for path, fallback in function.effect_paths:
+            called: Effect | None = yield self._effect_at(path, function.module)
+            effect = effect.joined(fallback if called is None else called)
+        self._effects[function.path] = effect
+        return effect
+
+    @cached_property
+    def _replaced(self) -> frozenset[str]:
+        """The paths of the functions in whose place a file of the project puts something else; what only
+        tests replace stays what it is.
+        """
+        methods: dict[str, list[FunctionSummary]] = {}
+        for module in self.modules.values():
+            for function in module.functions.values():
+                if function.is_method and not function.is_property:
+                    methods.setdefault(function.name, []).append(function)
+        found: set[str] = set()
+        for module in self.modules.values():
+            for path in () if module.is_test else module.replaced:
+                owner, _, name = path.rpartition(".")
+                symbol = self.symbol(path, module.module) if owner != ANY_CLASS else None
+                if isinstance(symbol, FunctionSummary):
+                    found.add(symbol.path)
+                elif name in methods:
+                    found.update(self._meant(owner, methods[name], module))
+        return frozenset(found)
+
+    def _meant(self, owner: str, methods: list[FunctionSummary], module: ModuleSummary) -> Iterator[str]:
+        """Those of some methods that an object of a class has."""
+        cls = self.symbol(owner, module.module) if owner != ANY_CLASS else None
+        if owner != ANY_CLASS and not isinstance(cls, ClassSummary):
+            return
+        family = self.ancestry(cls) if isinstance(cls, ClassSummary) else ()
+        above = {each.path for each in family if isinstance(each, ClassSummary)}
+        for method in methods:
+            if owner == ANY_CLASS or method.path.rpartition(".")[0] in above:
+                yield method.path
+
+    def forget_arguments(self) -> None:
+        """Drop the noted arguments and what was derived from them, before better ones are noted."""
+        self._arguments.clear()
+        self._paths.clear()
+        self._effects.clear()
+
+    def note_argument(self, function: FunctionSummary, parameter: str, kind: Kind) -> None:
+        """Remember the kind that a caller passes for a parameter without annotation."""
+        key = f"{function.path}@{parameter}"
+        known = self._arguments.get(key)
+        self._arguments[key] = kind if known is None else batches.joined(known, kind)
+
+
+@lru_cache(maxsize=50_000)
+def _parts(path: str) -> tuple[str, tuple[str, ...]]:
+    """The dotted name that an access path begins with, and the steps from there."""
+    first = _NO_ATTRIBUTE.search(path)
+    return (path[: first.start()], tuple(_STEP.findall(path, first.start()))) if first else (path, ())

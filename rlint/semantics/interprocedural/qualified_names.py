@@ -1,0 +1,230 @@
+"""Qualified names: what `np.cat` or `F.relu` or `extract` refers to, through imports and aliases."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+
+from rlint import models
+from rlint.models.kind import Kind
+from rlint.semantics.effects.monkeypatching import names_set_by_text, replaced_paths
+from rlint.syntax.queries import is_staticmethod
+from rlint.syntax.scopes import Binding, How, Scope
+from rlint.syntax.syntax_index import FUNCTIONS, Tree
+
+_BUILTINS = frozenset(dir(builtins))
+_ALIAS_DEPTH = 6
+_UNSEEN = "\0"
+_NAMING = frozenset({ast.Name, ast.Attribute})
+_TAKEN_FOR_GRANTED = frozenset(
+    "builtins.str builtins.list builtins.dict builtins.set builtins.tuple numpy.ndarray torch.Tensor".split()
+)
+_REPLACED_BY_OTHERS = frozenset("builtins copy json math numpy queue random re string time torch".split())
+"""Libraries whose name another one may take that does not do the same: `import jax.numpy as np`."""
+
+
+class Names:
+    """The qualified names in one file. `module` is the dotted name of the file itself."""
+
+    def __init__(self, tree: Tree, module: str) -> None:
+        self.tree = tree
+        self.module = module
+        self._cache: dict[ast.AST, str | None] = {}
+        self._meant: dict[tuple[Scope | None, str], str | None] = {}
+        self._bindings: dict[ast.Name, tuple[Scope | None, list[Binding]]] = {}
+        self._receivers: dict[Binding, ast.ClassDef | None] = {}
+        self.annotated: dict[ast.expr, Kind] = {}  # what annotations promise (see annotations.py)
+
+    def qualified(self, expression: ast.expr) -> str | None:
+        """The canonical dotted name of what an expression refers to, or None.
+
+        `torch.cat`, `numpy.concatenate`, `builtins.len`; a def or class of this file is
+        `<module>.<qualname>`. Only names, attributes of them and plain aliases are followed:
+        the attributes of a value have no qualified name. Nor has what this file puts something else in
+        the place of (`torch.zeros = counted`), where it is read.
+        """
+        known = self._cache.get(expression, _UNSEEN)
+        if known is not _UNSEEN:
+            return known
+        if type(expression) not in _NAMING:
+            return None
+        result = self._resolve(expression, _ALIAS_DEPTH)
+        if result is not None:
+            result = models.canonical(result)
+            if result in self.replaced and isinstance(expression.ctx, ast.Load):  # type: ignore[attr-defined]
+                result = None
+        self._cache[expression] = result
+        return result
+
+    @functools.cached_property
+    def replaced(self) -> frozenset[str]:
+        """The canonical names of what the file sets or deletes in modules and classes, settings aside."""
+        found = replaced_paths(self.tree, lambda node: self._resolve(node, _ALIAS_DEPTH))
+        return frozenset(models.canonical(path) for path in found)
+
+    @functools.cached_property
+    def _set_by_text(self) -> frozenset[str]:
+        """The names of the module that are bound where no one sees it."""
+        return names_set_by_text(self.tree)
+
+    def is_set_by_text(self, name: ast.Name) -> bool:
+        """Is a name that of a variable of the module which is bound where no one sees it?"""
+        if name.id not in self._set_by_text:
+            return False
+        scope = self.tree.scope(name).lookup(name.id)
+        return scope is None or scope.parent is None
+
+    @functools.cached_property
+    def replaced_methods(self) -> frozenset[str]:
+        """The names of methods that the file replaces in classes: `torch.Tensor.to = traced`, or in a class
+        derived from one whose instances are taken for what they are called: `class Answer(str)`.
+        """
+        owned = (path.rpartition(".") for path in self.replaced)
+        found = {name for owner, _, name in owned if _is_class(owner)}
+        for derived in self.tree.of_type(ast.ClassDef):
+            if any(self.qualified(base) in _TAKEN_FOR_GRANTED for base in derived.bases):
+                found |= {part.name for part in derived.body if isinstance(part, ast.FunctionDef)}
+        return frozenset(name for name in found if not name.startswith("__"))
+
+    @functools.cached_property
+    def replaced_functions(self) -> frozenset[str]:
+        """The names of functions that the file replaces in modules: `torch.as_tensor = traced`."""
+        owned = (path.rpartition(".") for path in self.replaced)
+        return frozenset(name for owner, _, name in owned if not _is_class(owner))
+
+    def bindings(self, name: ast.Name) -> tuple[Scope | None, list[Binding]]:
+        """The scope that binds a name and everything that binds it there; no scope for a builtin."""
+        known = self._bindings.get(name)
+        if known is None:
+            known = self._bindings[name] = self._find_bindings(name)
+        return known
+
+    def _find_bindings(self, name: ast.Name) -> tuple[Scope | None, list[Binding]]:
+        scope = self.tree.scope(name).lookup(name.id)
+        if scope is None:
+            return None, []
+        found = scope.bindings[name.id]
+        if scope.parent is None and name.id in self._set_by_text:
+            return scope, [*found, Binding(name.id, How.MATCH, self.tree.module, self.tree.module)]
+        return scope, found
+
+    def class_of_self(self, name: ast.Name) -> ast.ClassDef | None:
+        """The class whose instance (or self) a name stands for, as the first parameter of a method."""
+        _, bindings = self.bindings(name)
+        if len(bindings) != 1 or bindings[0].how is not How.PARAMETER:
+            return None
+        parameter = bindings[0]
+        if parameter not in self._receivers:
+            self._receivers[parameter] = self.receiver_class(parameter.node, parameter.statement)
+        return self._receivers[parameter]
+
+    def receiver_class(self, parameter: ast.AST, function: ast.AST) -> ast.ClassDef | None:
+        """The class whose instance (or self) the parameter stands for, if it is a method's first."""
+        owner = self.tree.parents.get(function)
+        if not isinstance(owner, ast.ClassDef) or not isinstance(function, FUNCTIONS):
+            return None
+        first = (function.args.posonlyargs or function.args.args)[:1]
+        return owner if first and first[0] is parameter and not is_staticmethod(function) else None
+
+    def spelled(self, qualified: str, at: ast.AST) -> str | None:
+        """How a library's function is written at a place, by what is imported there: `t.sleep` for
+        `time.sleep` below `import time as t`; None where no import leads to it.
+        """
+        here = self.tree.scope(at)
+        own_name = qualified.rpartition(".")[2]
+        scope: Scope | None = here
+        while scope is not None:
+            # imported by its own name, it is used by that
+            for name in (own_name, *scope.bindings) if own_name in scope.bindings else scope.bindings:
+                bindings = scope.bindings[name]
+                target = bindings[0].target if bindings else ""
+                if not target or not qualified.startswith(target):
+                    continue
+                rest = qualified.removeprefix(target)
+                alike = all(
+                    binding.target == target for binding in bindings
+                )  # `import torch`, `import torch.nn`
+                if alike and rest[:1] in ("", ".") and here.lookup(name) is scope:
+                    return f"{name}{rest}"
+            scope = scope.parent
+        return None
+
+    def _resolve(self, expression: ast.expr, depth: int) -> str | None:
+        root = expression
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        base = self._meaning(root, depth) if isinstance(root, ast.Name) and depth > 0 else None
+        if root is expression or not base:
+            return base or None
+        return f"{base}{_behind(root, expression)}"
+
+    def _meaning(self, name: ast.Name, depth: int) -> str | None:
+        scope, bindings = self.bindings(name)
+        if depth < _ALIAS_DEPTH:
+            return self._bound(bindings, depth) if scope is not None else self._unbound(name)
+        key = (scope, name.id)
+        known = self._meant.get(key, _UNSEEN)
+        if known is _UNSEEN:
+            known = self._bound(bindings, depth) if scope is not None else self._unbound(name)
+            self._meant[key] = known
+        return known
+
+    def _unbound(self, name: ast.Name) -> str | None:
+        if name.id in self._set_by_text:
+            return None
+        stars = self.tree.scopes[self.tree.module].star_imports
+        for module in stars:
+            starred = f"{module}.{name.id}"
+            if models.callable_fact(starred) is not None and name.id not in _BUILTINS:
+                return starred
+        if name.id in _BUILTINS:
+            return f"builtins.{name.id}"
+        if len(stars) == 1:
+            return f"{stars[0]}.{name.id}"
+        return None
+
+    def _bound(self, bindings: list[Binding], depth: int) -> str | None:
+        imports = [binding for binding in bindings if binding.how is How.IMPORT]
+        if imports:
+            others = [binding for binding in bindings if binding.how is not How.IMPORT]
+            if all(_is_stand_in(binding) for binding in others) and _is_one_library(imports):
+                return imports[0].target
+            return None
+        if len(bindings) != 1:
+            return None
+        (binding,) = bindings
+        if binding.how in (How.FUNCTION, How.CLASS):
+            return f"{self.module}.{self.tree.qualname(binding.node)}"
+        if (
+            binding.how is How.ASSIGN
+            and not binding.path
+            and isinstance(binding.value, (ast.Name, ast.Attribute))
+        ):
+            return self._resolve(binding.value, depth - 1)
+        return None
+
+
+def _behind(root: ast.expr, expression: ast.expr) -> str:
+    """The attributes that an expression asks for one after the other: `.nn.Linear` behind `torch`."""
+    found = ""
+    while expression is not root and isinstance(expression, ast.Attribute):
+        found = f".{expression.attr}{found}"
+        expression = expression.value
+    return found
+
+
+def _is_class(path: str) -> bool:
+    """Does a dotted name look like that of a class?"""
+    return path.rpartition(".")[2][:1].isupper()
+
+
+def _is_one_library(imports: list[Binding]) -> bool:
+    """Do several imports of one name lead to the same library, or to one that was made to take its place?"""
+    roots = {binding.target.partition(".")[0] for binding in imports}
+    return len(roots) == 1 or not roots & _REPLACED_BY_OTHERS
+
+
+def _is_stand_in(binding: Binding) -> bool:
+    """What stands for a library that is not installed: `np = None` after a failed import."""
+    return binding.how is How.ASSIGN and isinstance(binding.value, ast.Constant)

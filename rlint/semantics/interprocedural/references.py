@@ -1,0 +1,146 @@
+"""Where a file mentions functions that are named as accessors: what has to change if one is renamed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.frequency.intervals import calls_named, last_name
+from rlint.semantics.interprocedural.reference import ACCESSOR, ENDS, Mention, Sort
+from rlint.syntax.import_statements import absolute_module
+from rlint.syntax.syntax_index import FUNCTIONS, Tree
+from rlint.syntax.walk import place_in_order
+
+_KEEP_THE_NAME = frozenset(
+    {"builtins.staticmethod", "builtins.classmethod", "abc.abstractmethod", "functools.lru_cache"}
+    | {"functools.cache", "torch.no_grad", "torch.inference_mode"}
+)
+_BY_NAME = frozenset(
+    """__getattr__ __getattribute__ __import__ attrgetter delattr eval exec getattr getmembers globals hasattr
+    import_module locals methodcaller setattr vars""".split()
+)
+
+
+def mentions_of(knowledge: Knowledge, attributes: frozenset[str]) -> tuple[Mention, ...]:
+    """All places of a file that hold the names of accessors which it defines, imports or reads; `attributes`
+    are the names of the attributes that it reads.
+    """
+    tree = knowledge.tree
+    names = {name for name in _names(tree, attributes) if ACCESSOR.fullmatch(name)}
+    if not names:
+        return ()
+    known = {mention.start: mention for mention in _known(names, knowledge)}
+    found = []
+    for name in sorted(names):
+        for start in _places_of(name, tree.text):
+            mention = known.get(start)
+            if mention is None or mention.name != name:
+                mention = Mention(name, start, Sort.OTHER)
+            found.append(mention)
+    return tuple(sorted(found, key=lambda mention: mention.start))
+
+
+def _places_of(name: str, text: str) -> Iterator[int]:
+    """The offsets at which a name stands in a text, not as a part of a longer one. A pattern that looks to
+    both sides is tried at each character, and takes fifty times as long.
+    """
+    start = text.find(name)
+    while start >= 0:
+        end = start + len(name)
+        if not _goes_on(text[start - 1 : start]) and not _goes_on(text[end : end + 1]):
+            yield start
+        start = text.find(name, end)
+
+
+def _goes_on(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def looks_up_names(knowledge: Knowledge) -> bool:
+    """Does a file look things up by names that only the running program knows?"""
+    tree = knowledge.tree
+    for node in tree.of_type(ast.FunctionDef):
+        assert isinstance(node, ast.FunctionDef)
+        if node.name in _BY_NAME:
+            return True
+    return not all(map(_is_written_out, calls_named(_BY_NAME, tree)))
+
+
+def _is_written_out(call: ast.Call) -> bool:
+    """`getattr(agent, "steps")`: the name stands there."""
+    given = (
+        call.args[1:] if last_name(call.func) in ("getattr", "hasattr", "setattr", "delattr") else call.args
+    )
+    if last_name(call.func) in ("vars", "globals", "locals", "eval", "exec", "getmembers"):
+        return False
+    return bool(given) and isinstance(given[0], ast.Constant)
+
+
+def _names(tree: Tree, attributes: frozenset[str]) -> set[str]:
+    """The names in a file that end as those of accessors do."""
+    functions = (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef))
+    defined = (node.name for node in functions)  # type: ignore[attr-defined]
+    imported = (alias.name for node in tree.of_type(ast.ImportFrom) for alias in node.names)
+    every = attributes.union(tree.written.attributes, tree.variables.names, defined, imported)
+    return {name for name in every if name.endswith(ENDS)}
+
+
+def _known(names: set[str], knowledge: Knowledge) -> Iterator[Mention]:
+    """The mentions that can be renamed."""
+    tree = knowledge.tree
+    span = tree.positions.span
+    for function in tree.of_type(ast.FunctionDef):
+        assert isinstance(function, ast.FunctionDef)
+        if function.name not in names:
+            continue
+        matched = re.compile(r"def\s+").match(tree.text, span(function)[0])
+        if matched is not None and _may_be_renamed(function, knowledge):
+            yield Mention(function.name, matched.end(), Sort.DEFINITION, tree.qualname(function))
+    for imported in tree.of_type(ast.ImportFrom):
+        assert isinstance(imported, ast.ImportFrom)
+        base = absolute_module(imported.module or "", imported.level, tree.package)
+        for alias in imported.names:
+            if alias.name in names:
+                path = f"{base}.{alias.name}" if base else alias.name
+                yield Mention(alias.name, span(alias)[0], Sort.IMPORT, path)
+    variables = [name for used in names for name in tree.variables.named(used)]
+    for name in sorted(variables, key=place_in_order):
+        if isinstance(name.ctx, ast.Load):
+            yield Mention(name.id, span(name)[0], Sort.USE, knowledge.names.qualified(name) or "")
+    attributes = [attribute for used in names for attribute in tree.written.attributes.get(used, ())]
+    for attribute in sorted(attributes, key=place_in_order):
+        if isinstance(attribute.ctx, ast.Load):
+            start = span(attribute)[1] - len(attribute.attr)
+            yield Mention(attribute.attr, start, Sort.USE, _path_of(attribute, knowledge))
+
+
+def _may_be_renamed(node: ast.FunctionDef, knowledge: Knowledge) -> bool:
+    """Does nothing around a definition take its name for something: a decorator, a metaclass?"""
+    around = knowledge.tree.ancestors(node)
+    owner = next(each for each in around if isinstance(each, (*FUNCTIONS, ast.ClassDef, ast.Module)))
+    if isinstance(owner, ast.ClassDef) and (owner.keywords or owner.decorator_list):
+        plain = {"dataclasses.dataclass", "abc.ABCMeta"}
+        given = [keyword.value for keyword in owner.keywords]
+        given += [each.func if isinstance(each, ast.Call) else each for each in owner.decorator_list]
+        if not all(knowledge.names.qualified(each) in plain for each in given):
+            return False
+    decorators = [each.func if isinstance(each, ast.Call) else each for each in node.decorator_list]
+    known = all(knowledge.names.qualified(each) in _KEEP_THE_NAME for each in decorators)
+    return known and not isinstance(owner, FUNCTIONS)
+
+
+def _path_of(node: ast.Attribute, knowledge: Knowledge) -> str:
+    """The access path of an attribute: of a module, a class, or an object whose class is known."""
+    qualified = knowledge.names.qualified(node)
+    if qualified is not None:
+        return qualified
+    if isinstance(node.value, ast.Call) and last_name(node.value.func) == "super":
+        owner = knowledge.tree.class_of(node)
+        base = knowledge.names.qualified(owner.bases[0]) if owner is not None and owner.bases else None
+        return f"{base}.{node.attr}" if base else ""
+    kind = knowledge.kinds.kind_of(node.value)
+    if not kind.of:
+        return ""
+    return f"{kind.of}().{node.attr}" if kind else f"{kind.of}.{node.attr}"

@@ -1,0 +1,193 @@
+"""What other files need to know about one file: plain data, small, without syntax trees."""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from rlint.findings import Heat
+from rlint.frozen import frozen, mutable
+from rlint.models.effect import PURE, Effect
+from rlint.models.kind import Kind
+from rlint.semantics.frequency.path_conditions import Guard
+from rlint.semantics.interprocedural.reference import Mention
+from rlint.semantics.nn.architecture import Part
+from rlint.semantics.nn.autograd import Autograd
+from rlint.semantics.nn.forward_summary import Doings
+from rlint.semantics.threads.queues import Made, Signal
+from rlint.syntax.redefinitions import shown
+
+ANY_CLASS = "*"
+"""Stands for the class of an object of which nobody knows the class."""
+
+
+@frozen
+class Loop:
+    """A loop or comprehension in a function. `drivers` are what its body does directly (see heat.py);
+    `bounded` says that it runs a small constant number of times.
+    """
+
+    line: int
+    header: str
+    parent: int  # index of the enclosing loop in the same function, -1 for none
+    drivers: frozenset[str] = frozenset()
+    bounded: bool = False
+    cap: Heat = Heat.HOT  # the hottest that the conditions between it and the next loop allow
+    each_pass: bool | None = None  # does it run in each pass of what holds it (see pacing.py)?
+    guards: tuple[Guard, ...] = ()  # the conditions that it stands behind (see conditions.py)
+
+
+@frozen
+class CallSite:
+    """A call whose target may be a function of the project.
+
+    `path` is the access path of the callee, "" where only the method's name is known. `loop` is
+    the index of the innermost loop around it, -1 for none.
+    """
+
+    path: str
+    method: str
+    line: int
+    loop: int
+    arguments: tuple[tuple[str, Kind], ...] = ()  # position ("0", "1") or keyword, with the argument's kind
+    cap: Heat = Heat.HOT  # the hottest that the conditions around it allow
+    receiver: str = ""  # the last name of what the method is called on
+    each_pass: bool | None = None  # is the call made in each pass of what holds it (see pacing.py)?
+    # position or keyword, with the last name in the argument, and with `[]` behind it that in its index
+    names: tuple[tuple[str, str], ...] = ()
+    autograd: Autograd | None = None  # what the function around it says of autograd there
+    guards: tuple[Guard, ...] = ()  # the conditions that it stands behind (see conditions.py)
+    locked: bool = False  # is a lock held around it in the same function (see locks.py)?
+    starts: str = ""  # "process" or "thread", where a worker of this sort makes the call (see launches.py)
+    many: bool = False  # may several workers that this line starts run at once?
+
+
+@frozen
+class Application:
+    """A function hands its `parameter` (or each item of it) to what stands at the access path `path`, and
+    nothing else with it.
+    """
+
+    path: str
+    parameter: str
+    items: bool
+
+
+@frozen
+class Through:
+    """A function goes through its `parameter` (or, if "", through something else of this kind), itself or,
+    with a `path`, by handing it to what stands there as this `argument`.
+    """
+
+    parameter: str
+    kind: Kind
+    path: str = ""
+    argument: str = ""
+
+
+@mutable
+class FunctionSummary:
+    """A def: how it is called, what it gives and does, and what it calls."""
+
+    module: str
+    qualname: str
+    line: int
+    parameters: tuple[str, ...] = ()
+    parameter_kinds: dict[str, Kind] = field(default_factory=dict)
+    returns: tuple[Kind, ...] = ()
+    effect: Effect = PURE
+    effect_paths: tuple[tuple[str, Effect], ...] = ()  # called paths, with what to think of unknown ones
+    calls: tuple[CallSite, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    drivers: frozenset[str] = frozenset()  # done directly, outside all loops of the function
+    is_method: bool = False
+    is_property: bool = False
+    is_static: bool = False
+    works: bool = False  # of a quiet function: its own body does more than look things up
+    watches_others: bool = False  # of a quiet function: its own body reads what others change
+    remembers: bool = False  # keeps its results for the next call with the same arguments
+    applications: tuple[Application, ...] = ()
+    through: tuple[Through, ...] = ()  # of a quiet function: what it goes through and may be an iterator
+    turns_autograd: bool = False  # leaves autograd turned on or off for what follows
+    gradient_from: tuple[str, ...] = ()  # called paths whose gradient its results may carry ("" unknown)
+    keeps_gradient: bool = False  # learns from what its calls give, or stores it, besides returning values
+    releases: tuple[str, ...] = ()  # parameters whose gradient gets no further than the function
+    saves: bool = False  # writes a checkpoint in each call (see checkpoints.py)
+    sets: tuple[tuple[str, str], ...] = ()  # the attributes that it sets, and of what (see settled.py)
+    walks_down: Kind | None = None  # what stores the tree of sums that it walks down (see descents.py)
+    path: str = field(init=False, compare=False, repr=False)
+    """The qualified name across the project."""
+
+    def __post_init__(self) -> None:
+        self.path = f"{self.module}.{self.qualname}" if self.qualname else self.module
+
+    def __hash__(self) -> int:
+        return hash(self.path)
+
+    @property
+    def name(self) -> str:
+        """The last part of the qualified name."""
+        return shown(self.qualname).rpartition(".")[2]
+
+    @property
+    def shown(self) -> str:
+        """The qualified name as a person would write it."""
+        return shown(self.qualname)
+
+
+@mutable
+class ClassSummary:
+    """A class: its bases as dotted names, its methods' names, the kinds of its attributes.
+
+    `restored` says that a method other than its constructor sets attributes by names that only the running
+    program knows. `declared` are the kinds that annotations in its body give to attributes, whatever is
+    stored there.
+    """
+
+    module: str
+    qualname: str
+    bases: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    attributes: dict[str, Kind] = field(default_factory=dict)
+    restored: bool = False
+    declared: dict[str, Kind] = field(default_factory=dict)
+    path: str = field(init=False, compare=False, repr=False)
+    """The qualified name across the project."""
+
+    def __post_init__(self) -> None:
+        self.path = f"{self.module}.{self.qualname}"
+
+    def __hash__(self) -> int:
+        return hash(self.path)
+
+
+@mutable
+class ModuleSummary:
+    """A file: what it defines and imports. `functions[""]` is the code at module level."""
+
+    module: str
+    path: str
+    package: str
+    is_test: bool = False
+    cells: tuple[tuple[int, int], ...] = ()  # of a notebook: the first line of each, and its number
+    functions: dict[str, FunctionSummary] = field(default_factory=dict)
+    classes: dict[str, ClassSummary] = field(default_factory=dict)
+    imports: dict[str, str] = field(default_factory=dict)
+    star_imports: tuple[str, ...] = ()
+    attributes_read: frozenset[str] = frozenset()  # the names of all attributes that the file reads
+    replaced: frozenset[str] = (
+        frozenset()
+    )  # functions and methods that the file replaces (see replacements.py)
+    attributes_fed: frozenset[str] = frozenset()  # those of them that it only adds to (see fed.py)
+    speedups: frozenset[str] = frozenset()  # how the file has torch compute (see speedups.py)
+    constants: dict[str, Kind] = field(default_factory=dict)
+    parts: dict[str, tuple[Part, ...]] = field(default_factory=dict)  # of networks (see parts_of_file.py)
+    doings: dict[str, Doings] = field(default_factory=dict)  # by the function's qualified name
+    frozen: frozenset[str] = frozenset()  # last names of networks whose weights may need no gradient
+    made: tuple[Made, ...] = ()  # queues, events and shared values (see channels.py)
+    carried: tuple[tuple[str, str], ...] = ()  # queues' last names, with what is put into them
+    signals: tuple[Signal, ...] = ()  # what is done with events
+    measured: tuple[tuple[str, Heat, str], ...] = ()  # functions that a profile saw, how often, and why so
+    mentions: tuple[Mention, ...] = ()  # of functions that are named as accessors (see mentions.py)
+    restores: bool = False  # sets attributes of unknown objects by names that only the running program knows
+    looks_up_names: bool = False  # by names that only the running program knows
+    digest: str = ""  # what the text is told by, where there are mentions

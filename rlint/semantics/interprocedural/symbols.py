@@ -1,0 +1,253 @@
+"""What the files of a project define: what names mean across files, and which classes belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rlint import models
+from rlint.frozen import frozen
+from rlint.models.kind import Kind, Tag
+from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary, ModuleSummary
+from rlint.semantics.nn.overriding import Overriding
+from rlint.syntax.import_statements import is_named
+
+MOST_ANCESTORS = 100
+"""So many bases of a class are looked at, with theirs. Looking at all of them for each class takes a time
+that grows with the square of their number.
+"""
+DEPTH = 24
+"""The longest chain of imports, values or calls that is followed."""
+_LOOKUPS = 400  # modules that are searched for one name
+
+
+@frozen
+class LibraryMethod:
+    """A method of a library's object, about to be called."""
+
+    owner: Kind
+    name: str
+
+
+Symbol = ModuleSummary | ClassSummary | FunctionSummary | Kind | LibraryMethod
+"""What a name or an access path leads to."""
+
+_VECTORISED = (
+    "stable_baselines3.common.vec_env",
+    "stable_baselines3.common.vec_env.base_vec_env",
+    "baselines.common.vec_env",
+)
+_BASE_TAGS = {
+    "torch.nn.Module": Tag.MODULE,
+    "gymnasium.Env": Tag.ENVIRONMENT,
+    "gymnasium.Wrapper": Tag.ENVIRONMENT,
+    "gymnasium.vector.VectorEnv": Tag.ENVIRONMENT,
+    **{f"{module}.{name}": Tag.ENVIRONMENT for module in _VECTORISED for name in ("VecEnv", "VecEnvWrapper")},
+    "torch.optim.Optimizer": Tag.OPTIMIZER,
+    "torch.utils.data.Dataset": Tag.DATASET,
+    "torch.utils.data.IterableDataset": Tag.DATASET,
+    "threading.Thread": Tag.THREAD,
+    "multiprocessing.Process": Tag.PROCESS,
+}
+_TAGS_OF_BASES = frozenset({*_BASE_TAGS.values(), Tag.LOADER, Tag.REPLAY_BUFFER})
+
+
+class Definitions:
+    """Modules, names and classes across the files of a project."""
+
+    def __init__(self, modules: Iterable[ModuleSummary]) -> None:
+        self.modules: dict[str, ModuleSummary] = {}
+        self._by_tail: dict[str, list[ModuleSummary]] = {}
+        for module in modules:
+            self.modules.setdefault(module.module, module)
+            self._by_tail.setdefault(module.module.rpartition(".")[2], []).append(module)
+        self._symbols: dict[tuple[str, str], Symbol | None] = {}
+        self._class_kinds: dict[str, Kind] = {}
+        self._ancestry: dict[str, tuple[ClassSummary | str, ...]] = {}
+        self._subclasses: dict[str, list[ClassSummary]] | None = None
+        self._implementations: dict[tuple[str, str], list[FunctionSummary]] = {}
+        self._setters: dict[str, list[tuple[str, FunctionSummary]]] | None = None
+        self._overriding = Overriding(self)
+
+    def module_named(self, name: str) -> ModuleSummary | None:
+        """The module of exactly this name."""
+        return self.modules.get(name)
+
+    def every_module(self) -> tuple[ModuleSummary, ...]:
+        """All modules. Whoever asks for them is checked again whenever any of them changes."""
+        return tuple(self.modules.values())
+
+    def symbol(self, dotted: str, importer: str) -> Symbol | None:
+        """What a dotted name means in the module `importer`; None for what the project does not define."""
+        key = (dotted, importer)
+        known = self._symbols.get(key)
+        if known is None and key not in self._symbols:
+            self._symbols[key] = None
+            known = self._symbols[key] = self._find(dotted, importer, set(), 0)
+        return known
+
+    def _find(self, dotted: str, importer: str, seen: set[tuple[str, str]], depth: int) -> Symbol | None:
+        parts = dotted.split(".")
+        for cut in range(len(parts), 0, -1):
+            if parts[cut - 1] not in self._by_tail:
+                continue
+            module = self.module(".".join(parts[:cut]), importer)
+            if module is not None:
+                return self._member(module, parts[cut:], seen, depth) if cut < len(parts) else module
+        return None
+
+    def module(self, dotted: str, importer: str) -> ModuleSummary | None:
+        """The module that `import dotted` means: of that name, beside the importer, or the only one that has
+        that name as seen from a folder which is no package (`groups.py` reckons with the same).
+        """
+        candidates = self._by_tail.get(dotted.rpartition(".")[2])
+        if candidates is None:
+            return None
+        found = self.modules.get(dotted)
+        if found is not None:
+            return found
+        package = importer.rpartition(".")[0]
+        while package:
+            found = self.modules.get(f"{package}.{dotted}")
+            if found is not None:
+                return found
+            package = package.rpartition(".")[0]
+        named = [module for module in candidates if is_named(module.module, dotted, self.modules)]
+        return named[0] if len(named) == 1 else None
+
+    def _member(
+        self, module: ModuleSummary, parts: list[str], seen: set[tuple[str, str]], depth: int
+    ) -> Symbol | None:
+        """What a module defines, imports, or gets by `import *` from other modules, one after the other."""
+        name = ".".join(parts)
+        pending = [module]
+        while pending and len(seen) <= _LOOKUPS and depth <= DEPTH:
+            module = pending.pop()
+            if (module.module, name) in seen:
+                continue  # packages that import `*` from one another
+            seen.add((module.module, name))
+            found = self._own_member(module, parts, seen, depth)
+            if found is not None or parts[0] in module.imports:
+                return found
+            starred = (self.module(source, module.module) for source in reversed(module.star_imports))
+            pending += [each for each in starred if each is not None]
+        return None
+
+    def _own_member(
+        self, module: ModuleSummary, parts: list[str], seen: set[tuple[str, str]], depth: int
+    ) -> Symbol | None:
+        name = ".".join(parts)
+        if name in module.classes:
+            return module.classes[name]
+        if name in module.functions and name:
+            return module.functions[name]
+        head, rest = parts[0], parts[1:]
+        if head in module.imports:
+            return self._find(".".join([module.imports[head], *rest]), module.module, seen, depth + 1)
+        if head in module.constants and not rest:
+            return module.constants[head]
+        owner = module.classes.get(".".join(parts[:-1])) if rest else None
+        if owner is not None:
+            return self.method(owner, parts[-1]) or owner.attributes.get(parts[-1])
+        return None
+
+    def ancestry(self, cls: ClassSummary) -> tuple[ClassSummary | str, ...]:
+        """The class and its bases, depth first; bases outside the project, and those of too many, as dotted
+        names.
+        """
+        known = self._ancestry.get(cls.path)
+        if known is None:
+            known = self._ancestry[cls.path] = tuple(self._ancestors(cls))
+        return known
+
+    def _ancestors(self, cls: ClassSummary) -> list[ClassSummary | str]:
+        found: list[ClassSummary | str] = []
+        stack: list[ClassSummary | str] = [cls]
+        seen: set[str] = set()
+        while stack and len(found) <= MOST_ANCESTORS:
+            current = stack.pop()
+            name = current if isinstance(current, str) else current.path
+            if name in seen:
+                continue
+            seen.add(name)
+            found.append(current)
+            if isinstance(current, ClassSummary):
+                for base in reversed(current.bases):
+                    symbol = self.symbol(base, current.module)
+                    stack.append(symbol if isinstance(symbol, ClassSummary) else models.canonical(base))
+        # where there are too many, the next ones are as if they were outside of the project
+        return found + [each if isinstance(each, str) else each.path for each in reversed(stack)]
+
+    def subclasses(self, cls: ClassSummary) -> list[ClassSummary]:
+        """All classes of the project that derive from `cls`, however far."""
+        if self._subclasses is None:
+            self._subclasses = {}
+            for module in self.modules.values():
+                for candidate in module.classes.values():
+                    for base in self.ancestry(candidate)[1:]:
+                        if isinstance(base, ClassSummary):
+                            self._subclasses.setdefault(base.path, []).append(candidate)
+        return self._subclasses.get(cls.path, [])
+
+    def class_kind(self, cls: ClassSummary) -> Kind:
+        """The kind of an instance of a class of the project."""
+        known = self._class_kinds.get(cls.path)
+        if known is None:
+            tag = Tag.INSTANCE
+            for base in self.ancestry(cls):
+                if isinstance(base, str):
+                    made = models.callable_fact(base)
+                    found = _BASE_TAGS.get(base) or (made.result.tag if made else None)
+                    if found in _TAGS_OF_BASES:
+                        tag = found
+                        break
+            known = self._class_kinds[cls.path] = Kind(tag, of=cls.path)
+        return known
+
+    def class_of(self, kind: Kind) -> ClassSummary | None:
+        """The class of the project that a kind is an instance of."""
+        symbol = self.symbol(kind.of, "") if kind.of and kind.tag is not Tag.UNKNOWN else None
+        return symbol if isinstance(symbol, ClassSummary) else None
+
+    def method(self, cls: ClassSummary, name: str) -> FunctionSummary | None:
+        """The method that `cls` has or inherits."""
+        for owner in self.ancestry(cls):
+            if isinstance(owner, ClassSummary) and name in owner.methods:
+                return self.modules[owner.module].functions.get(f"{owner.qualname}.{name}")
+        return None
+
+    def defines_method(self, name: str) -> bool:
+        """Does any class of the project define a method of this name?"""
+        return any(name in cls.methods for module in self.modules.values() for cls in module.classes.values())
+
+    def may_override(self, kind: Kind, methods: tuple[str, ...]) -> bool:
+        """Whether an object of this kind may be of a class of the project that has one of these methods as
+        its own, or a base that is not known.
+        """
+        return self._overriding.may_override(kind, methods)
+
+    def implementations(self, cls: ClassSummary, name: str) -> list[FunctionSummary]:
+        """The method itself and all that override it in subclasses."""
+        key = (cls.path, name)
+        known = self._implementations.get(key)
+        if known is not None:
+            return known
+        own = self.method(cls, name)
+        found = self._implementations[key] = [own] if own is not None else []
+        for subclass in self.subclasses(cls):
+            if name in subclass.methods:
+                overriding = self.modules[subclass.module].functions.get(f"{subclass.qualname}.{name}")
+                if overriding is not None and overriding not in found:
+                    found.append(overriding)
+        return found
+
+    def setters(self, attribute: str) -> list[tuple[str, FunctionSummary]]:
+        """The functions that set an attribute of this name, each with the access path of the object; those of
+        tests, and constructors that set their own, are left out.
+        """
+        if self._setters is None:
+            self._setters = {}
+            for module in self.modules.values():
+                for function in () if module.is_test else module.functions.values():
+                    for path, name in function.sets:
+                        self._setters.setdefault(name, []).append((path, function))
+        return self._setters.get(attribute, [])

@@ -1,0 +1,44 @@
+"""What follows from the summaries of a group of files together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from rlint.semantics.dataflow.sum_tree import Descents
+from rlint.semantics.frequency.heat import HeatMap
+from rlint.semantics.interprocedural.call_graph import CallGraph
+from rlint.semantics.interprocedural.program_symbols import Words
+from rlint.semantics.interprocedural.project_index import Index
+from rlint.semantics.interprocedural.summary import ModuleSummary
+from rlint.semantics.nn.autograd import Guesses
+from rlint.semantics.threads.contexts import Concurrency
+from rlint.semantics.threads.queues import Channels
+
+
+class Linked:
+    """A program, or several that know of one another: what its files tell, linked. Whatever is known of a
+    file beside its own text is asked of one of these parts.
+    """
+
+    def __init__(self, summaries: Iterable[ModuleSummary]) -> None:
+        self.index = Index(summaries)
+        self.graph = CallGraph(self.index)
+        self.heat = HeatMap(self.index, self.graph)
+        self.words = Words(self.graph)
+        self.descents = Descents(self.index)
+
+    @cached_property
+    def guesses(self) -> Guesses:
+        """What can be guessed of autograd where nobody knows who calls a function."""
+        return Guesses(self.graph)
+
+    @cached_property
+    def concurrency(self) -> Concurrency:
+        """Who starts threads and processes, and what these run."""
+        return Concurrency(self.graph)
+
+    @cached_property
+    def channels(self) -> Channels:
+        """The queues, events and shared values, and what goes through them."""
+        return Channels(self.graph)

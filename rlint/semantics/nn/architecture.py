@@ -1,0 +1,405 @@
+"""What networks are built of, as one file tells: plain data for the summaries."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rlint import models
+from rlint.frozen import frozen
+from rlint.models.kind import Tag
+from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
+from rlint.syntax.scopes import Binding, How
+from rlint.syntax.syntax_index import FUNCTIONS, TRIES
+from rlint.syntax.walk import is_in_block
+
+if TYPE_CHECKING:
+    from rlint.semantics.file_analysis import Knowledge
+
+_DEPTH = 12
+CONTAINERS = frozenset(
+    f"torch.nn.{name}"
+    for name in """DataParallel ModuleDict ModuleList Sequential TransformerDecoder TransformerEncoder
+    parallel.DistributedDataParallel utils.parametrizations.orthogonal utils.parametrizations.spectral_norm
+    utils.parametrizations.weight_norm utils.spectral_norm utils.weight_norm""".split()
+)
+_HANDS_ON = frozenset(
+    """builtins.dict builtins.enumerate builtins.list builtins.reversed builtins.tuple builtins.zip
+    collections.OrderedDict copy.copy copy.deepcopy functools.partial torch.compile torch.jit.script
+    torch.jit.trace""".split()
+)
+"""What gives its arguments back, wrapped or copied."""
+_SAME_NETWORK = frozenset(
+    """apply bfloat16 children copy cpu cuda double eval float get half items keys modules pop requires_grad_
+    share_memory to train type values""".split()
+)
+"""Methods that give the network itself, or the items of a container."""
+GROWS = {"append": 0, "extend": 0, "insert": 1, "add_module": 1, "register_module": 1, "update": 0}
+_MAY_HOLD_NETWORKS = frozenset(
+    {Tag.UNKNOWN, Tag.NONE, Tag.MODULE, Tag.FUNCTION, Tag.CLASS, Tag.LIST, Tag.TUPLE, Tag.DICT, Tag.ITERATOR,
+     Tag.INSTANCE}
+)  # fmt: skip
+_DROPOUT_OF = {"LSTM": 4, "GRU": 4, "RNN": 4, "MultiheadAttention": 2, "Transformer": 5,
+               "TransformerDecoderLayer": 3, "TransformerEncoderLayer": 3}  # fmt: skip
+"""Layers with dropout inside, and where its rate stands among the arguments (never read so far back)."""
+_DROPS_BY_DEFAULT = frozenset({"Transformer", "TransformerDecoderLayer", "TransformerEncoderLayer"})
+
+
+@frozen
+class Part:
+    """One thing that a network is built of.
+
+    `what` is "layer" (the class or function `name` of torch), "made" (what `name`, a function, class or
+    constant of the project, gives for `arguments`), "parameter" (what the function is handed for it),
+    "attribute" (of `self`, or of what the argument "" is made of), "method" (what a method of `self`
+    gives), "instance" (of the class `name`, made elsewhere) or "unknown". `sure` says that no condition
+    decides whether it is there. `width` is the smaller side of a linear layer, 0 where it is not known.
+    """
+
+    what: str
+    name: str = ""
+    sure: bool = True
+    arguments: tuple[tuple[str, tuple[Part, ...]], ...] = ()
+    width: int = 0
+    _hash: int | None = field(default=None, init=False, compare=False, repr=False)
+    """Parts lie in one another, the same in several: each is looked through once."""
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            own = (self.what, self.name, self.sure, self.arguments, self.width)
+            object.__setattr__(self, "_hash", hash(own))
+        return self._hash  # type: ignore[return-value]
+
+    def __reduce__(self) -> tuple[Any, ...]:  # another process hashes text in another way
+        return Part, (self.what, self.name, self.sure, self.arguments, self.width)
+
+    def given(self, arguments: tuple[tuple[str, tuple[Part, ...]], ...]) -> Part:
+        """The same for other arguments."""
+        return Part(self.what, self.name, self.sure, arguments, self.width)
+
+    def unsure(self) -> Part:
+        """The same, where something decides whether it is there."""
+        return Part(self.what, self.name, sure=False, arguments=self.arguments, width=self.width)
+
+
+UNKNOWN = Part("unknown")
+DROPOUT = "torch.nn.Dropout"
+
+
+class Parts:
+    """Reads the expressions of one file that build networks."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
+        self.tree = knowledge.tree
+        self._grown: dict[object, list[ast.expr]] | None = None
+        self._open: set[object] = set()
+        self._known: dict[ast.expr, tuple[Part, ...]] = {}
+
+    def of(self, expression: ast.expr) -> tuple[Part, ...]:
+        """What a network (or a list of layers, or what makes one) is built of; empty for other values."""
+        known = self._known.get(expression)
+        if known is None:
+            if len(self._open) > _DEPTH:
+                return (UNKNOWN,)
+            # what is read again while it is being read adds nothing
+            look = self._LOOKS.get(type(expression))
+            known = tuple(look(self, expression)) if look is not None else ()
+            known = self._known[expression] = known if len(known) < 2 else tuple(dict.fromkeys(known))
+        return known
+
+    def _of_display(self, node: ast.Tuple | ast.List | ast.Set) -> Iterator[Part]:
+        return self._each(node.elts)
+
+    def _of_dict(self, node: ast.Dict) -> Iterator[Part]:
+        return self._each(node.values)
+
+    def _of_value(self, node: ast.Starred | ast.NamedExpr | ast.DictComp) -> Iterator[Part]:
+        return iter(self.of(node.value))
+
+    def _of_lambda(self, node: ast.Lambda) -> Iterator[Part]:
+        return iter(self.of(node.body))
+
+    def _of_choice(self, node: ast.IfExp) -> Iterator[Part]:
+        return unsure(self._each([node.body, node.orelse]))
+
+    def _of_alternatives(self, node: ast.BoolOp) -> Iterator[Part]:
+        return unsure(self._each(node.values))
+
+    def _of_operation(self, node: ast.BinOp) -> Iterator[Part]:
+        joins = isinstance(node.op, (ast.Add, ast.Mult))
+        return self._each([node.left, node.right]) if joins else iter(())
+
+    def _of_comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Iterator[Part]:
+        return iter(self.of(node.elt))
+
+    def _of_item(self, node: ast.Subscript) -> Iterator[Part]:
+        return unsure(self.of(node.value))
+
+    def _of_suspension(self, _: ast.Await | ast.Yield | ast.YieldFrom) -> Iterator[Part]:
+        return iter((UNKNOWN,))
+
+    def _each(self, nodes: Iterable[ast.expr]) -> Iterator[Part]:
+        for node in nodes:
+            yield from self.of(node)
+
+    # -- references ----------------------------------------------------------------------------
+
+    def _of_reference(self, node: ast.Name | ast.Attribute) -> Iterator[Part]:
+        qualified = self.knowledge.names.qualified(node)
+        if qualified is not None:
+            yield from _mentioned(qualified)
+            return
+        kind = self.knowledge.kinds.kind_of(node)
+        if kind.tag not in _MAY_HOLD_NETWORKS:
+            return
+        if isinstance(node, ast.Attribute):
+            if self.is_self(node.value):
+                yield Part("attribute", node.attr)
+            elif node.attr == "module":  # of a network that is wrapped for several devices
+                yield from self.of(node.value)
+            else:
+                yield Part("attribute", node.attr, arguments=(("", self.of(node.value)),))
+            return
+        bindings = self.knowledge.flow.reaching(node)
+        if not bindings or len(bindings) > MOST_VALUES:
+            yield UNKNOWN
+            bindings = []
+        for binding in bindings:
+            if self._begin(binding):
+                found = tuple(self._of_binding(binding, node, alone=len(bindings) == 1))
+                self._open.discard(binding)
+                yield from found
+        for added in self._added_to(node):
+            if self._begin(added):
+                found = self.of(added)
+                self._open.discard(added)
+                yield from unsure(found) if self.is_conditional(added) else found
+
+    def _begin(self, what: object) -> bool:
+        """Start to read a place, unless it is being read already: lists that grow by themselves."""
+        if what in self._open:
+            return False
+        self._open.add(what)
+        return True
+
+    def _of_binding(self, binding: Binding, node: ast.Name, *, alone: bool) -> Iterator[Part]:
+        kind = self.knowledge.kinds.binding_kind(binding)
+        if binding.how in (How.ASSIGN, How.WALRUS, How.AUGMENT) and binding.value is not None:
+            found = self.of(binding.value)
+            conditional = self.is_conditional(binding.statement, seen_from=node if alone else None)
+            yield from unsure(found) if binding.path or conditional else found
+        elif binding.how in (How.FOR, How.COMPREHENSION) and binding.value is not None:
+            yield from unsure(self.of(binding.value))
+        elif isinstance(binding.statement, ast.Lambda):
+            return  # what the caller hands over is read where it is called
+        elif kind.tag is Tag.MODULE and kind.of and not kind.of.startswith("torch."):
+            yield Part("instance", kind.of)
+        elif binding.how is How.PARAMETER and binding.statement is self.tree.function(node):
+            yield Part("parameter", binding.name)
+        else:
+            yield UNKNOWN
+
+    def is_conditional(self, node: ast.AST, seen_from: ast.AST | None = None) -> bool:
+        """Does something decide, in the function around a node, whether it runs? What decides as well whether
+        `seen_from` runs, as `if __name__ == "__main__":` around both does, does not count.
+        """
+        child = node
+        for ancestor in self.tree.ancestors(node):
+            block = self.tree.block(child)[0] if isinstance(child, ast.stmt) else []
+            if seen_from is not None and is_in_block(seen_from, block):
+                return False
+            if isinstance(ancestor, FUNCTIONS):
+                return False
+            if isinstance(ancestor, (ast.If, ast.IfExp, ast.Match, *TRIES)):
+                return True
+            child = ancestor
+        return False
+
+    def is_self(self, node: ast.expr) -> bool:
+        """Is this the first parameter of the method around it?"""
+        return isinstance(node, ast.Name) and self.knowledge.names.class_of_self(node) is not None
+
+    def _added_to(self, node: ast.Name) -> list[ast.expr]:
+        """What is put into a local list or container: `layers.append(nn.ReLU())`."""
+        scope = self.tree.scope(node).lookup(node.id)
+        return self._all_grown().get((scope, node.id), []) if scope is not None else []
+
+    def _all_grown(self) -> dict[object, list[ast.expr]]:
+        if self._grown is not None:
+            return self._grown
+        grown: dict[object, list[ast.expr]] = {}
+        for call in self.tree.written.calls_of(GROWS):
+            match call.func:
+                case ast.Attribute(value=ast.Name(id=name) as owner, attr=method):
+                    if len(call.args) > GROWS[method]:
+                        scope = self.tree.scope(owner).lookup(name)
+                        grown.setdefault((scope, name), []).append(call.args[GROWS[method]])
+        for target in self.tree.written.item_stores:
+            parent = self.tree.parents[target]
+            stored = isinstance(target.ctx, ast.Store) and isinstance(target.value, ast.Name)
+            if stored and isinstance(parent, ast.Assign):
+                assert isinstance(target.value, ast.Name)
+                scope = self.tree.scope(target).lookup(target.value.id)
+                grown.setdefault((scope, target.value.id), []).append(parent.value)
+        self._grown = grown
+        return grown
+
+    # -- calls ---------------------------------------------------------------------------------
+
+    def _of_call(self, call: ast.Call) -> Iterator[Part]:
+        qualified = self.knowledge.names.qualified(call.func)
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if qualified is not None:
+            if qualified in CONTAINERS or qualified in _HANDS_ON:
+                yield from self._each(given)
+            elif qualified == "builtins.getattr":
+                yield from self._looked_up(call)
+            elif is_layer(qualified):
+                if not _is_off(call, qualified):
+                    yield Part("layer", qualified, width=self._width(call, qualified))
+                yield from self._inner_dropout(call, qualified)
+            elif qualified.startswith("builtins."):
+                return
+            else:
+                fact = models.callable_fact(qualified)
+                if fact is None:
+                    yield Part("made", qualified, arguments=self.arguments(call))
+                elif fact.result.tag is Tag.MODULE:
+                    yield UNKNOWN
+            return
+        if isinstance(call.func, ast.Attribute) and not self._is_stored_callable(call.func):
+            if call.func.attr in _SAME_NETWORK:
+                yield from self._each([call.func.value, *call.args[1:]])
+            elif self.is_self(call.func.value):
+                yield Part("method", call.func.attr, arguments=self.arguments(call))
+            elif self.knowledge.kinds.kind_of(call).tag in _MAY_HOLD_NETWORKS:
+                yield UNKNOWN
+            return
+        made = self.of(call.func)
+        with_arguments = self.arguments(call) if any(part.what == "made" for part in made) else ()
+        for part in made:
+            yield part.given(with_arguments) if part.what == "made" else part
+        if not made or (isinstance(call.func, ast.Name) and self._is_local_lambda(call.func)):
+            yield from self._each(given)
+
+    def _is_stored_callable(self, func: ast.Attribute) -> bool:
+        """`self.activation()`: never so sure as a method."""
+        return False if self.is_self(func.value) else self.knowledge.kinds.kind_of(func).tag is Tag.CLASS
+
+    def _is_local_lambda(self, name: ast.Name) -> bool:
+        return any(isinstance(binding.value, ast.Lambda) for binding in self.knowledge.flow.reaching(name))
+
+    def _looked_up(self, call: ast.Call) -> Iterator[Part]:
+        """`getattr(nn, "ReLU")`."""
+        match call.args:
+            case [owner, ast.Constant(value=str(name)), *_]:
+                base = self.knowledge.names.qualified(owner)
+                yield from _mentioned(models.canonical(f"{base}.{name}")) if base else (UNKNOWN,)
+            case _:
+                yield UNKNOWN
+
+    def _width(self, call: ast.Call, qualified: str) -> int:
+        """The smaller side of `nn.Linear(1024, size)` with literal sizes, or variables bound to such."""
+        if qualified != "torch.nn.Linear":
+            return 0
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        sizes = [*call.args[:2], *(given[name] for name in ("in_features", "out_features") if name in given)]
+        return min(map(self._number, sizes)) if len(sizes) == 2 else 0
+
+    def _number(self, size: ast.expr) -> int:
+        if isinstance(size, ast.Name):
+            bindings = self.knowledge.flow.reaching(size)
+            plain = len(bindings) == 1 and bindings[0].how is How.ASSIGN and not bindings[0].path
+            value = bindings[0].value if plain else None
+            return self._number(value) if isinstance(value, ast.Constant) else 0
+        return size.value if isinstance(size, ast.Constant) and isinstance(size.value, int) else 0
+
+    def _inner_dropout(self, call: ast.Call, qualified: str) -> Iterator[Part]:
+        """The dropout that a recurrent layer or a transformer has inside, or that is written `p=0`."""
+        name = qualified.rpartition(".")[2]
+        place = _DROPOUT_OF.get(name)
+        if place is None:
+            return
+        rate = next((keyword.value for keyword in call.keywords if keyword.arg == "dropout"), None)
+        if rate is None and len(call.args) > place:
+            rate = call.args[place]
+        if rate is None:
+            if name in _DROPS_BY_DEFAULT:
+                yield Part("layer", DROPOUT)
+        elif not (isinstance(rate, ast.Constant) and rate.value == 0):
+            yield Part("layer", DROPOUT, sure=isinstance(rate, ast.Constant))
+
+    def arguments(self, call: ast.Call) -> tuple[tuple[str, tuple[Part, ...]], ...]:
+        """The arguments of a call by position or name, as far as they may be networks or make them."""
+        found: list[tuple[str, tuple[Part, ...]]] = []
+        for position, value in enumerate(call.args):
+            if isinstance(value, ast.Starred):
+                found.append(("*", (UNKNOWN,)))
+                break
+            found.append((str(position), self.of(value)))
+        found += [
+            (keyword.arg or "*", self.of(keyword.value) if keyword.arg else (UNKNOWN,))
+            for keyword in call.keywords
+        ]
+        return tuple(found)
+
+    _LOOKS: ClassVar[dict[type[ast.AST], Callable[..., Iterator[Part]]]] = {
+        ast.Attribute: _of_reference,
+        ast.Await: _of_suspension,
+        ast.BinOp: _of_operation,
+        ast.BoolOp: _of_alternatives,
+        ast.Call: _of_call,
+        ast.Dict: _of_dict,
+        ast.DictComp: _of_value,
+        ast.GeneratorExp: _of_comprehension,
+        ast.IfExp: _of_choice,
+        ast.Lambda: _of_lambda,
+        ast.List: _of_display,
+        ast.ListComp: _of_comprehension,
+        ast.Name: _of_reference,
+        ast.NamedExpr: _of_value,
+        ast.Set: _of_display,
+        ast.SetComp: _of_comprehension,
+        ast.Starred: _of_value,
+        ast.Subscript: _of_item,
+        ast.Tuple: _of_display,
+        ast.Yield: _of_suspension,
+        ast.YieldFrom: _of_suspension,
+    }
+    """From the type of an expression that may hold a network to the method that knows what it is built of."""
+
+
+def is_layer(qualified: str) -> bool:
+    """Is this a class of torch.nn?"""
+    owner, _, name = qualified.rpartition(".")
+    return owner in ("torch.nn", "torch.nn.parallel") and name[:1].isupper() and name not in _NO_LAYERS
+
+
+def _is_off(call: ast.Call, qualified: str) -> bool:
+    """`nn.Dropout(0.0)`."""
+    rates = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "p")]
+    is_dropout = "Dropout" in qualified
+    return is_dropout and any(isinstance(rate, ast.Constant) and rate.value == 0 for rate in rates)
+
+
+_NO_LAYERS = frozenset({"Module", "ModuleList", "ModuleDict", "Sequential", "Parameter", "Buffer",
+                        "ParameterList", "ParameterDict", "UninitializedParameter"})  # fmt: skip
+
+
+def _mentioned(qualified: str) -> Iterator[Part]:
+    """What a thing is that is named and not called: `activation=nn.ReLU`, `F.relu`."""
+    if is_layer(qualified):
+        yield Part("layer", qualified)
+    elif qualified.startswith(("torch.", "builtins.", "numpy.", "math.")):
+        if "dropout" in qualified:
+            yield Part("layer", DROPOUT)
+    elif models.callable_fact(qualified) is None:
+        yield Part("made", qualified)
+
+
+def unsure(parts: Iterable[Part]) -> Iterator[Part]:
+    """The same parts, where something decides whether they are there."""
+    return (part.unsure() for part in parts)

@@ -1,0 +1,154 @@
+"""What the functions, classes and constants of a file give to networks, for the summary of the file."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import chain
+
+from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.nn.architecture import GROWS, UNKNOWN, Part, Parts, unsure
+from rlint.syntax.scopes import How
+from rlint.syntax.syntax_index import FUNCTIONS, Tree
+from rlint.syntax.walk import place_in_order
+
+_ADDS = frozenset({*GROWS, "setattr", "__init__"})
+
+PartsByName = dict[str, tuple[Part, ...]]
+
+
+def parts_of_file(knowledge: Knowledge, parts: Parts) -> PartsByName:
+    """What the file's functions return, its classes keep and its constants hold, as parts of networks.
+
+    The keys: `mlp()` what a function returns, `mlp@activation` the default of a parameter,
+    `Actor.net` an attribute (`Actor.*` those of unknown name), `Actor.super()` the call of the base's
+    constructor, `ACTIVATIONS` a constant.
+    """
+    found: PartsByName = {}
+    for key, made in chain(
+        _defaults(knowledge, parts),
+        _returned(knowledge, parts),
+        _stored(knowledge, parts),
+        _added(knowledge, parts),
+        _constants(knowledge, parts),
+    ):
+        if made:
+            found[key] = tuple(dict.fromkeys((*found.get(key, ()), *made)))
+    return {key: made for key, made in found.items() if made != (UNKNOWN,)}
+
+
+Found = Iterator[tuple[str, tuple[Part, ...]]]
+
+
+def _defaults(knowledge: Knowledge, parts: Parts) -> Found:
+    tree = knowledge.tree
+    for node in (*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef)):
+        assert isinstance(node, FUNCTIONS)
+        arguments = node.args
+        positional = [*arguments.posonlyargs, *arguments.args]
+        behind = positional[len(positional) - len(arguments.defaults) :]
+        pairs = [*zip(behind, arguments.defaults, strict=True)]
+        pairs += [
+            (parameter, default)
+            for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+            if default is not None
+        ]
+        for parameter, default in pairs:
+            if not isinstance(default, ast.Constant):
+                yield f"{tree.qualname(node)}@{parameter.arg}", parts.of(default)
+
+
+def _returned(knowledge: Knowledge, parts: Parts) -> Found:
+    tree = knowledge.tree
+    for statement in tree.of_type(ast.Return):
+        function = tree.function(statement)
+        if function is not None and statement.value is not None:
+            yield f"{tree.qualname(function)}()", parts.of(statement.value)
+
+
+def _stored(knowledge: Knowledge, parts: Parts) -> Found:
+    """`self.net = ...`, `self.net[0] = ...`, and attributes in the body of a class."""
+    tree = knowledge.tree
+    for target, place in _places_of_attributes(tree):
+        value = _value_for(tree.parents[place])
+        if value is not None and parts.is_self(target.value):
+            yield _key(target, target.attr, knowledge), _as_attribute(value, target, parts)
+    for node in tree.of_type(ast.ClassDef):
+        for name, bindings in tree.scopes[node].bindings.items():
+            for binding in bindings:
+                if binding.how is How.ASSIGN and binding.value is not None and not binding.path:
+                    yield f"{tree.qualname(node)}.{name}", parts.of(binding.value)
+
+
+def _places_of_attributes(tree: Tree) -> list[tuple[ast.Attribute, ast.expr]]:
+    """The attributes that are stored in, or in whose items something is stored, each with that place."""
+    found: list[tuple[ast.Attribute, ast.expr]] = [(node, node) for node in tree.written.attribute_stores]
+    found += [
+        (part, item)
+        for item in tree.written.item_stores
+        if isinstance(item.ctx, ast.Store)
+        for part in (item.value, item.slice)
+        if isinstance(part, ast.Attribute)
+    ]
+    return sorted(found, key=lambda each: place_in_order(each[0]))
+
+
+def _value_for(statement: ast.AST) -> ast.expr | None:
+    match statement:
+        case ast.Assign(value=value) | ast.AnnAssign(value=value) | ast.AugAssign(value=value):
+            return value
+    return None
+
+
+def _added(knowledge: Knowledge, parts: Parts) -> Found:
+    """`self.layers.append(...)`, `self.add_module(name, ...)`, `setattr(self, name, ...)`."""
+    for call in knowledge.tree.written.calls_of(_ADDS):
+        match call.func:
+            case ast.Attribute(value=ast.Attribute(value=owner, attr=attribute), attr=method) if (
+                method in GROWS and parts.is_self(owner) and len(call.args) > GROWS[method]
+            ):
+                value = call.args[GROWS[method]]
+                yield _key(call, attribute, knowledge), _as_attribute(value, call, parts)
+            case ast.Attribute(value=owner, attr="add_module" | "register_module") if (
+                parts.is_self(owner) and len(call.args) == 2
+            ):
+                yield _key(call, "*", knowledge), _as_attribute(call.args[1], call, parts)
+            case ast.Name(id="setattr") if len(call.args) == 3 and parts.is_self(call.args[0]):
+                yield _key(call, "*", knowledge), _as_attribute(call.args[2], call, parts)
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__"):
+                if knowledge.tree.class_of(call) is not None:
+                    made = (Part("made", arguments=parts.arguments(call)),)
+                    yield _key(call, "super()", knowledge), made
+
+
+def _constants(knowledge: Knowledge, parts: Parts) -> Found:
+    for name, bindings in knowledge.tree.scopes[knowledge.tree.module].bindings.items():
+        for binding in bindings:
+            plain = binding.how is How.ASSIGN and not binding.path
+            if plain and isinstance(binding.value, (ast.Dict, ast.List, ast.Tuple, ast.Call, ast.Lambda)):
+                yield name, parts.of(binding.value)
+
+
+def _key(node: ast.AST, attribute: str, knowledge: Knowledge) -> str:
+    owner = knowledge.tree.class_of(node)
+    return f"{knowledge.tree.qualname(owner)}.{attribute}" if owner is not None else ""
+
+
+def _as_attribute(value: ast.expr, node: ast.AST, parts: Parts) -> tuple[Part, ...]:
+    """The parts of what is stored; only what the constructor was handed can be told from how an instance
+    is made.
+    """
+    made = parts.of(value)
+    if parts.is_conditional(node):
+        made = tuple(unsure(made))
+    function = parts.tree.function(node)
+    if function is not None and function.name == "__init__":
+        return made
+    return tuple(map(_without_parameters, made))
+
+
+def _without_parameters(part: Part) -> Part:
+    if part.what == "parameter":
+        return UNKNOWN
+    arguments = tuple((name, tuple(map(_without_parameters, given))) for name, given in part.arguments)
+    return part.given(arguments) if arguments else part

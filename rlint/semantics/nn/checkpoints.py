@@ -1,0 +1,84 @@
+"""Which calls write a checkpoint: a network, an agent, or all that it would need to go on learning."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from rlint.models.kind import Tag
+from rlint.regex import regex
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.frequency.path_conditions import Sort
+
+if TYPE_CHECKING:
+    from rlint.semantics.file_analysis import Knowledge
+    from rlint.semantics.interprocedural.call_graph import CallGraph
+
+_WEIGHTS = frozenset({"torch.save", "torch.jit.save", "safetensors.torch.save_file"})
+_OBJECTS = frozenset({"pickle.dump", "cloudpickle.dump", "joblib.dump", "dill.dump"})
+_UNMISTAKABLE = frozenset(
+    "save_pretrained save_checkpoint save_model save_weights save_replay_buffer".split()
+)
+_SAVE = _WEIGHTS | _OBJECTS
+_NAMES = frozenset(name.rpartition(".")[2] for name in _SAVE) | _UNMISTAKABLE
+"""The names of methods and of functions of modules that may write a checkpoint."""
+_LEARNED = regex(
+    r"agent|model|policy|(^|_)(q_?)?net(work)?s?($|_)|actor|critic|q_table|replay|memory|buffer|state_dict|weights"
+    r"|params|checkpoint|ckpt|learner|optim|trainer"
+)
+_DATA = frozenset({Tag.TENSOR, Tag.NDARRAY, Tag.STR, Tag.FLOAT, Tag.INT, Tag.BOOL, Tag.BYTES})
+_DEPTH = 4
+_MOST_ARGUMENTS = 2
+"""That saving is given: where to, and what with it."""
+
+
+def writes_checkpoint(call: ast.Call, knowledge: Knowledge) -> bool:
+    """Does a call of a library write what was learned to a file? Data that is stored in parts is none."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr not in _NAMES:
+        return False
+    qualified = knowledge.names.qualified(call.func)
+    if qualified is not None and qualified in _SAVE:
+        given = call.args[0] if call.args else None
+        if given is None or knowledge.kinds.kind_of(given).tag in _DATA:
+            return False
+        return qualified in _WEIGHTS or bool(_LEARNED.search((last_name(given) or "").lower()))
+    if qualified is not None or not isinstance(call.func, ast.Attribute):
+        return False
+    if len(call.args) > _MOST_ARGUMENTS:
+        return False  # `memory.save(state, action, reward)` stores a transition
+    owner = (last_name(call.func.value) or "").lower()
+    return call.func.attr in _UNMISTAKABLE or (
+        call.func.attr == "save" and owner not in ("self", "super") and bool(_LEARNED.search(owner))
+    )
+
+
+def functions_that_save(knowledge: Knowledge) -> set[str]:
+    """The qualified names of the functions of a file that write a checkpoint themselves, in each call."""
+    tree, conditions = knowledge.tree, knowledge.loops.conditions
+    found = set()
+    for call in tree.of_type(ast.Call):
+        if not writes_checkpoint(call, knowledge):
+            continue
+        function = tree.function(call)
+        if function is not None and all(guard.sort is Sort.RANK for guard in conditions.of(call)):
+            found.add(tree.qualname(function))
+    return found
+
+
+def savers(graph: CallGraph) -> frozenset[str]:
+    """The paths of all functions of a project that write a checkpoint in each call, by themselves or in what
+    they call each time, some calls down.
+    """
+    functions = [f for module in graph.index.modules.values() for f in module.functions.values()]
+    newest = {function.path for function in functions if function.saves}
+    found = set(newest)
+    for _ in range(_DEPTH):
+        callers = {
+            edge.caller.path
+            for path in newest
+            for edge in graph.callers(path)
+            if all(guard.sort is Sort.RANK for guard in edge.site.guards)
+        }
+        newest = callers - found
+        found |= newest
+    return frozenset(found)

@@ -1,0 +1,57 @@
+"""Which calls run a network, so that what they give carries a gradient."""
+
+from __future__ import annotations
+
+from rlint.models.gradient_rules import WITHOUT_PARAMETERS
+from rlint.models.kind import Kind, Tag
+from rlint.semantics.frequency.heat import HeatMap
+from rlint.semantics.interprocedural.summary import FunctionSummary
+
+_DEPTH = 12
+
+
+class Forwards:
+    """The networks of a project, and the functions that return what networks computed."""
+
+    def __init__(self, heat: HeatMap) -> None:
+        self.index = heat.index
+        self._heat = heat
+        self._functions: dict[str, bool] = {}
+        self._depth = 0
+
+    def runs_network(self, called: Kind) -> bool:
+        """Does calling a value of this kind run a network with weights, with autograd left as it is?"""
+        if called.tag is not Tag.MODULE or called.of in WITHOUT_PARAMETERS:
+            return False
+        cls = self.index.class_of(called)
+        if cls is None:
+            return called.of.startswith("torch.nn.") or not called.of
+        if cls.qualname.endswith("Loss"):
+            return False
+        forwards = self.index.implementations(cls, "forward")
+        return not forwards or any(bool(forward.gradient_from) for forward in forwards)
+
+    def gives_gradient(self, path: str, module: str) -> bool:
+        """Does what stands at an access path give, when it is called, what a network computed?"""
+        if not path or self._depth > _DEPTH:
+            return False
+        self._depth += 1
+        try:
+            if self.runs_network(self.index.resolve(path.removesuffix("()"), module)):
+                return True
+            return any(self.returns_gradient(target) for target in self.index.callables(path, module))
+        finally:
+            self._depth -= 1
+
+    def returns_gradient(self, function: FunctionSummary) -> bool:
+        """Does a function of the project return what a network computed, with its gradient, and neither keep
+        it nor learn from it?
+        """
+        if function.keeps_gradient or self._heat.learns(function):
+            return False
+        known = self._functions.get(function.path)
+        if known is None:
+            self._functions[function.path] = False
+            known = any(self.gives_gradient(path, function.module) for path in function.gradient_from)
+            self._functions[function.path] = known
+        return known

@@ -1,0 +1,279 @@
+"""What methods of networks do while they run: plain data for the summaries."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from rlint import models
+from rlint.frozen import mutable
+from rlint.models.effect import EffectKind
+from rlint.models.kind import Tag
+from rlint.semantics.nn.architecture import DROPOUT, Parts
+from rlint.syntax.scopes import How
+from rlint.syntax.syntax_index import Function
+
+if TYPE_CHECKING:
+    from rlint.semantics.file_analysis import Knowledge
+
+_DRAWING_METHODS = frozenset(
+    """bernoulli bernoulli_ cauchy_ exponential_ geometric_ log_normal_ multinomial normal_ random_ rsample
+    sample sample_n uniform_""".split()
+)
+_MUTATES = frozenset("append appendleft extend insert pop popleft update clear add copy_ zero_ fill_".split())
+_RUNS_ITS_ARGUMENTS = frozenset({"torch.utils.checkpoint.checkpoint", "torch.func.functional_call"})
+_DROPOUTS = frozenset(
+    f"torch.nn.functional.{name}dropout{size}"
+    for name in ("", "alpha_", "feature_alpha_")
+    for size in ("", "1d", "2d", "3d")
+)
+_DIFFERENTIATES = ("torch.autograd.", "torch.func.", "torch.enable_grad", "torch.set_grad_enabled")
+_LEARNS = frozenset({"backward", "requires_grad_", "retain_grad", "register_hook"})
+_BATCH_NORMS = frozenset({"torch.nn.functional.batch_norm", "torch.nn.functional.instance_norm"})
+
+
+@mutable
+class Doings:
+    """What a function does that matters where it belongs to a network.
+
+    `uses` are the attributes of `self` that it calls, each with the method ("" for a plain call);
+    `own` the methods that it calls through `super()`; `calls` the functions of the project;
+    `keeps` the attributes that it sets or changes; `layers` what it
+    calls of torch.nn.functional that acts like a layer, with whether it surely does. `opaque`: it calls
+    what nobody can name, takes gradients, or puts something where others find it.
+    """
+
+    uses: set[tuple[str, str]] = field(default_factory=set)
+    own: set[str] = field(default_factory=set)
+    calls: set[str] = field(default_factory=set)
+    keeps: set[str] = field(default_factory=set)
+    layers: dict[str, bool] = field(default_factory=dict)
+    reads_training: bool = False
+    draws: bool = False
+    hooks: bool = False
+    opaque: bool = False
+
+
+def doings(knowledge: Knowledge, parts: Parts, *, has_tests: bool = False) -> dict[str, Doings]:
+    """What the functions of a file do, by their qualified names; functions without anything are left out.
+    Functions that a runner of tests calls are not looked into: no network calls them, or is told the worst.
+    """
+    return _Reader(knowledge, parts, has_tests=has_tests).read()
+
+
+class _Reader:
+    def __init__(self, knowledge: Knowledge, parts: Parts, *, has_tests: bool) -> None:
+        self.knowledge = knowledge
+        self._has_tests = has_tests
+        self.tree = knowledge.tree
+        self.parts = parts
+        self.found: dict[str, Doings] = {}
+        self._of_function: dict[ast.AST, Doings] = {}
+        self._homes: dict[Function | None, Function | None] = {}
+
+    def read(self) -> dict[str, Doings]:
+        for call in self.tree.of_type(ast.Call):
+            function = self._home(call)
+            if function is not None:
+                self._read_call(call, function)
+        for node in self.tree.written.attribute_stores:
+            if self.parts.is_self(node.value):
+                self._note_kept(node.attr, node)
+        for node in self.tree.written.attributes.get("training", ()):
+            function = self._home(node) if isinstance(node.ctx, ast.Load) else None
+            if function is not None:
+                self._doings(function).reads_training = True
+        for declared in self.tree.of_type(ast.Global):
+            function = self._home(declared)
+            if function is not None:
+                self._doings(function).opaque = True
+        for item in self.tree.written.item_stores:
+            function = self._home(item)
+            if function is None:
+                continue
+            for attribute in self._roots(item.value) or ():
+                self._note_kept(attribute, item)
+            if self._is_of_others(item.value):
+                self._doings(function).opaque = True
+        return self.found
+
+    def _home(self, node: ast.AST) -> Function | None:
+        """The function at module level or in a class that runs a node, nested functions included."""
+        function = self.tree.function(node)
+        if function not in self._homes:
+            outermost = function
+            while outermost is not None and (outer := self.tree.function(outermost)) is not None:
+                outermost = outer
+            if self._has_tests and outermost is not None and outermost.name.startswith("test"):
+                self._doings(outermost).opaque = True
+                outermost = None
+            self._homes[function] = outermost
+        return self._homes[function]
+
+    def _doings(self, function: Function) -> Doings:
+        known = self._of_function.get(function)
+        if known is None:
+            known = self._of_function[function] = Doings()
+            self.found[self.tree.qualname(function)] = known
+        return known
+
+    def _is_of_others(self, value: ast.expr) -> bool:
+        """Does a value belong to no network, but to the module: a list that all may look at?"""
+        while isinstance(value, (ast.Attribute, ast.Subscript)):
+            value = value.value
+        if not isinstance(value, ast.Name) or self.knowledge.names.qualified(value) is not None:
+            return False
+        scope, _ = self.knowledge.names.bindings(value)
+        return scope is not None and scope.parent is None
+
+    def _note_kept(self, attribute: str, node: ast.AST) -> None:
+        function = self._home(node)
+        if function is not None:
+            self._doings(function).keeps.add(attribute)
+
+    # -- calls ---------------------------------------------------------------------------------
+
+    def _read_call(self, call: ast.Call, function: Function) -> None:
+        qualified = self.knowledge.names.qualified(call.func)
+        if qualified is not None:
+            self._library_call(call, qualified, function)
+        elif isinstance(call.func, ast.Attribute):
+            self._method_call(call, call.func, function)
+        else:
+            self._value_call(call.func, function)
+
+    def _library_call(self, call: ast.Call, qualified: str, function: Function) -> None:
+        if qualified.startswith("builtins."):
+            return
+        fact = models.callable_fact(qualified)
+        name = qualified.rpartition(".")[2]
+        if qualified.startswith(_DIFFERENTIATES) and qualified != "torch.func.functional_call":
+            self._doings(function).opaque = True
+        if qualified in _DROPOUTS:
+            training = _keyword(call, "training", 2)
+            if training is None or _constant(training) is True:
+                self._doings(function).draws = True
+            elif _constant(training) is not False:
+                self._doings(function).layers[DROPOUT] = not self.parts.is_conditional(call)
+        elif qualified in _BATCH_NORMS:
+            self._doings(function).layers["torch.nn.BatchNorm1d"] = False
+        elif name in ("scaled_dot_product_attention", "multi_head_attention_forward"):
+            done = self._doings(function)
+            done.layers["torch.nn.MultiheadAttention"] = False
+            if name[0] == "m" or _constant(_keyword(call, "dropout_p", 4)) not in (None, 0):
+                done.layers.setdefault(DROPOUT, False)
+        elif fact is not None:
+            draws = bool(fact.effect.kind & EffectKind.DRAWS) and fact.result.tag is not Tag.MODULE
+            if draws and not qualified.startswith("torch.nn.init."):
+                self._doings(function).draws = True
+        elif not qualified.startswith(("torch.", "numpy.", "math.", "einops.")):
+            done = self._doings(function)
+            done.calls.add(qualified)
+            self._uses_in_arguments(call, done)
+        if qualified in _RUNS_ITS_ARGUMENTS:
+            self._uses_in_arguments(call, self._doings(function))
+
+    def _method_call(self, call: ast.Call, func: ast.Attribute, function: Function) -> None:
+        method, owner = func.attr, func.value
+        if self.parts.is_self(owner):
+            done = self._doings(function)
+            done.uses.add((method, ""))
+            self._uses_in_arguments(call, done)
+            return
+        if isinstance(owner, ast.Call) and getattr(owner.func, "id", "") == "super":
+            self._doings(function).own.add(method)
+            return
+        if method in _LEARNS or (method in _MUTATES and self._is_of_others(owner)):
+            self._doings(function).opaque = True
+        if method in ("register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"):
+            self._doings(function).hooks = True
+        kind = self.knowledge.kinds.kind_of(owner)
+        known = models.method_fact(kind.tag, method) if kind else None
+        if method in _DRAWING_METHODS and (known is None or known.effect.kind & EffectKind.DRAWS):
+            self._doings(function).draws = True
+        mutates, may_be_network = method in _MUTATES, known is None or kind.tag is Tag.MODULE
+        roots = self._roots(owner) if mutates or may_be_network else None
+        if roots and mutates:
+            self._doings(function).keeps.update(roots)
+        if roots and may_be_network:
+            self._doings(function).uses.update((root, method) for root in roots)
+
+    def _value_call(self, func: ast.expr, function: Function) -> None:
+        roots = self._roots(func)
+        if roots is None:
+            self._doings(function).opaque = True
+        else:
+            self._doings(function).uses.update((root, "") for root in roots)
+
+    def _uses_in_arguments(self, call: ast.Call, done: Doings) -> None:
+        """`checkpoint(self.block, x)`: what is handed on may be called."""
+        for value in (*call.args, *(keyword.value for keyword in call.keywords)):
+            if not (isinstance(value, ast.Attribute) and self.parts.is_self(value.value)):
+                continue
+            if self.knowledge.kinds.kind_of(value).tag in (Tag.UNKNOWN, Tag.MODULE):
+                done.uses.add((value.attr, "?"))
+
+    def _roots(self, expression: ast.expr) -> set[str] | None:
+        """The attributes of `self` that a value comes from: `layer` in `for layer in self.layers`.
+        None where it may be anything that nobody can name; empty where it is no part of a network.
+        """
+        return self._roots_of(expression, 6)
+
+    def _roots_of(self, node: ast.expr, depth: int) -> set[str] | None:
+        if depth == 0:
+            return None
+        match node:
+            case ast.Attribute(value=owner, attr=attribute):
+                if self.parts.is_self(owner):
+                    return {attribute}
+                return self._roots_of(owner, depth - 1)
+            case ast.Subscript(value=owner) | ast.Call(func=ast.Attribute(value=owner)):
+                return self._roots_of(owner, depth - 1)
+            case ast.Call(func=ast.Name(), args=args):
+                return self._joined(self._roots_of(value, depth - 1) for value in args)
+            case ast.Name():
+                return self._roots_of_name(node, depth)
+            case ast.IfExp(body=first, orelse=second):
+                return self._joined(self._roots_of(value, depth - 1) for value in (first, second))
+            case ast.Lambda() | ast.Constant():
+                return set()
+        return None
+
+    def _roots_of_name(self, name: ast.Name, depth: int) -> set[str] | None:
+        if self.parts.is_self(name):
+            return None  # `self.children()`, `self(x)`
+        if self.knowledge.names.qualified(name) is not None:
+            return set()
+        found: set[str] = set()
+        for binding in self.knowledge.flow.reaching(name):
+            if binding.how is How.FUNCTION:
+                continue
+            if binding.how is How.PARAMETER or binding.value is None:
+                return None
+            inner = self._roots_of(binding.value, depth - 1)
+            if inner is None:
+                return None
+            found |= inner
+        return found
+
+    def _joined(self, several: Iterator[set[str] | None]) -> set[str] | None:
+        found: set[str] = set()
+        for one in several:
+            if one is None:
+                return None
+            found |= one
+        return found
+
+
+def _keyword(call: ast.Call, name: str, place: int) -> ast.expr | None:
+    found = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+    return found if found is not None or len(call.args) <= place else call.args[place]
+
+
+def _constant(value: ast.expr | None) -> object:
+    """The constant that is written; ... for everything else, None where nothing is written."""
+    if isinstance(value, ast.Constant):
+        return value.value
+    return None if value is None else ...

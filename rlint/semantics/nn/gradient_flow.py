@@ -1,0 +1,216 @@
+"""Where gradients go and come from: what becomes of a forward's value, and whose value a value hangs on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from functools import cached_property
+from typing import Protocol
+
+from rlint.models import gradient_rules as facts
+from rlint.models.kind import Kind, Tag
+from rlint.semantics.dataflow.def_use import Readers
+from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
+from rlint.semantics.nn.autograd import AutogradHere
+from rlint.semantics.nn.gradient_sinks import ENDS, Left, Outlet, Trace
+from rlint.semantics.nn.gradient_sources import Origins, Sources
+from rlint.syntax.scopes import Binding, How, Scope
+from rlint.syntax.syntax_index import FUNCTIONS, Function
+
+
+class Project(Protocol):
+    """What the gradients of one file ask the rest of the project."""
+
+    def callables(self, path: str, module: str) -> list[FunctionSummary]:
+        """The functions that calling what stands at an access path may run."""
+
+    def class_of(self, kind: Kind) -> ClassSummary | None:
+        """The class of the project that a kind is an instance of."""
+
+    def method(self, cls: ClassSummary, name: str) -> FunctionSummary | None:
+        """The method that a class has or inherits."""
+
+    def ancestry(self, cls: ClassSummary) -> tuple[ClassSummary | str, ...]:
+        """The class and its bases; those outside the project as dotted names."""
+
+
+class Gradients:
+    """The ways of gradients in one file. Without a project, calls into other files may do anything."""
+
+    def __init__(self, knowledge: Knowledge, here: AutogradHere, project: Project | None = None) -> None:
+        self.knowledge = knowledge
+        self.tree = knowledge.tree
+        self.here = here
+        self.project = project
+        self._readers: dict[tuple[str, Scope], Readers] = {}
+        self._put_into: dict[tuple[str, Scope | None], list[ast.expr]] = {}
+        self._parameters: dict[tuple[Function, str], tuple[Left, ...]] = {}
+        self._sources: dict[ast.expr, Sources] = {}
+
+    # -- forwards: what becomes of a value -----------------------------------------------------
+
+    def outlets(self, expression: ast.expr) -> tuple[Left, ...]:
+        """Everything that becomes of the gradient that an expression's value carries."""
+        return tuple(dict.fromkeys(self.each_outlet(expression)))
+
+    def ends(self, expression: ast.expr) -> tuple[Left, ...]:
+        """The same where no gradient gets out; empty as soon as one is found to do so."""
+        found: dict[Left, None] = {}
+        for left in self.each_outlet(expression):
+            if left.outlet not in ENDS:
+                return ()
+            found[left] = None
+        return tuple(found)
+
+    def each_outlet(self, expression: ast.expr) -> Iterator[Left]:
+        """The same, one after the other as the walk finds it: for who looks for one alone."""
+        return Trace(self).of(expression)
+
+    def variable_outlets(self, name: ast.Name) -> tuple[Left, ...]:
+        """What becomes of the gradient that a variable carries from where it is bound, or read, on."""
+        scope = self.tree.scope(name).lookup(name.id)
+        if scope is None:
+            return (Left(name, Outlet.HANDED),)
+        if isinstance(name.ctx, ast.Load):
+            bindings = self.knowledge.flow.reaching(name)
+        else:
+            bindings = [binding for binding in scope.bindings[name.id] if binding.node is name]
+        found: dict[Left, None] = {}
+        for binding in bindings:
+            found.update(dict.fromkeys(Trace(self).of_binding(binding, scope)))
+        return tuple(found)
+
+    def parameter_outlets(self, function: Function, parameter: str) -> tuple[Left, ...]:
+        """What a function does with the gradient of a value that is handed to a parameter."""
+        known = self._parameters.get((function, parameter))
+        if known is None:
+            self._parameters[function, parameter] = ()  # a recursive call adds nothing new
+            known = tuple(dict.fromkeys(self._of_parameter(function, parameter)))
+            self._parameters[function, parameter] = known
+        return known
+
+    def releases(self, function: Function, parameter: str) -> bool:
+        """Does the gradient of what is handed to a parameter get no further than the function?"""
+        ends = False
+        for left in self._of_parameter(function, parameter):
+            if left.outlet not in ENDS:
+                return False
+            ends = True
+        return ends
+
+    def _of_parameter(self, function: Function, parameter: str) -> Iterator[Left]:
+        scope = self.tree.scopes[function]
+        binding = next(b for b in scope.bindings[parameter] if b.how is How.PARAMETER)
+        return Trace(self).of_binding(binding, scope)
+
+    def readers(self, binding: Binding, scope: Scope) -> list[ast.Name]:
+        """The uses of a variable of `scope` that may read what a binding gave it, or read it whenever a
+        function or class inside of the scope does, in source order.
+        """
+        known = self._readers.get((binding.name, scope))
+        if known is None:
+            known = self._readers[binding.name, scope] = Readers(binding.name, scope, self.knowledge)
+        return known.of(binding)
+
+    def put_into(self, name: str, scope: Scope | None) -> list[ast.expr]:
+        """What the methods of a variable that put something into a container are given."""
+        if name not in self._filled:
+            return []
+        known = self._put_into.get((name, scope))
+        if known is None:
+            known = self._put_into[name, scope] = list(self._find_put_into(name, scope))
+        return known
+
+    @cached_property
+    def _filled(self) -> frozenset[str]:
+        """The names of the variables that something may be put into."""
+        attributes = self.tree.written.attributes
+        owners = (use.value for method in facts.PUTS_IN for use in attributes.get(method, ()))
+        return frozenset(owner.id for owner in owners if isinstance(owner, ast.Name))
+
+    def _find_put_into(self, name: str, scope: Scope | None) -> Iterator[ast.expr]:
+        for use in self.tree.variables.uses(name, scope):
+            match self.tree.parents.get(use):
+                case ast.Attribute(attr=method) as attribute if method in facts.PUTS_IN:
+                    call = self.tree.parents.get(attribute)
+                    if isinstance(call, ast.Call):
+                        yield from call.args[-1:]
+
+    def handed_to(self, call: ast.Call, argument: ast.AST) -> list[tuple[FunctionSummary, str]] | None:
+        """The functions of the project that a call may run, each with the parameter that an argument goes
+        to; None where there are none, or where stars hide it.
+        """
+        if self.project is None:
+            return None
+        targets = self.project.callables(self.path_of(call), self.knowledge.name)
+        found = []
+        for target in targets:
+            parameter = _parameter(call, argument, target)
+            if parameter is None:
+                return None
+            found.append((target, parameter))
+        return found or None
+
+    def is_torch_distribution(self, expression: ast.expr) -> bool:
+        """Is a value surely a distribution of torch, or of a class that draws as those do?"""
+        kind = self.knowledge.kinds.kind_of(expression)
+        cls = self.project.class_of(kind) if self.project is not None else None
+        if cls is None or self.project is None:
+            return kind.tag is Tag.DISTRIBUTION
+        bases = [base for base in self.project.ancestry(cls) if isinstance(base, str)]
+        inherits = any(base.startswith("torch.distributions.") for base in bases)
+        return inherits and self.project.method(cls, "sample") is None
+
+    def definition(self, function: FunctionSummary) -> Function | None:
+        """The def of a function of this very file."""
+        if function.module != self.knowledge.name:
+            return None
+        return self._definitions.get(function.qualname)
+
+    @cached_property
+    def _definitions(self) -> dict[str, Function]:
+        """The functions of the file by their qualified names; the first of a name counts."""
+        found: dict[str, Function] = {}
+        for node, scope in self.tree.scopes.items():
+            if isinstance(node, FUNCTIONS):
+                found.setdefault(scope.qualname, node)
+        return found
+
+    def path_of(self, call: ast.Call) -> str:
+        """The access path of what a call runs; "" where that is not known."""
+        qualified = self.knowledge.names.qualified(call.func)
+        if qualified is not None:
+            return qualified
+        if isinstance(call.func, ast.Attribute):
+            owner = self.knowledge.kinds.kind_of(call.func.value)
+            if not owner.of:
+                return ""
+            return f"{owner.of}().{call.func.attr}" if owner else f"{owner.of}.{call.func.attr}"
+        called = self.knowledge.kinds.kind_of(call.func)
+        return f"{called.of}()" if called.of and called.tag in (Tag.MODULE, Tag.INSTANCE) else called.of
+
+    # -- backwards: whose value is it ----------------------------------------------------------
+
+    def sources(self, expression: ast.expr, without: Collection[ast.expr] = ()) -> Sources:
+        """Where the gradient of an expression's value can come from, besides from what is computed by way
+        of the expressions `without`; nothing where it carries none.
+        """
+        if without:
+            return Origins(self, without).of(expression)
+        known = self._sources.get(expression)
+        if known is None:
+            known = self._sources[expression] = Origins(self).of(expression)
+        return known
+
+
+def _parameter(call: ast.Call, argument: ast.AST, target: FunctionSummary) -> str | None:
+    parameters = target.parameters
+    if target.is_method and not target.is_static:
+        parameters = parameters[1:]
+    if isinstance(argument, ast.keyword):
+        return argument.arg if argument.arg in parameters else None
+    if argument not in call.args or any(isinstance(value, ast.Starred) for value in call.args):
+        return None
+    position = call.args.index(argument)
+    return parameters[position] if position < len(parameters) else None

@@ -1,0 +1,219 @@
+"""Whose gradient a value carries: one walk back from it to what it was computed of."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from rlint.frozen import frozen
+from rlint.models import gradient_rules as facts
+from rlint.models.kind import Tag
+from rlint.semantics.nn.autograd import Autograd
+from rlint.syntax.scopes import Binding, How
+from rlint.syntax.syntax_index import COMPREHENSIONS
+
+if TYPE_CHECKING:
+    from rlint.semantics.nn.gradient_flow import Gradients
+
+_MOST = 400  # places that are looked at for one value
+_PLAIN = frozenset(
+    {Tag.BOOL, Tag.INT, Tag.FLOAT, Tag.STR, Tag.NONE, Tag.NDARRAY, Tag.NUMPY_SCALAR, Tag.DEVICE, Tag.DTYPE}
+)
+_ENDING_ATTRIBUTES = facts.ENDING_ATTRIBUTES | facts.SHOWING_ATTRIBUTES
+_ENDING_METHODS = facts.GIVES_NUMBER | facts.COMPARES | facts.GIVES_INDEX | facts.DETACHES
+_ENDING_FUNCTIONS = (
+    facts.COMPARES
+    | facts.GIVES_INDEX
+    | facts.DETACHES
+    | {"tensor", "as_tensor", "from_numpy", "arange", "full"}
+)
+_ASKED = frozenset({Tag.MODULE, Tag.INSTANCE, Tag.REPLAY_BUFFER, Tag.ENVIRONMENT})
+
+
+@frozen
+class Sources:
+    """Where the gradient of a value can come from: `calls` of networks or of functions of the project,
+    the `parameters` of the function around it, attributes and items that were `kept` from elsewhere.
+    """
+
+    calls: tuple[ast.Call, ...] = ()
+    parameters: tuple[ast.Name, ...] = ()
+    kept: tuple[ast.expr, ...] = ()
+
+
+class Origins:
+    """One walk back."""
+
+    def __init__(self, gradients: Gradients, without: Collection[ast.expr] = ()) -> None:
+        self.gradients = gradients
+        self.without = frozenset(without)
+        self.tree = gradients.tree
+        self.knowledge = gradients.knowledge
+        self.calls: dict[ast.Call, None] = {}
+        self.parameters: dict[ast.Name, None] = {}
+        self.kept: dict[ast.expr, None] = {}
+        self._seen: set[object] = set()
+
+    def of(self, expression: ast.expr) -> Sources:
+        """Walk back from an expression."""
+        pending: list[ast.expr] = [expression]
+        while pending and len(self._seen) <= _MOST:
+            node = pending.pop()
+            if node not in self._seen:
+                self._seen.add(node)
+                pending.extend(self._made_of(node))
+        return Sources(tuple(self.calls), tuple(self.parameters), tuple(self.kept))
+
+    def _made_of(self, node: ast.expr) -> Iterator[ast.expr]:
+        if node in self.without:
+            return
+        match node:
+            case ast.Name():
+                yield from self._bound_to(node)
+            case ast.Attribute():
+                yield from self._attribute(node)
+            case ast.Call():
+                if self.gradients.here.at(node) is not Autograd.OFF:
+                    yield from self._called(node)
+            case ast.Subscript(value=value):
+                yield from self._item_of(value, node)
+            case ast.Constant():
+                return
+            case ast.BinOp(left=left, right=right):
+                if self.gradients.here.at(node) is not Autograd.OFF:
+                    yield left
+                    yield right
+            case ast.UnaryOp(operand=operand, op=op) if not isinstance(op, ast.Not):
+                yield operand
+            case ast.IfExp(body=body, orelse=orelse):
+                yield body
+                yield orelse
+            case ast.BoolOp(values=values) | ast.Tuple(elts=values) | ast.List(elts=values):
+                yield from values
+            case ast.Dict(values=values):
+                yield from values
+            case ast.Starred(value=value) | ast.NamedExpr(value=value) | ast.Await(value=value):
+                yield value
+            case ast.ListComp(elt=element) | ast.SetComp(elt=element) | ast.GeneratorExp(elt=element):
+                yield element
+            case ast.DictComp(value=value):
+                yield value
+
+    def _bound_to(self, name: ast.Name) -> Iterator[ast.expr]:
+        for binding in self.knowledge.flow.reaching(name):
+            if binding in self._seen:
+                continue
+            self._seen.add(binding)
+            value = binding.value
+            if binding.how is How.PARAMETER:
+                self.parameters[name] = None
+            elif value is None:
+                continue
+            elif binding.how is How.AUGMENT:
+                yield value
+                yield from self._augmented(binding)
+            elif self._is_index(value, binding.path):
+                continue
+            else:
+                yield value
+                yield from self._put_into(name, binding)
+
+    def _augmented(self, binding: Binding) -> Iterator[ast.expr]:
+        """What a value was before it was changed in place, perhaps thousands of times: the oldest first."""
+        walks: list[tuple[Iterator[Binding], ast.expr | None]] = [(self._before(binding), None)]
+        while walks:
+            earlier = next(walks[-1][0], None)
+            if earlier is None:
+                _, value = walks.pop()
+                if value is not None:
+                    yield value
+            elif earlier not in self._seen:
+                self._seen.add(earlier)
+                if earlier.how is How.AUGMENT:
+                    walks.append((self._before(earlier), earlier.value))
+                elif earlier.value is not None:
+                    yield earlier.value
+
+    def _before(self, binding: Binding) -> Iterator[Binding]:
+        scope = self.tree.scope(binding.statement)
+        return iter(self.knowledge.flow.before(binding.name, binding.statement, scope))
+
+    def _put_into(self, name: ast.Name, binding: Binding) -> Iterator[ast.expr]:
+        """What a list that a variable holds is filled with."""
+        empty = (ast.List, ast.Dict, *COMPREHENSIONS)
+        if not isinstance(binding.value, empty) and not isinstance(binding.value, ast.Call):
+            return
+        yield from self.gradients.put_into(name.id, self.tree.scope(name).lookup(name.id))
+
+    def _attribute(self, node: ast.Attribute) -> Iterator[ast.expr]:
+        if node.attr in _ENDING_ATTRIBUTES or self.knowledge.names.qualified(node) is not None:
+            return
+        root = node.value
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        kind = self.knowledge.kinds.kind_of(node)
+        if isinstance(root, ast.Name) and self._is_receiver(root):
+            if kind.tag not in _PLAIN:
+                self.kept[node] = None
+        else:
+            yield node.value
+
+    def _is_receiver(self, name: ast.Name) -> bool:
+        return name.id in ("self", "cls")
+
+    def _item_of(self, value: ast.expr, subscript: ast.Subscript) -> Iterator[ast.expr]:
+        index = subscript.slice
+        path = (index.value,) if isinstance(index, ast.Constant) and isinstance(index.value, int) else ()
+        if not self._is_index(value, path):
+            yield value
+
+    def _is_index(self, value: ast.expr, path: tuple[int, ...]) -> bool:
+        """Is the item at a path of the value the second of values and indices?"""
+        if path[:1] != (1,) or not isinstance(value, ast.Call):
+            return False
+        name = getattr(value.func, "attr", None) or getattr(value.func, "id", "")
+        return name in facts.INDICES_SECOND
+
+    def _called(self, call: ast.Call) -> Iterator[ast.expr]:
+        arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+        qualified = self.knowledge.names.qualified(call.func) or ""
+        name = qualified.rpartition(".")[2]
+        if qualified in facts.LOOKED_AT_BY_BUILTINS or qualified.startswith(("numpy.", "math.")):
+            return
+        if qualified.startswith("torch."):
+            if name not in _ENDING_FUNCTIONS:
+                yield from arguments
+            return
+        if qualified in facts.CARRIED_BY_BUILTINS:
+            yield from arguments
+            return
+        if isinstance(call.func, ast.Attribute) and not qualified:
+            name = call.func.attr
+            drawn = name == "sample" and not self._made_of_gradient(call.func.value)
+            if (name in _ENDING_METHODS and not drawn) or name in facts.NEEDS_NO_GRADIENT:
+                return
+            owner = self.knowledge.kinds.kind_of(call.func.value)
+            if owner.tag in (Tag.TENSOR, Tag.DISTRIBUTION) or self._made_of_gradient(call.func.value):
+                yield call.func.value
+                yield from arguments
+                return
+        self.calls[call] = None
+        yield from arguments
+
+    def _made_of_gradient(self, expression: ast.expr) -> bool:
+        """Is the receiver of a method a value that was computed, rather than an object that is asked?"""
+        match expression:
+            case ast.Call():
+                return True
+            case ast.BinOp() | ast.UnaryOp() | ast.Subscript():
+                return True
+            case ast.Name():
+                if self.knowledge.kinds.kind_of(expression).tag in _ASKED:
+                    return False
+                bindings = self.knowledge.flow.reaching(expression)
+                return bool(bindings) and all(
+                    isinstance(b.value, (ast.Call, ast.BinOp, ast.Subscript)) and b.how is not How.FOR
+                    for b in bindings
+                )
+        return False

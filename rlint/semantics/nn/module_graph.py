@@ -1,0 +1,484 @@
+"""What a network consists of, and what runs when it is called, over the files of a project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import field
+
+from rlint import models
+from rlint.frozen import frozen, mutable
+from rlint.models.kind import Kind, Tag
+from rlint.semantics.interprocedural.project_index import Index
+from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary
+from rlint.semantics.nn.architecture import UNKNOWN, Part, is_layer
+from rlint.semantics.nn.forward_summary import Doings
+
+_DEPTH = 16
+_STEPS = 600
+"""A network of more parts than this counts as one that nobody can see through."""
+_PLAIN_BASES = frozenset(
+    """torch.nn.Module builtins.object abc.ABC typing.Generic typing.Protocol torch.nn.ModuleList
+    torch.nn.Sequential torch.nn.ModuleDict""".split()
+)
+_RECURRENT = frozenset(
+    f"torch.nn.{name}" for name in ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
+)
+_WITH_WEIGHTS = ("Linear", "Conv", "LSTM", "GRU", "RNN", "Embedding", "Attention", "Transformer")
+OF_EVERY_MODULE = frozenset(
+    """apply bfloat16 buffers children cpu cuda double eval float get_parameter half load_state_dict modules
+    named_buffers named_children named_modules named_parameters parameters register_buffer register_parameter
+    requires_grad_ share_memory state_dict to train type zero_grad""".split()
+)
+"""Methods that every module has, and that run no layer."""
+
+
+@mutable
+class Anatomy:
+    """What a network consists of, and what running it does.
+
+    `layers` are the torch classes that may be in it, by qualified name, with whether one surely is;
+    `reads_training` code of the project that reads `self.training`; `draws` random numbers drawn outside
+    of dropout layers; `keeps` the attributes that a run sets or changes; `hooks` hooks registered on it;
+    `overrides` the names among `train`, `eval`, `__call__` that a class of it defines; `width` the size of
+    the largest square that fits into the weights of a linear layer which surely is there; `lent` whether it
+    may hold a network that others hold, too: one that its constructor is given, or a constant of a module.
+    Where it is not `complete`, there is more that nobody can see, and what is not noted may be there.
+    """
+
+    layers: dict[str, bool] = field(default_factory=dict)
+    complete: bool = True
+    reads_training: bool = False
+    draws: bool = False
+    hooks: bool = False
+    keeps: set[str] = field(default_factory=set)
+    overrides: set[str] = field(default_factory=set)
+    classes: set[str] = field(default_factory=set)
+    width: int = 0
+    lent: bool = False
+
+    @property
+    def dropout(self) -> bool:
+        """May it have dropout that `eval()` turns off?"""
+        return any("Dropout" in name for name in self.layers)
+
+    @property
+    def batch_norm(self) -> bool:
+        """May it have layers with running statistics?"""
+        return any("BatchNorm" in name for name in self.layers)
+
+    @property
+    def surely_by_mode(self) -> str | None:
+        """A layer whose result depends on the mode and that is surely there; None without."""
+        return next((name for name, sure in self.layers.items() if sure and is_by_mode(name)), None)
+
+    @property
+    def by_mode(self) -> bool:
+        """May `train()` and `eval()` make a difference, as far as is known?"""
+        return self.reads_training or bool(self.overrides) or any(map(is_by_mode, self.layers))
+
+    @property
+    def weights(self) -> bool:
+        """Is there a layer with weights in it, so that running it costs something?"""
+        return any(word in name for name in self.layers for word in _WITH_WEIGHTS)
+
+    @property
+    def recurrent(self) -> bool:
+        """Is a recurrent layer in it?"""
+        return any(name in _RECURRENT for name in self.layers)
+
+    @property
+    def attention(self) -> bool:
+        """Is attention or a transformer in it?"""
+        return any("Attention" in name or "Transformer" in name for name in self.layers)
+
+    @property
+    def repeatable(self) -> bool:
+        """Does a second run on the same input surely give the same, and leave everything as it was?"""
+        return self.complete and not (self.by_mode or self.draws or self.hooks or self.keeps)
+
+
+def is_by_mode(layer: str) -> bool:
+    """Does the result of a layer of torch depend on `train()` and `eval()`?"""
+    name = layer.rpartition(".")[2]
+    return any(
+        word in name for word in ("Dropout", "BatchNorm", "InstanceNorm", "Attention", "Transformer")
+    ) or (name == "RReLU")
+
+
+@frozen
+class _Place:
+    """Where parts were read: the module, the class whose `self` it is, and what the parameters stand for.
+
+    `given` is None where nobody knows what was handed over.
+    """
+
+    module: str
+    function: str = ""
+    cls: ClassSummary | None = None
+    inner: _Place | None = None  # the constructor's, of the instance that `self` is
+    given: tuple[tuple[str, tuple[Part, ...]], ...] | None = None
+    outer: _Place | None = None  # where the given arguments were read
+
+
+class Modules:
+    """Puts the networks of a project together from the summaries of its files."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._known: dict[tuple[object, ...], Anatomy] = {}
+
+    def built_of(
+        self, parts: tuple[Part, ...], module: str, cls: ClassSummary | None, method: str | None
+    ) -> Anatomy:
+        """The network that parts read in a module (in a class) make up, as far as `method` runs it; all
+        of it for None.
+        """
+        key = (parts, module, cls.path if cls is not None else "", method)
+        known = self._known.get(key)
+        if known is None:
+            reading = _Reading(self._index)
+            for part in parts:
+                reading.add(part, _Place(module, cls=cls), method, sure=True)
+            reading.found.complete &= bool(parts)
+            known = self._known[key] = reading.found
+        return known
+
+
+class _Reading:
+    """One network that is being put together."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.found = Anatomy()
+        self._open: set[object] = set()
+        self._depth = 0
+        self._left = _STEPS
+
+    def unknown(self) -> None:
+        self.found.complete = False
+
+    # -- parts ---------------------------------------------------------------------------------
+
+    def add(self, part: Part, place: _Place, method: str | None, *, sure: bool) -> None:
+        """Add one part, of which `method` is called ("forward" for a plain call)."""
+        if self._depth > _DEPTH or self._left <= 0:
+            self.unknown()
+            return
+        self._left -= 1
+        self._depth += 1
+        try:
+            self._add(part, place, method, sure=sure and part.sure)
+        finally:
+            self._depth -= 1
+
+    def _add(self, part: Part, place: _Place, method: str | None, *, sure: bool) -> None:
+        match part.what:
+            case "layer":
+                self._add_layer(part.name, sure=sure)
+                self.found.width = max(self.found.width, part.width if sure else 0)
+            case "made":
+                self._add_made(part, place, method, sure=sure)
+            case "parameter":
+                self._add_parameter(part.name, place, method, sure=sure)
+            case "method" if place.cls is not None:
+                target = self.index.method(place.cls, part.name)
+                if target is None:
+                    self.unknown()
+                else:
+                    self._add_returned(target, part, place, method, sure=sure)
+            case "attribute":
+                self._add_attribute(part, place, method, sure=sure)
+            case "instance":
+                cls = self.index.class_of(Kind(Tag.INSTANCE, part.name))
+                if cls is None:
+                    self.unknown()
+                else:
+                    for one in (cls, *self.index.subclasses(cls)):
+                        self.add_instance(one, _Place(one.module, cls=one), method, sure=sure and one is cls)
+            case _:
+                self.unknown()
+
+    def _add_layer(self, name: str, *, sure: bool) -> None:
+        self.found.layers[name] = sure or self.found.layers.get(name, False)
+
+    def _add_all(self, parts: Iterable[Part], place: _Place, method: str | None, *, sure: bool) -> None:
+        for part in parts:
+            self.add(part, place, method, sure=sure)
+
+    def _add_made(self, part: Part, place: _Place, method: str | None, *, sure: bool) -> None:
+        symbol = self.index.symbol(part.name, place.module)
+        if isinstance(symbol, FunctionSummary):
+            self._add_returned(symbol, part, place, method, sure=sure)
+        elif isinstance(symbol, ClassSummary):
+            inner = _Place(symbol.module, cls=symbol, given=part.arguments, outer=place)
+            self.add_instance(symbol, inner, method, sure=sure)
+        else:
+            self._add_constant(part.name, place, method, sure=sure)
+
+    def _add_constant(self, path: str, place: _Place, method: str | None, *, sure: bool) -> None:
+        owner, _, name = path.rpartition(".")
+        module = self.index.module(owner, place.module) if owner else None
+        parts = module.parts.get(name) if module is not None else None
+        if parts is not None and module is not None:
+            self.found.lent |= bool(parts)
+            self._add_all(parts, _Place(module.module), method, sure=False)
+        elif is_layer(models.canonical(path)):
+            self._add_layer(models.canonical(path), sure=sure)
+        else:
+            self.unknown()
+
+    def _add_returned(
+        self, target: FunctionSummary, part: Part, place: _Place, method: str | None, *, sure: bool
+    ) -> None:
+        """What a function of the project gives for the arguments of a call."""
+        self.found.lent |= target.remembers
+        key = (target.path, part.arguments)
+        parts = self.index.modules[target.module].parts.get(f"{target.qualname}()")
+        if key in self._open:
+            return
+        if parts is None:
+            returned = self.index.returned(target)
+            if not returned or returned.tag in (Tag.MODULE, Tag.INSTANCE):
+                self.unknown()
+            return
+        cls = place.cls if target.is_method and part.what == "method" else None
+        inner = _Place(
+            target.module, target.qualname, cls, place.inner if cls else None, part.arguments, place
+        )
+        self._open.add(key)
+        self._add_all(parts, inner, method, sure=sure)
+        self._open.discard(key)
+
+    def _add_parameter(self, name: str, place: _Place, method: str | None, *, sure: bool) -> None:
+        """What a function was handed for a parameter: what the call says, or the default."""
+        function = self.index.modules[place.module].functions.get(place.function)
+        if function is None:
+            self.unknown()
+            return
+        if place.given is not None and place.outer is not None:
+            argument = self._argument(name, place)
+            if argument is None:
+                self.unknown()
+                return
+            parts, is_default = argument
+            self.found.lent |= bool(parts)
+            self._add_all(parts, _Place(place.module) if is_default else place.outer, method, sure=sure)
+            return
+        self.found.lent = True
+        passed = self.index.resolve(f"{function.path}@{name}", place.module)
+        if not passed or passed.tag in (
+            Tag.MODULE,
+            Tag.CLASS,
+            Tag.FUNCTION,
+            Tag.INSTANCE,
+            Tag.LIST,
+            Tag.DICT,
+        ):
+            self._add_passed(passed, method, sure=sure)
+
+    def _argument(self, name: str, place: _Place) -> tuple[tuple[Part, ...], bool] | None:
+        """What a function is given for a parameter by the call that is known, and whether that is the
+        default; None where the call does not tell.
+        """
+        function = self.index.modules[place.module].functions.get(place.function)
+        if function is None or place.given is None:
+            return None
+        names = list(function.parameters)
+        if function.is_method and not function.is_static:
+            names = names[1:]
+        for argument, parts in place.given:
+            if argument == "*":
+                return None
+            if argument == name or (
+                argument.isdigit() and names[int(argument) : int(argument) + 1] == [name]
+            ):
+                return parts, False
+        return self.index.modules[place.module].parts.get(f"{place.function}@{name}", ()), True
+
+    def _add_passed(self, passed: Kind, method: str | None, *, sure: bool) -> None:
+        cls = self.index.class_of(passed)
+        if cls is not None:
+            self.add_instance(cls, _Place(cls.module, cls=cls), method, sure=sure)
+        elif is_layer(passed.of):
+            self._add_layer(passed.of, sure=sure)
+        else:
+            self.unknown()
+
+    def _add_attribute(self, part: Part, place: _Place, method: str | None, *, sure: bool) -> None:
+        self.found.lent |= bool(part.arguments)
+        owners = [(place.cls, place)] if not part.arguments and place.cls is not None else []
+        for _, given in part.arguments:
+            for owner in given:
+                symbol = None
+                inner = place
+                if owner.what == "made":
+                    symbol = self.index.symbol(owner.name, place.module)
+                    inner = _Place("", given=owner.arguments, outer=place)
+                elif owner.what == "instance":
+                    symbol = self.index.class_of(Kind(Tag.INSTANCE, owner.name))
+                    inner = _Place("")
+                if isinstance(symbol, ClassSummary):
+                    inner = _Place(symbol.module, "", symbol, None, inner.given, inner.outer)
+                    owners.append((symbol, inner))
+        if not owners:
+            self.unknown()
+        for cls, inner in owners:
+            assert cls is not None
+            self.add_attribute(cls, part.name, inner, method, sure=sure)
+
+    # -- instances -----------------------------------------------------------------------------
+
+    def add_attribute(
+        self, cls: ClassSummary, name: str, instance: _Place, method: str | None, *, sure: bool
+    ) -> None:
+        """What an attribute of an instance holds. `instance` says how the instance was made."""
+        known = False
+        for owner, place in self._owners(cls, instance):
+            parts = self.index.modules[owner.module].parts
+            for key in (name, "*"):
+                made = parts.get(f"{owner.qualname}.{key}", ())
+                known = known or (bool(made) and key == name)
+                self._add_all(made, place, method, sure=sure)
+        if not known:
+            kind = self.index.attribute(cls, name)
+            if not kind or kind.tag in (Tag.MODULE, Tag.INSTANCE, Tag.CLASS, Tag.FUNCTION):
+                self.unknown()
+
+    def _owners(self, cls: ClassSummary, instance: _Place) -> list[tuple[ClassSummary, _Place]]:
+        """A class and its bases in the project, each with what its constructor is handed."""
+        found = []
+        given, outer = instance.given, instance.outer
+        for owner in self.index.ancestry(cls):
+            if not isinstance(owner, ClassSummary):
+                continue
+            init = self.index.method(owner, "__init__")
+            has_own = "__init__" in owner.methods
+            place = _Place(
+                owner.module, f"{owner.qualname}.__init__" if has_own else "", cls, instance, given, outer
+            )
+            found.append((owner, place))
+            if has_own and init is not None:
+                calls = self.index.modules[owner.module].parts.get(f"{owner.qualname}.super()", ())
+                given = calls[0].arguments if len(calls) == 1 else None
+                outer = place if given is not None else None
+        return found
+
+    def add_instance(self, cls: ClassSummary, instance: _Place, method: str | None, *, sure: bool) -> None:
+        """An instance of a class of the project, as far as `method` runs it."""
+        key = (cls.path, method, instance.given)
+        if key in self._open:
+            return
+        self._open.add(key)
+        self.found.classes.add(cls.path)
+        owners = self._owners(cls, instance)
+        for base in self.index.ancestry(cls):
+            if isinstance(base, str):
+                if is_layer(base):
+                    self._add_layer(base, sure=sure)
+                elif base not in _PLAIN_BASES:
+                    self.unknown()
+        for owner, place in owners:
+            self.found.overrides.update({"train", "eval", "__call__"} & set(owner.methods))
+            for call in self.index.modules[owner.module].parts.get(f"{owner.qualname}.super()", ()):
+                if any(base in ("torch.nn.Sequential", "torch.nn.ModuleList") for base in owner.bases):
+                    for _, parts in call.arguments:
+                        self._add_all(parts, place, "forward", sure=sure)
+        own = _Place(cls.module, "", cls, instance, instance.given, instance.outer)
+        if method is None:
+            self._add_whole(cls, owners, sure=sure)
+        else:
+            self._run(cls, method, own, sure=sure)
+        self._open.discard(key)
+
+    def _add_whole(self, cls: ClassSummary, owners: list[tuple[ClassSummary, _Place]], *, sure: bool) -> None:
+        """All that an instance holds, and what any of its methods does."""
+        uses: set[tuple[str, str]] = set()
+        given: set[str] = set()
+        for owner, place in owners:
+            module = self.index.modules[owner.module]
+            prefix = f"{owner.qualname}."
+            for key, parts in module.parts.items():
+                name = key.removeprefix(prefix)
+                if name != key and not any(mark in name for mark in ".@()"):
+                    held = [part for part in parts if part.what not in ("unknown", "parameter")]
+                    self._add_all(held, place, None, sure=sure)
+                    for part in parts:
+                        if part.what == "parameter":
+                            taken, _ = self._argument(part.name, place) or ((UNKNOWN,), False)
+                            plain = all(one.what in ("unknown", "parameter") for one in taken)
+                            self.found.lent |= not plain
+                            given |= {name} if taken else set()
+            for method in owner.methods:
+                done = module.doings.get(f"{prefix}{method}")
+                if done is not None:
+                    uses |= done.uses
+                    self._note(done, module.module, running=method != "__init__")
+        own = owners[0][1]
+        self.found.lent |= any(attribute in given for attribute, _ in uses)
+        for attribute, _ in sorted(uses):
+            if self.index.method(cls, attribute) is None and attribute not in OF_EVERY_MODULE:
+                self.add_attribute(cls, attribute, own, None, sure=False)
+
+    def _run(self, cls: ClassSummary, method: str, instance: _Place, *, sure: bool) -> None:
+        """What a method of an instance runs."""
+        waiting, seen = [method], {method}
+        if self.index.method(cls, method) is None:
+            if self.index.attribute(cls, method) or method not in ("forward", "__call__"):
+                self.unknown()
+            return
+        while waiting:
+            name = waiting.pop()
+            for owner in self.index.ancestry(cls):
+                if not isinstance(owner, ClassSummary) or name not in owner.methods:
+                    continue
+                module = self.index.modules[owner.module]
+                done = module.doings.get(f"{owner.qualname}.{name}")
+                if done is not None:
+                    self._note(done, module.module, running=True)
+                    for called in sorted(self._used(cls, done, instance, sure=sure)):
+                        if called not in seen:
+                            seen.add(called)
+                            waiting.append(called)
+                if done is None or name not in done.own:
+                    break  # bases' methods of this name run only where it hands on to them
+
+    def _used(self, cls: ClassSummary, done: Doings, instance: _Place, *, sure: bool) -> Iterable[str]:
+        """Add the attributes that a method calls; gives the other methods that it calls."""
+        found = set(done.own)
+        for attribute, method in sorted(done.uses):
+            if self.index.method(cls, attribute) is not None:
+                found.add(attribute)
+            elif method not in OF_EVERY_MODULE and not (method == "" and attribute in OF_EVERY_MODULE):
+                self.add_attribute(cls, attribute, instance, _entry(method), sure=sure)
+        return found
+
+    def _note(self, done: Doings, module: str, *, running: bool) -> None:
+        found = self.found
+        for layer, sure in done.layers.items():
+            self._add_layer(layer, sure=sure and running)
+        found.hooks |= done.hooks
+        if running:
+            found.reads_training |= done.reads_training
+            found.draws |= done.draws
+            found.keeps |= done.keeps
+            found.complete &= not done.opaque
+        for path in sorted(done.calls):
+            self._call(path, module, running=running)
+
+    def _call(self, path: str, module: str, *, running: bool) -> None:
+        """What a function of the project does that a network calls."""
+        symbol = self.index.symbol(path, module)
+        if path in self._open:
+            return
+        if isinstance(symbol, FunctionSummary):
+            self._open.add(path)
+            done = self.index.modules[symbol.module].doings.get(symbol.qualname)
+            if done is not None:
+                self._note(done, symbol.module, running=running)
+            self._open.discard(path)
+        elif symbol is None and running:
+            self.unknown()
+
+
+def _entry(method: str) -> str:
+    return "forward" if method in ("", "?", "values", "items", "keys", "children") else method

@@ -1,0 +1,188 @@
+"""What an optimizer's step and a backward pass change behind everybody's back: weights and gradients."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from rlint.models.kind import Tag
+from rlint.regex import regex
+from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.frequency.loops import GRADIENT_STEP
+from rlint.syntax.scopes import Binding, How
+from rlint.syntax.walk import below, children
+
+_STEPS = frozenset({"step", "optimizer_step", "minimize"})
+_NO_STEPS = frozenset({Tag.SCHEDULER, Tag.ENVIRONMENT, Tag.WRITER, Tag.LOGGER})
+_GRADIENT = regex(r"grad|backward|^unscale_$", re.IGNORECASE)
+"""Names of functions that change gradients, and of values that hang on them."""
+_MAY_BE_WEIGHTS = frozenset(
+    {Tag.UNKNOWN, Tag.TENSOR, Tag.MODULE, Tag.INSTANCE, Tag.NDARRAY, Tag.PARAMETERS, Tag.STATE_DICT}
+)
+_LEAF_MAKERS = frozenset({"Parameter", "ParameterList", "ParameterDict", "requires_grad_", "parameters"})
+
+
+class Training:
+    """The weights of one file, and the calls in it that train them."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
+
+    def changes(self, expression: ast.expr, call: ast.Call) -> bool:
+        """May `call` change the value of `expression` by training what it hangs on, though it is not
+        handed it?
+        """
+        if self._is_step(call):
+            return self._names_weights(expression) or self._hangs_on_weights(expression)
+        if _GRADIENT.search(last_name(call.func) or "") and (
+            any(_GRADIENT.search(name) for name in _identifiers(expression))
+            or (self._asks_project(expression) and self._hangs_on_weights(expression))
+        ):
+            return True
+        # a function of the project, or one that nobody knows, may do it, where surely somebody does
+        return (
+            not self._is_library(call)
+            and not self.knowledge.effects.call_effect(call).quiet
+            and self._names_weights(expression)
+        )
+
+    def _is_step(self, call: ast.Call) -> bool:
+        if not isinstance(call.func, ast.Attribute) or call.func.attr not in _STEPS:
+            return False
+        driver = self.knowledge.loops.driver_of(call)
+        if driver is not None:
+            return driver == GRADIENT_STEP
+        name = (last_name(call.func.value) or "").lower()
+        return self.knowledge.kinds.kind_of(call.func.value).tag not in _NO_STEPS and "sched" not in name
+
+    def _is_library(self, call: ast.Call) -> bool:
+        """A function whose effect the tables tell, which is none of those that step an optimizer."""
+        qualified = self.knowledge.names.qualified(call.func)
+        if qualified is not None:
+            index = self.knowledge.index
+            return index is None or not index.callables(qualified, self.knowledge.name)
+        if isinstance(call.func, ast.Attribute):
+            kind = self.knowledge.kinds.kind_of(call.func.value)
+            return bool(kind) and kind.tag not in (Tag.INSTANCE, Tag.MODULE, Tag.ENVIRONMENT)
+        return False
+
+    def _names_weights(self, expression: ast.expr) -> bool:
+        """Does the expression name what this file makes a leaf of autograd, or gives an optimizer?"""
+        if not self._leaves:
+            return False
+        for node in below(expression):
+            if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) in self._leaves:
+                return True
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                for binding in self.knowledge.flow.reaching(node):
+                    value = binding.value
+                    if _is_alias(binding) and value is not None and self._leaves & set(_places(value)):
+                        return True
+        return False
+
+    def _hangs_on_weights(self, expression: ast.expr) -> bool:
+        """May anything in the expression be a weight, or hold one?"""
+        return any(self._may_be_weight(place) for place in self._read(expression))
+
+    def _may_be_weight(self, place: ast.expr) -> bool:
+        if self.knowledge.kinds.kind_of(place).tag not in _MAY_BE_WEIGHTS:
+            return False
+        return not (isinstance(place, ast.Name) and self._is_result(place))
+
+    def _is_result(self, name: ast.Name) -> bool:
+        """Was the value computed in this function, so that no optimizer holds it?"""
+        scope, bindings = self.knowledge.names.bindings(name)
+        if scope is None or scope.node is not self.knowledge.tree.function(name):
+            return False
+        return all(
+            binding.how is How.ASSIGN and not binding.path and self._is_computed(binding.value)
+            for binding in bindings
+        )
+
+    def _is_computed(self, value: ast.expr | None) -> bool:
+        if isinstance(value, ast.Call):
+            return self.knowledge.kinds.kind_of(value).fresh and self._is_library(value)
+        return isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Compare))
+
+    def _asks_project(self, expression: ast.expr) -> bool:
+        """Does a function of the project see what is in the expression? It may look at gradients."""
+        calls = (node for node in below(expression) if isinstance(node, ast.Call))
+        return any(
+            isinstance(call.func, ast.Name) or self.knowledge.effects.path_of(call) is not None
+            for call in calls
+            if not self._is_library(call)
+        )
+
+    def _read(self, expression: ast.expr) -> Iterator[ast.expr]:
+        """The variables, attributes and items that an expression reads, each as a whole."""
+        stack: list[ast.AST] = [expression]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+                if self.knowledge.names.qualified(node) is None:
+                    yield node
+                if isinstance(node, ast.Subscript):
+                    stack.append(node.slice)
+                continue
+            if isinstance(node, ast.Call) and not isinstance(node.func, ast.Name):
+                owner = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+                pure = self.knowledge.effects.call_effect(node).pure
+                if not (pure and isinstance(owner, ast.Name) and owner.id in ("self", "cls")):
+                    stack.append(owner)
+                stack += [*node.args, *node.keywords]
+                continue
+            if isinstance(node, ast.Call):
+                stack += [*node.args, *node.keywords]
+                continue
+            stack.extend(children(node))
+
+    @cached_property
+    def _leaves(self) -> frozenset[str]:
+        """The last names of what this file makes a leaf of autograd, or gives to an optimizer."""
+        found: set[str] = set()
+        tree, kinds = self.knowledge.tree, self.knowledge.kinds
+        for assignment in tree.of_type(ast.Assign):
+            if _makes_leaf(assignment.value):
+                found.update(filter(None, map(last_name, assignment.targets)))
+        for node in tree.of_type(ast.Attribute):
+            stored = node.attr == "requires_grad" and isinstance(node.ctx, ast.Store)
+            if stored or node.attr == "requires_grad_":
+                found.update(filter(None, [last_name(node.value)]))
+        for call in tree.of_type(ast.Call):
+            if call.args and kinds.kind_of(call).tag is Tag.OPTIMIZER:
+                found.update(_places(call.args[0]))
+        return frozenset(found - {"self", "parameters"})
+
+
+def _is_alias(binding: Binding) -> bool:
+    """Is a variable bound to a value that may be another's, or a view of it?"""
+    return binding.how in (How.ASSIGN, How.FOR) and not isinstance(binding.value, (ast.BinOp, ast.Compare))
+
+
+def _makes_leaf(value: ast.expr) -> bool:
+    for node in below(value):
+        if isinstance(node, ast.keyword) and node.arg == "requires_grad":
+            return not (isinstance(node.value, ast.Constant) and node.value.value is False)
+        if isinstance(node, ast.Call) and last_name(node.func) in _LEAF_MAKERS:
+            return True
+    return False
+
+
+def _places(value: ast.expr) -> Iterator[str]:
+    """The last names of all variables and attributes in a value."""
+    for node in below(value):
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            name = last_name(node)
+            if name is not None:
+                yield name
+
+
+def _identifiers(expression: ast.expr) -> Iterator[str]:
+    for node in below(expression):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr

@@ -1,0 +1,344 @@
+"""Which networks an optimizer steps, which others only follow, and which are frozen."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+
+from rlint.frozen import frozen
+from rlint.models.kind import Tag
+from rlint.regex import regex
+from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.frequency.intervals import calls_like, last_name
+from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
+
+_PARAMETERS = frozenset({"parameters", "named_parameters"})
+_PASSES_ON = frozenset(
+    "builtins.list builtins.tuple builtins.filter builtins.iter builtins.sum itertools.chain".split()
+)
+_MAKES_OPTIMIZER = regex(
+    r"^(torch\.optim|torch\.optim\.\w+|transformers|apex\.optimizers|bitsandbytes\.optim)\."
+)
+_FREEZES = regex(
+    r"freeze|frozen|(disable|without|no|off|set|toggle)_?(requires_?)?grad|requires_grad", re.IGNORECASE
+)
+_SAME_OBJECT = frozenset({"to", "cuda", "cpu", "eval", "train", "float", "double", "half", "share_memory"})
+_DEPTH = 8
+
+
+@frozen
+class Stepped:
+    """The networks whose parameters the optimizers of a file or class were given, as access texts
+    (`self.actor`); `complete` says that nothing else can be among them.
+    """
+
+    networks: frozenset[str] = frozenset()
+    complete: bool = True
+
+    def steps(self, network: str) -> bool | None:
+        """Is a network, or one that it is part of, stepped? None where nobody can say."""
+        if any(network == other or network.startswith((f"{other}.", f"{other}[")) for other in self.networks):
+            return True
+        return False if self.complete and self.networks else None
+
+
+class Optimized:
+    """The optimizers of one file, and what the file does to the gradients of networks."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
+        self.tree = knowledge.tree
+        self._stepped: dict[ast.ClassDef | None, Stepped] = {}
+        self._optimizers: dict[ast.ClassDef | None, dict[str, frozenset[str] | None]] = {}
+
+    def stepped_near(self, node: ast.AST) -> Stepped:
+        """What is stepped by the optimizers made in the class around a node; outside of classes, by those
+        made in functions or at module level.
+        """
+        cls = self.tree.class_of(node)
+        known = self._stepped.get(cls)
+        if known is None:
+            known = self._stepped[cls] = self._stepped_in(cls)
+        return known
+
+    def optimizers_near(self, node: ast.AST) -> dict[str, frozenset[str] | None]:
+        """The optimizers that variables and attributes hold, as far as `stepped_near` looks: by access text,
+        the networks that each was given, None where others may be among them.
+        """
+        cls = self.tree.class_of(node)
+        known = self._optimizers.get(cls)
+        if known is None:
+            known = self._optimizers[cls] = self._optimizers_in(cls)
+        return known
+
+    def _optimizers_in(self, cls: ast.ClassDef | None) -> dict[str, frozenset[str] | None]:
+        found: dict[str, frozenset[str] | None] = {}
+        for text, value in self._attributes_set:
+            if not isinstance(value, ast.Call) or self.tree.class_of(value) is not cls:
+                continue
+            if self._makes_optimizer(value):
+                networks = self._given(value)
+                known = found.get(text, networks)
+                found[text] = networks if known == networks else None
+        return found
+
+    def is_stepped(self, network: ast.expr) -> bool | None:
+        """Does an optimizer step the parameters of a network? None where nobody can say."""
+        stepped = self.stepped_near(network)
+        found: list[bool | None] = [stepped.steps(name) for name in self.names_of(network)]
+        if True in found:
+            return True
+        return None if None in found or not found else False
+
+    def is_handed_stepped(self, network: ast.expr, parameter: str, passed: list[str]) -> bool | None:
+        """The same for a network that the callers of the function hand over, under the names `passed`."""
+        text = _access(network)
+        if text is None or not passed or "" in passed:
+            return None
+        stepped = self.stepped_near(network)
+        found = [stepped.steps(name + text[len(parameter) :]) for name in {*passed, parameter}]
+        return True if True in found else None if None in found else False
+
+    def share(self, one: str, other: str) -> bool:
+        """May two networks have a part in common: is one made with modules that others hold, too, is a part
+        of it set to one of the other's, or tied to it by a call?
+        """
+        for text, value in self._attributes_set:
+            for near, far in ((one, other), (other, one)):
+                if text == near and isinstance(value, ast.Call):
+                    values = (*value.args, *(keyword.value for keyword in value.keywords))
+                    held = [part for part in values if isinstance(part, (ast.Name, ast.Attribute))]
+                    if any(self.knowledge.kinds.kind_of(part).tag is Tag.MODULE for part in held):
+                        return True
+                if text.startswith(f"{near}.") and (_access(_same(value)) or "").startswith((far, near)):
+                    return True
+        for call in self.tree.of_type(ast.Call):
+            if isinstance(call.func, ast.Attribute) and call.args and call.func.attr != "load_state_dict":
+                texts = (_access(call.func.value) or "", _access(call.args[0]) or "")
+                for near, far in ((one, other), (other, one)):
+                    if texts[0].startswith(f"{near}.") and texts[1].startswith(f"{far}."):
+                        return True
+        return False
+
+    def names_of(self, network: ast.expr) -> list[str]:
+        """The access text of a network, and of what else it is known to be."""
+        text = _access(network)
+        if text is None:
+            return []
+        names = [text]
+        for target, value in self._attributes_set:
+            if text == target or text.startswith(f"{target}."):
+                other = _access(_same(value))
+                if other is not None:
+                    names.append(other + text[len(target) :])
+        return names
+
+    def is_frozen(self, network: ast.expr) -> bool:
+        """May the parameters of a network need no gradient, by what this file does to what bears its name?"""
+        name = last_name(network)
+        return name is not None and name in self.frozen
+
+    @cached_property
+    def frozen(self) -> frozenset[str]:
+        """The last names of all networks whose parameters this file may turn off."""
+        found: set[str] = set()
+        attributes = self.tree.written.attributes
+        for node in (*attributes.get("requires_grad", ()), *attributes.get("requires_grad_", ())):
+            if node.attr == "requires_grad_" or isinstance(node.ctx, ast.Store):
+                found.update(self._turned_off(node.value))
+        for call in calls_like(_FREEZES.search, self.tree):
+            values = [*call.args, *(keyword.value for keyword in call.keywords)]
+            values += [call.func.value] if isinstance(call.func, ast.Attribute) else []
+            for value in values:
+                found.update(self._network_names(value))
+        return frozenset(found)
+
+    def _turned_off(self, owner: ast.expr) -> Iterator[str]:
+        """The networks whose `requires_grad` is set through a value: they or their parameters."""
+        yield from self._network_names(owner)
+        if isinstance(owner, ast.Name):
+            for binding in self.knowledge.flow.reaching(owner):
+                if binding.how in (How.FOR, How.COMPREHENSION) and binding.value is not None:
+                    for part in below(binding.value):
+                        if isinstance(part, (ast.Name, ast.Attribute)):
+                            yield from self._network_names(part)
+        function = self.tree.function(owner)
+        if function is not None:
+            # whatever is handed to such a helper, or made by it
+            yield f"{function.name}()"
+            for call in self.tree.of_type(ast.Call):
+                if last_name(call.func) == function.name:
+                    for value in call.args:
+                        yield from self._network_names(value)
+                    yield from self._assigned(call)
+
+    def _network_names(self, value: ast.expr) -> Iterator[str]:
+        while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+            value = value.func.value
+        if isinstance(value, ast.Call):
+            yield from self._assigned(value)
+            return
+        name = last_name(value)
+        if name is not None and name not in ("self", "parameters"):
+            yield name
+        if name == "self":
+            cls = self.tree.class_of(value)
+            if cls is not None:
+                yield cls.name
+
+    def _assigned(self, value: ast.expr) -> Iterator[str]:
+        """The names of what a value is assigned to."""
+        statement = self.tree.statement(value)
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                name = last_name(target)
+                if name is not None:
+                    yield name
+
+    @cached_property
+    def _attributes_set(self) -> list[tuple[str, ast.expr]]:
+        """All `self.x = value` and `x = value` of this file, by the text of what is set."""
+        found = []
+        for node in self.tree.of_type(ast.Assign):
+            for target in node.targets:
+                text = _access(target)
+                if text is not None:
+                    found.append((text, node.value))
+        return found
+
+    def _stepped_in(self, cls: ast.ClassDef | None) -> Stepped:
+        networks: set[str] = set()
+        complete = True
+        for call in self._calls_in.get(cls, ()):
+            if not self._makes_optimizer(call):
+                continue
+            found = self._given(call)
+            if found is None:
+                complete = False
+            else:
+                networks |= found
+        for use in self.tree.written.attributes.get("add_param_group", ()):
+            if self.tree.class_of(use) is cls:
+                complete = False
+        return Stepped(frozenset(networks), complete)
+
+    @cached_property
+    def _calls_in(self) -> dict[ast.ClassDef | None, list[ast.Call]]:
+        """The calls in each class, and outside of all."""
+        found: dict[ast.ClassDef | None, list[ast.Call]] = {}
+        for call in self.tree.of_type(ast.Call):
+            found.setdefault(self.tree.class_of(call), []).append(call)
+        return found
+
+    def _given(self, call: ast.Call) -> frozenset[str] | None:
+        """The networks whose parameters an optimizer is made with."""
+        given = call.args[:1] or [k.value for k in call.keywords if k.arg in ("params", "parameters")]
+        found = self._networks(given[0], _DEPTH) if given else None
+        return frozenset(found) if found is not None else None
+
+    def _makes_optimizer(self, call: ast.Call) -> bool:
+        qualified = self.knowledge.names.qualified(call.func) or ""
+        if "lr_scheduler" in qualified:
+            return False
+        if _MAKES_OPTIMIZER.match(qualified):
+            return self.knowledge.kinds.kind_of(call).tag is not Tag.SCHEDULER
+        if self.knowledge.kinds.kind_of(call).tag is Tag.OPTIMIZER:
+            return not isinstance(call.func, ast.Attribute) or call.func.attr not in _SAME_OBJECT
+        # `optimizer_class(net.parameters())`
+        return _is_optimizer_name(last_name(call.func) or "") and any(
+            isinstance(part, ast.Attribute) and part.attr in _PARAMETERS
+            for argument in call.args[:1]
+            for part in below(argument)
+        )
+
+    def _networks(self, given: ast.expr, depth: int) -> set[str] | None:
+        """The networks whose parameters an expression gives; None where something else may be among them."""
+        if depth <= 0:
+            return None
+        match given:
+            case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _PARAMETERS:
+                name = _access(owner)
+                return {name} if name is not None else None
+            case ast.Call(func=func, args=args):
+                qualified = self.knowledge.names.qualified(func) or ""
+                if qualified in _PASSES_ON:
+                    return self._union(args[-1:] if qualified == "builtins.filter" else args, depth)
+                if qualified == "itertools.chain.from_iterable":
+                    return self._union(args, depth)
+                return None
+            case ast.List(elts=elements) | ast.Tuple(elts=elements):
+                return self._union(elements, depth)
+            case ast.Dict(keys=keys, values=values):
+                for key, value in zip(keys, values, strict=True):
+                    if isinstance(key, ast.Constant) and key.value == "params":
+                        return self._networks(value, depth - 1)
+                return None
+            case ast.Starred(value=value):
+                return self._networks(value, depth - 1)
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return self._union([left, right], depth)
+            case ast.ListComp(generators=[generator, *_]) | ast.GeneratorExp(generators=[generator, *_]):
+                return self._networks(generator.iter, depth - 1)
+            case ast.Name():
+                return self._named(given, depth)
+            case ast.Attribute():
+                return self._attribute(given, depth)
+        return None
+
+    def _union(self, parts: list[ast.expr], depth: int) -> set[str] | None:
+        found: set[str] = set()
+        for part in parts:
+            networks = self._networks(part, depth - 1)
+            if networks is None:
+                return None
+            found |= networks
+        return found
+
+    def _named(self, name: ast.Name, depth: int) -> set[str] | None:
+        found: set[str] = set()
+        for binding in self.knowledge.flow.reaching(name):
+            if binding.how not in (How.ASSIGN, How.AUGMENT) or binding.value is None or binding.path:
+                return None
+            networks = self._networks(binding.value, depth - 1)
+            if networks is None:
+                return None
+            found |= networks
+        return found
+
+    def _attribute(self, attribute: ast.Attribute, depth: int) -> set[str] | None:
+        text = _access(attribute)
+        values = [value for target, value in self._attributes_set if target == text]
+        return self._union(values, depth) if values else None
+
+
+@lru_cache(maxsize=4096)
+def _is_optimizer_name(name: str) -> bool:
+    return re.search(r"optim|^opt|adam|sgd|rms", name.lower()) is not None
+
+
+def _same(value: ast.expr) -> ast.expr:
+    """The value without calls behind it that give the same object."""
+    while (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and value.func.attr in _SAME_OBJECT
+    ):
+        value = value.func.value
+    return value
+
+
+def _access(expression: ast.expr) -> str | None:
+    """The text of a name, or of attributes and constant items of one."""
+    match expression:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=owner, attr=name):
+            inner = _access(owner)
+            return f"{inner}.{name}" if inner is not None else None
+        case ast.Subscript(value=owner, slice=ast.Constant(value=index)):
+            inner = _access(owner)
+            return f"{inner}[{index!r}]" if inner is not None else None
+    return None

@@ -1,0 +1,101 @@
+"""What a file already says about how torch computes: in which precision, compiled or not, on which device."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from rlint.regex import regex
+from rlint.semantics.file_analysis import Knowledge
+
+PRECISION = "precision"
+"""Mixed or lower precision, or a library that sees to it."""
+COMPILED = "compiled"
+"""`torch.compile`, TorchScript, CUDA graphs, or a library with a compiler of its own."""
+CUDA = "cuda"
+"""A CUDA device is asked for, or chosen where there is one."""
+
+THREADS = "threads"
+"""The number of threads that torch computes with is set, here or for the process by its environment."""
+
+_SETS_THREADS = frozenset(
+    """set_num_threads OMP_NUM_THREADS MKL_NUM_THREADS threadpool_limits num_threads_per_worker
+    torch_num_threads""".split()
+)
+_LOWER = regex(
+    r"(^|_)(amp|autocast|bf16|bfloat16|fp16|fp8|float16|half|halftensor|bfloat16tensor|gradscaler|grad_scaler"
+    r"|mixed_?precision|matmul_precision|tf32)($|_)",
+    re.IGNORECASE,
+)
+_COMPILES = frozenset(
+    "CUDAGraph CudaGraphModule jit make_graphed_callables torch_compile use_compile".split()
+)
+_NO_COMPILER = ("re.", "regex.", "builtins.")
+_LIBRARIES = {
+    PRECISION: frozenset(
+        """accelerate apex bitsandbytes colossalai composer deepspeed fairscale lightning lightning_fabric
+        megatron pytorch_lightning torchtune transformer_engine transformers trl unsloth""".split()
+    ),
+    COMPILED: frozenset(
+        "jax lightning onnx onnxruntime openvino pytorch_lightning tensorrt torch_tensorrt vllm".split()
+    ),
+}
+_ON_CUDA = regex(r"^cuda(:\d+|:\{|:$|$)")
+_ASKS_FOR_CUDA = frozenset(
+    {"torch.cuda.is_available", "torch.cuda.device_count", "torch.cuda.current_device"}
+)
+_CUDA_QUESTIONS = frozenset(name.rpartition(".")[2] for name in _ASKS_FOR_CUDA)
+_LONGEST_NAME = 39
+"""What is longer is no name, but text."""
+
+
+def speedups_of(knowledge: Knowledge) -> frozenset[str]:
+    """The words above that hold for a file; configuration by name (`args.use_amp`, `"--fp16"`) counts."""
+    tree = knowledge.tree
+    found: set[str] = set()
+    every = (bindings for scope in tree.scopes.values() for bindings in scope.bindings.values())
+    for target in {binding.target for bindings in every for binding in bindings} - {""}:
+        parts = target.split(".")
+        found.update(word for word, names in _LIBRARIES.items() if parts[0] in names)
+        found.update((THREADS,) if parts[-1] in _SETS_THREADS else ())
+        if parts[0] == "torch":
+            found.update((COMPILED,) if parts[-1] == "compile" else _named(parts[-1]))
+    for name, attributes in tree.written.attributes.items():
+        found.update(_told_by_attributes(name, attributes, knowledge))
+    for name in {keyword.arg or "" for keyword in tree.of_type(ast.keyword)}:
+        found.update((THREADS,) if name in _SETS_THREADS else _named(name))
+    texts = {node.value for node in tree.of_type(ast.Constant) if isinstance(node.value, str)}
+    for text in (text for text in texts if len(text) <= _LONGEST_NAME):
+        found.update(_named(text.lstrip("-").replace("-", "_")))
+        found.update((THREADS,) if text in _SETS_THREADS else ())
+        found.update((CUDA,) if _ON_CUDA.match(text) else ())
+    if any(isinstance(call.func, ast.Attribute) for call in tree.written.calls.get("cuda", ())):
+        found.add(CUDA)
+    return frozenset(found)
+
+
+def _told_by_attributes(name: str, attributes: list[ast.Attribute], knowledge: Knowledge) -> Iterator[str]:
+    """What the attributes of one name say."""
+    if name == "compile":
+        qualified = (knowledge.names.qualified(attribute) or "" for attribute in attributes)
+        if not all(path.startswith(_NO_COMPILER) for path in qualified):
+            yield COMPILED
+    elif name == "precision":  # `args.precision`, but not the `precision=` of numbers that are printed
+        yield PRECISION
+    else:
+        yield from _named(name)
+    if name in _SETS_THREADS:
+        yield THREADS
+    if name in _CUDA_QUESTIONS and any(
+        knowledge.names.qualified(attribute) in _ASKS_FOR_CUDA for attribute in attributes
+    ):
+        yield CUDA
+
+
+@cache
+def _named(name: str) -> tuple[str, ...]:
+    if name in _COMPILES:
+        return (COMPILED,)
+    return (PRECISION,) if _LOWER.search(name) else ()

@@ -1,0 +1,144 @@
+"""What runs in which thread or process, over the files of a project."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from rlint.frozen import frozen
+from rlint.models.kind import Tag
+from rlint.semantics.interprocedural.call_graph import CallGraph
+from rlint.semantics.interprocedural.summary import CallSite, ClassSummary, FunctionSummary
+from rlint.semantics.threads.spawn import PROCESS, THREAD
+
+_DEPTH = 4
+_SORTS = {Tag.PROCESS: PROCESS, Tag.THREAD: THREAD}
+
+
+@frozen
+class Start:
+    """A line of `launcher` that starts workers, each of which runs `target`.
+
+    `sort` is "process" or "thread"; `many` says that several of them may run at once.
+    """
+
+    launcher: FunctionSummary
+    line: int
+    target: FunctionSummary
+    sort: str
+    many: bool
+
+
+@frozen
+class Runners:
+    """Who may run a function: the workers of `starts`, and if `elsewhere` the code that starts workers or
+    the main program. What nobody calls counts for neither.
+    """
+
+    starts: tuple[Start, ...] = ()
+    elsewhere: bool = True
+
+    @property
+    def several(self) -> bool:
+        """May it run in several threads or processes at once?"""
+        return any(start.many for start in self.starts) or len(self.starts) + self.elsewhere > 1
+
+
+class Concurrency:
+    """The workers of a project: who starts them, and what they run."""
+
+    def __init__(self, graph: CallGraph) -> None:
+        self.graph = graph
+        self.index = graph.index
+        self._runners: dict[str, Runners] = {}
+
+    def starts_of(self, launcher: FunctionSummary | None) -> list[Start]:
+        """The lines of a function that start workers whose function is known."""
+        return [start for start in self._starts if start.launcher is launcher]
+
+    def starts_in(self, module: str) -> tuple[Start, ...]:
+        """The lines that do so in the program of a module; those of tests are left out."""
+        program = self.graph.program
+        here = program(module)
+        return tuple(start for start in self._starts if program(start.launcher.module) == here)
+
+    @cached_property
+    def _starts(self) -> tuple[Start, ...]:
+        found = []
+        workers = self._worker_classes
+        for module in self.index.modules.values():
+            for function in () if module.is_test else module.functions.values():
+                found += [
+                    self._start(function, edge.site, edge.target, edge.site.starts)
+                    for edge in self.graph.calls(function.path)
+                    if edge.site.starts
+                ]
+                for site in function.calls if workers else ():
+                    cls = self.index.symbol(site.path, module.module) if site.path else None
+                    if isinstance(cls, ClassSummary) and cls.path in workers:
+                        run = self.index.method(cls, "run")
+                        if run is not None:
+                            found.append(self._start(function, site, run, workers[cls.path]))
+        return tuple(found)
+
+    @cached_property
+    def _worker_classes(self) -> dict[str, str]:
+        """The classes that derive from a thread or a process and have a `run` of their own."""
+        found = {}
+        for module in self.index.modules.values():
+            for cls in module.classes.values():
+                sort = _SORTS.get(self.index.class_kind(cls).tag) if cls.bases else None
+                if sort is not None and self.index.method(cls, "run") is not None:
+                    found[cls.path] = sort
+        return found
+
+    def _start(self, launcher: FunctionSummary, site: CallSite, target: FunctionSummary, sort: str) -> Start:
+        many = site.many or site.loop >= 0 or self._repeated(launcher, _DEPTH)
+        return Start(launcher, site.line, target, sort, many)
+
+    def _repeated(self, function: FunctionSummary, depth: int) -> bool:
+        """Does a loop call a function, directly or by way of others?"""
+        if depth == 0:
+            return False
+        callers = [edge for edge in self.graph.callers(function.path) if not edge.site.starts]
+        return any(edge.site.loop >= 0 or self._repeated(edge.caller, depth - 1) for edge in callers)
+
+    def runners(self, function: FunctionSummary) -> Runners:
+        """Who may run a function of the project."""
+        known = self._runners.get(function.path)
+        if known is None:
+            known = self._runners[function.path] = self._find_runners(function)
+        return known
+
+    def _find_runners(self, function: FunctionSummary) -> Runners:
+        targets: dict[str, list[Start]] = {}
+        for start in self._starts:
+            targets.setdefault(start.target.path, []).append(start)
+        if not targets:
+            return Runners()
+        launchers = {start.launcher.path for start in self._starts}
+        found: list[Start] = []
+        elsewhere = False
+        seen = {function.path}
+        open_functions = [function]
+        while open_functions:
+            current = open_functions.pop()
+            found += targets.get(current.path, ())
+            callers = [edge.caller for edge in self.graph.callers(current.path) if not edge.site.starts]
+            elsewhere |= not current.qualname or current.path in launchers - targets.keys()
+            for caller in callers:
+                if caller.path not in seen:
+                    seen.add(caller.path)
+                    open_functions.append(caller)
+        found.sort(key=lambda start: (start.launcher.path, start.line))
+        return Runners(tuple(found), elsewhere)
+
+    def run_by(self, function: FunctionSummary) -> list[FunctionSummary]:
+        """A function, and all that it runs in the same thread, as far as is known."""
+        found = {function.path: function}
+        open_functions = [function]
+        while open_functions:
+            for edge in self.graph.calls(open_functions.pop().path):
+                if not edge.site.starts and edge.target.path not in found:
+                    found[edge.target.path] = edge.target
+                    open_functions.append(edge.target)
+        return list(found.values())

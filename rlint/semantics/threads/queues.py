@@ -1,0 +1,313 @@
+"""What workers share, over the files of a project: how queues and shared values are made, what queues carry,
+and who sets and awaits events.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from rlint.frozen import frozen
+from rlint.models.kind import Tag
+from rlint.regex import regex
+from rlint.semantics.frequency.intervals import calls_like, last_name
+from rlint.syntax.scopes import How
+
+if TYPE_CHECKING:
+    from rlint.semantics.file_analysis import Knowledge
+    from rlint.semantics.interprocedural.call_graph import CallGraph
+    from rlint.semantics.interprocedural.summary import FunctionSummary
+
+_MADE = frozenset({Tag.QUEUE, Tag.SHARED_VALUE, Tag.EVENT})
+_UNBOUNDED = frozenset({"queue.SimpleQueue", "multiprocessing.SimpleQueue"})
+METRICS = "metrics"
+DATA = "data"
+UNSURE = "unsure"
+
+_METRIC_WORD = regex(
+    r"loss|reward|return|score|episode|fps|sps|entropy|kl|epsilon|eps|grad_norm|lr|learning_rate|time|step"
+    r"|length|metric|stat|accuracy|mean|std|min|max|info|name|tag|value|worker|rank|actor|id|message|msg"
+    r"|count|iteration|iter|epoch|update|frame|q_?val|td_?error|win|rate"
+)
+_METRICS_NAME = regex(
+    r"(^|_)(logs?|logger|logging|metrics?|stats?|statistics|monitor|monitoring|tb|tensorboard|wandb|scalars?"
+    r"|report|reports|telemetry|progress)(_|$)"
+)
+_DATA_NAME = regex(
+    r"(^|_)(obs|observations?|states?|actions?|transitions?|batch|batches|trajector(y|ies)|rollouts?"
+    r"|samples?|experiences?|episodes?_?data|params?|parameters|weights?|state_dict|grads?|gradients?"
+    r"|priorit(y|ies)|td_errors?|task|tasks|command|cmd|request|requests|buffer|data|dones?|images?|frames?"
+    r"|prompts?|tokens?|completions?)(_|$)"
+)
+
+
+@frozen
+class Made:
+    """A queue, event or shared value of the name `name` is made: by `of`, with `arguments` by position or
+    keyword, as texts. `many` says that several of them bear the name, as items or one after the other.
+    """
+
+    name: str
+    of: str
+    arguments: tuple[tuple[str, str], ...] = ()
+    many: bool = False
+
+    def argument(self, name: str, position: int) -> str | None:
+        """The text of an argument; None where it is not given."""
+        given = dict(self.arguments)
+        return given.get(name, given.get(str(position)))
+
+    @property
+    def bounded(self) -> bool | None:
+        """Of a queue: may `put` have to wait for room? None where nobody can say."""
+        if self.of in _UNBOUNDED:
+            return False
+        size = self.argument("maxsize", 0)
+        if size is None:
+            return False
+        return int(size) > 0 if re.fullmatch(r"-?\d+", size) else True
+
+    @property
+    def own_lock(self) -> bool:
+        """Of a shared value: has it a lock of its own, that one thread may take twice?"""
+        if self.of != "multiprocessing.Value":
+            return False
+        return self.argument("lock", -1) in (None, "True")
+
+
+@frozen
+class Signal:
+    """The function `function` sets, clears, waits for or looks at ("set", "clear", "wait", "look") an event
+    of the name `name`.
+    """
+
+    name: str
+    does: str
+    function: str
+
+
+_SIGNALS = {"set": "set", "clear": "clear", "wait": "wait", "is_set": "look", "isSet": "look"}
+
+
+def made_in(knowledge: Knowledge) -> tuple[Made, ...]:
+    """The queues, events and shared values that a file makes and names."""
+    found: dict[Made, None] = {}
+    for call in calls_like(_may_make, knowledge.tree):
+        kind = knowledge.kinds.kind_of(call)
+        if kind.tag not in _MADE or not kind.fresh:
+            continue
+        arguments = [(str(position), _text(value)) for position, value in enumerate(call.args)]
+        arguments += [(keyword.arg or "**", _text(keyword.value)) for keyword in call.keywords]
+        for name in _names_of(call, knowledge):
+            found[Made(name, kind.of, tuple(arguments), _are_many(call, knowledge))] = None
+    return tuple(found)
+
+
+def _may_make(name: str) -> bool:
+    return name.endswith(("Queue", "Value", "Event", "Array"))
+
+
+def _are_many(call: ast.Call, knowledge: Knowledge) -> bool:
+    parent = knowledge.tree.parents.get(call)
+    listed = isinstance(parent, (ast.List, ast.Tuple)) and _unpacked(parent, call, knowledge) is None
+    return listed or bool(knowledge.loops.around(call))
+
+
+def _unpacked(display: ast.AST, item: ast.AST, knowledge: Knowledge) -> ast.expr | None:
+    """What an item of a display is bound to: `first, second = Queue(), Queue()`."""
+    match display, knowledge.tree.parents.get(display):
+        case ast.Tuple(elts=values), ast.Assign(targets=[ast.Tuple(elts=targets)]) if len(values) == len(
+            targets
+        ):
+            return next(
+                (target for target, value in zip(targets, values, strict=True) if value is item), None
+            )
+    return None
+
+
+def _text(value: ast.expr) -> str:
+    return ast.unparse(value)
+
+
+def _names_of(call: ast.Call, knowledge: Knowledge) -> list[str]:
+    """What a new object is bound to, alone or as an item of a list or dict."""
+    node: ast.AST = call
+    parent = knowledge.tree.parents.get(call)
+    target = _unpacked(parent, call, knowledge) if parent is not None else None
+    if target is not None:
+        return [name] if (name := _bound_name(target)) else []
+    for parent in knowledge.tree.ancestors(call):
+        match parent:
+            case ast.List() | ast.Tuple() | ast.ListComp() | ast.DictComp() | ast.IfExp():
+                node = parent
+            case ast.Dict(keys=keys, values=values):
+                place = values.index(node) if node in values else -1
+                key = keys[place] if place >= 0 else None
+                return [key.value] if isinstance(key, ast.Constant) and isinstance(key.value, str) else []
+            case ast.Assign(targets=targets):
+                return [name for target in targets if (name := _bound_name(target))]
+            case ast.AnnAssign(target=target) | ast.NamedExpr(target=target):
+                return [name] if (name := _bound_name(target)) else []
+            case ast.keyword(arg=str(name)):
+                return [name]
+            case ast.Call(func=ast.Attribute(attr="append", value=owner)):
+                return [name] if (name := last_name(owner)) else []
+            case _:
+                return []
+    return []
+
+
+def _bound_name(target: ast.expr) -> str | None:
+    match target:
+        case ast.Subscript(slice=ast.Constant(value=str(name))):
+            return name
+    return last_name(target)
+
+
+# -- what queues carry -------------------------------------------------------------------------
+
+
+def carried_in(knowledge: Knowledge) -> tuple[tuple[str, str], ...]:
+    """What a file puts into queues: the queue's last name, and METRICS, DATA or UNSURE."""
+    found: dict[tuple[str, str], None] = {}
+    for call in knowledge.tree.written.calls_of(("put", "put_nowait")):
+        match call.func:
+            case ast.Attribute(value=owner) if call.args or call.keywords:
+                tag = knowledge.kinds.kind_of(owner).tag
+                name = last_name(owner)
+                if name and tag in (Tag.QUEUE, Tag.UNKNOWN):
+                    found[name, cargo_of(call, knowledge)] = None
+    return tuple(found)
+
+
+def cargo_of(put: ast.Call, knowledge: Knowledge) -> str:
+    """What a call of `put` hands over: metrics for a log, data to compute with, or nobody knows what."""
+    item = (
+        put.args[0] if put.args else next((k.value for k in put.keywords if k.arg in ("item", "obj")), None)
+    )
+    if item is None:
+        return UNSURE
+    return _cargo(item, knowledge, 3)
+
+
+def _cargo(item: ast.expr, knowledge: Knowledge, depth: int) -> str:
+    kind = knowledge.kinds.kind_of(item)
+    if kind.tag in (Tag.NDARRAY, Tag.TENSOR, Tag.BATCH, Tag.STATE_DICT, Tag.MODULE):
+        return DATA
+    match item:
+        case ast.Constant(value=None | bool()):
+            return METRICS  # the end of the stream, a heartbeat: decides nothing about the rest
+        case ast.Dict(keys=keys, values=values):
+            names = [
+                key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)
+            ]
+            if not names or any(_cargo(value, knowledge, depth - 1) == DATA for value in values):
+                return DATA if names else UNSURE
+            if any(_DATA_NAME.search(name.lower()) for name in names):
+                return DATA
+            return METRICS if all(_METRIC_WORD.search(name.lower()) for name in names) else UNSURE
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            judged = {
+                _cargo(part, knowledge, depth - 1) for part in parts if not isinstance(part, ast.Constant)
+            }
+            return DATA if DATA in judged else METRICS if judged <= {METRICS} and parts else UNSURE
+        case ast.Name() if depth > 0 and knowledge.names.qualified(item) is None:
+            bound = [b for b in knowledge.flow.reaching(item) if b.how is How.ASSIGN and not b.path]
+            judged = {_cargo(b.value, knowledge, depth - 1) for b in bound if b.value is not None} - {UNSURE}
+            if judged:
+                return DATA if DATA in judged else METRICS
+    name = (last_name(item) or "").lower()
+    if _METRICS_NAME.search(name):
+        return METRICS
+    return DATA if _DATA_NAME.search(name) else UNSURE
+
+
+def is_named_for_metrics(name: str) -> bool:
+    """Does a queue's name say that it carries what is logged?"""
+    return bool(_METRICS_NAME.search(name.lower())) and not _DATA_NAME.search(name.lower())
+
+
+# -- events ------------------------------------------------------------------------------------
+
+
+def signals_in(knowledge: Knowledge) -> tuple[Signal, ...]:
+    """What the functions of a file do with events."""
+    found: dict[Signal, None] = {}
+    for call in knowledge.tree.written.calls_of(_SIGNALS):
+        match call.func:
+            case ast.Attribute(attr=method, value=owner):
+                tag = knowledge.kinds.kind_of(owner).tag
+                # the name is what is asked for later, so that a `wait` on something else does no harm
+                if tag is Tag.EVENT or (tag is Tag.UNKNOWN and last_name(owner)):
+                    function = knowledge.tree.function(call)
+                    name = knowledge.tree.qualname(function) if function is not None else ""
+                    found[Signal(last_name(owner) or "", _SIGNALS[method], name)] = None
+    return tuple(found)
+
+
+# -- over files --------------------------------------------------------------------------------
+
+
+class Channels:
+    """The shared objects of a project, told apart by their names within one program."""
+
+    def __init__(self, graph: CallGraph) -> None:
+        self.graph = graph
+        self.index = graph.index
+
+    def aliases(self, name: str, function: FunctionSummary | None, *, parameter: bool) -> set[str]:
+        """The names by which an object is known that bears `name` in a function: its own, and where it is a
+        parameter what callers (those that start a worker with it, too) call it.
+        """
+        found = {name}
+        open_names = [(name, function)] if function is not None and parameter else []
+        while open_names and len(found) < 8:
+            current, within = open_names.pop()
+            for edge in self.graph.callers(within.path):
+                skipped = within.is_method and not within.is_static
+                places = {str(i - skipped): p for i, p in enumerate(within.parameters)}
+                for place, passed in edge.site.names:
+                    if places.get(place, place) == current and passed not in found:
+                        found.add(passed)
+                        if passed in edge.caller.parameters:
+                            open_names.append((passed, edge.caller))
+        return found
+
+    def made(self, names: set[str], module: str) -> tuple[Made, ...]:
+        """How the objects of these names are made in the program of a module."""
+        program = self.graph.program(module)
+        return tuple(
+            made
+            for summary in self.index.modules.values()
+            if self.graph.program(summary.module) == program and not summary.is_test
+            for made in summary.made
+            if made.name in names
+        )
+
+    def carries(self, names: set[str], module: str) -> str:
+        """What the queues of these names carry, over all that is put into them in the program."""
+        program = self.graph.program(module)
+        found = {
+            cargo
+            for summary in self.index.modules.values()
+            if self.graph.program(summary.module) == program and not summary.is_test
+            for name, cargo in summary.carried
+            if name in names
+        }
+        if DATA in found:
+            return DATA
+        if found == {METRICS} or (found and any(is_named_for_metrics(name) for name in names)):
+            return METRICS
+        return UNSURE
+
+    def signals(self, names: set[str], module: str, does: str) -> list[FunctionSummary]:
+        """The functions of the program that do something with the events of these names."""
+        program = self.graph.program(module)
+        return [
+            summary.functions[signal.function]
+            for summary in self.index.modules.values()
+            if self.graph.program(summary.module) == program and not summary.is_test
+            for signal in summary.signals
+            if signal.name in names and signal.does == does
+        ]

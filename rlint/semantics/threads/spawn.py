@@ -1,0 +1,178 @@
+"""Functions that run for somebody else: the targets of threads and processes, and work handed to pools."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from rlint.findings import Heat
+from rlint.models.kind import Tag
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.interprocedural.summary import CallSite
+from rlint.syntax.syntax_index import LOOPS
+from rlint.syntax.walk import below
+
+if TYPE_CHECKING:
+    from rlint.semantics.file_analysis import Knowledge
+
+PROCESS = "process"
+THREAD = "thread"
+
+_RUNS_LATER = frozenset({"target", "fn", "func", "function", "worker_fn"})
+_SUBMITS = frozenset({"submit", "apply", "apply_async"})
+_MAPS = frozenset({"map", "imap", "imap_unordered", "starmap", "map_async", "starmap_async"})
+_POOLED = _SUBMITS | _MAPS
+_MAPPERS = frozenset({"builtins.map", "builtins.filter"})
+_THREAD_POOLS = frozenset({"concurrent.futures.ThreadPoolExecutor", "multiprocessing.pool.ThreadPool"})
+_TARGET_PLACE = {"Process": 1, "Thread": 1, "Timer": 1, "spawn": 0, "start_processes": 0}
+"""Where the target stands among the positional arguments."""
+
+
+def handed_over(call: ast.Call, knowledge: Knowledge) -> list[CallSite]:
+    """Functions that a call runs for its caller, as calls of their own: thread and process targets,
+    submitted and mapped work.
+    """
+    name = last_name(call.func) or ""
+    spawned = _starts(call, name, knowledge) if name in _TARGET_PLACE or _names_target(call) else ""
+    pooled = ""
+    handed: list[ast.expr] = []
+    if spawned:
+        handed = _targets(call, name)
+    elif name in _POOLED and isinstance(call.func, ast.Attribute):
+        handed = call.args[:1]
+        pooled = _pool_of(call.func.value, knowledge)
+    elif knowledge.names.qualified(call.func) in _MAPPERS:
+        handed = call.args[:1]
+    found = []
+    for value in handed:
+        kind = knowledge.kinds.kind_of(value)
+        path = kind.of or (knowledge.names.qualified(value) or "")
+        if path:
+            loop = knowledge.loops.innermost(call)
+            given = _handed_arguments(call, name, knowledge) if len(handed) == 1 else ()
+            found.append(
+                CallSite(
+                    path,
+                    "",
+                    call.lineno,
+                    # a thread or process runs its target once, however many of them a loop starts
+                    -1 if spawned or loop is None else knowledge.loops.index[loop],
+                    tuple((place, knowledge.kinds.kind_of(part).aged()) for place, part in given),
+                    Heat.COLD if spawned else knowledge.loops.coldest(call),
+                    each_pass=knowledge.loops.pacing.each_pass(call),
+                    guards=knowledge.loops.conditions.of(call),
+                    names=tuple((place, named) for place, part in given if (named := last_name(part))),
+                    starts=spawned or pooled,
+                    many=bool(pooled) or (bool(spawned) and starts_many(call, knowledge)),
+                )
+            )
+    return found
+
+
+def makes_worker(call: ast.Call, knowledge: Knowledge) -> bool:
+    """Is this the call that makes a worker (or hands work to a pool), not one around it or inside of it?"""
+    if any(site.starts for site in handed_over(call, knowledge)):
+        return True
+    kind = knowledge.kinds.kind_of(call)
+    return kind.tag in (Tag.PROCESS, Tag.THREAD) and last_name(call.func) == kind.of.rpartition(".")[2]
+
+
+def _starts(call: ast.Call, name: str, knowledge: Knowledge) -> str:
+    """The sort of worker that a call makes, "" for none. Classes that derive from a thread or a process, and
+    those of contexts (`ctx.Process`), are told by their names.
+    """
+    if name in ("spawn", "start_processes"):
+        qualified = knowledge.names.qualified(call.func) or ""
+        named = any(keyword.arg in _RUNS_LATER for keyword in call.keywords)
+        return PROCESS if named or qualified.startswith("torch.multiprocessing.") else ""
+    if knowledge.kinds.kind_of(call).tag is Tag.PROCESS or name.endswith("Process"):
+        return PROCESS
+    return THREAD if name.endswith(("Thread", "Timer")) else ""
+
+
+def _names_target(call: ast.Call) -> bool:
+    return bool(call.keywords) and any(keyword.arg == "target" for keyword in call.keywords)
+
+
+def _targets(call: ast.Call, name: str) -> list[ast.expr]:
+    named = [keyword.value for keyword in call.keywords if keyword.arg in _RUNS_LATER]
+    place = _TARGET_PLACE.get(name, 1)
+    return named or call.args[place : place + 1]
+
+
+def _pool_of(pool: ast.expr, knowledge: Knowledge) -> str:
+    """The sort of worker that a pool has; "" for what is not known to be one."""
+    kind = knowledge.kinds.kind_of(pool)
+    if kind.tag is not Tag.POOL:
+        return ""
+    return THREAD if kind.of in _THREAD_POOLS else PROCESS
+
+
+def starts_many(call: ast.Call, knowledge: Knowledge) -> bool:
+    """May the worker that a call makes run beside others made by the same call? Not so where a loop joins
+    each before it makes the next.
+    """
+    name = last_name(call.func) or ""
+    if name in ("spawn", "start_processes"):
+        wanted = next((k.value for k in call.keywords if k.arg == "nprocs"), None)
+        wanted = call.args[2] if wanted is None and len(call.args) > 2 else wanted
+        return wanted is not None and not (isinstance(wanted, ast.Constant) and wanted.value == 1)
+    loops = knowledge.loops.around(call)
+    if not loops:
+        return False
+    innermost = loops[0]
+    if not isinstance(innermost, LOOPS):
+        return True
+    inside = (node for statement in innermost.body for node in below(statement))
+    joined = {ast.unparse(node.func.value) for node in inside
+              if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+              and node.func.attr == "join"}  # fmt: skip
+    return not (joined & _names_of(call, knowledge))
+
+
+def _names_of(call: ast.Call, knowledge: Knowledge) -> set[str]:
+    """What the value of a call is bound to right away."""
+    parent = knowledge.tree.parents.get(call)
+    match parent:
+        case ast.Assign(targets=targets):
+            return {ast.unparse(target) for target in targets}
+    return set()
+
+
+def _handed_arguments(call: ast.Call, name: str, knowledge: Knowledge) -> list[tuple[str, ast.expr]]:
+    """What a function that runs later will be called with: `args=(queue, stop)`, `submit(fn, queue)`."""
+    given: list[ast.expr] = []
+    named: list[tuple[str, ast.expr]] = []
+    if name == "submit":
+        given = call.args[1:]
+        named = [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
+    elif name in ("apply", "apply_async") and len(call.args) > 1:
+        given = _elements(call.args[1])
+    for keyword in call.keywords if name != "submit" else ():
+        if keyword.arg == "args":
+            given = _elements(_display(keyword.value, knowledge))
+        elif keyword.arg in ("kwargs", "kwds") and isinstance(keyword.value, ast.Dict):
+            for key, value in zip(keyword.value.keys, keyword.value.values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    named.append((key.value, value))
+    if name in ("spawn", "start_processes"):
+        if not given and len(call.args) > 1:
+            given = _elements(_display(call.args[1], knowledge))
+        return [(str(place), value) for place, value in enumerate(given, 1)]  # the rank comes first
+    return [*((str(place), value) for place, value in enumerate(given)), *named]
+
+
+def _display(value: ast.expr, knowledge: Knowledge) -> ast.expr:
+    """What a name is bound to that stands for the arguments: `args = (queue, stop)`."""
+    if isinstance(value, ast.Name):
+        bindings = knowledge.flow.reaching(value)
+        if len(bindings) == 1 and bindings[0].value is not None and not bindings[0].path:
+            return bindings[0].value
+    return value
+
+
+def _elements(sequence: ast.expr) -> list[ast.expr]:
+    """The elements of a tuple or list display whose positions are certain."""
+    elements = sequence.elts if isinstance(sequence, (ast.Tuple, ast.List)) else []
+    starred = next((i for i, part in enumerate(elements) if isinstance(part, ast.Starred)), len(elements))
+    return elements[:starred]

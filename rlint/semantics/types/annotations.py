@@ -1,0 +1,176 @@
+"""What an annotation says about a value."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+
+from rlint import models
+from rlint.models.kind import UNKNOWN, Kind, Tag, deferred
+from rlint.semantics.interprocedural.qualified_names import Names
+from rlint.semantics.types.dtypes import library_dtype, tensor_class_dtype
+from rlint.syntax.walk import children
+
+
+def _kinds(**names: str) -> dict[str, Tag]:
+    """From tags, by the names of their members, to the qualified names that have them, turned round."""
+    return {name: Tag[tag] for tag, several in names.items() for name in several.split()}
+
+
+_PLAIN = _kinds(
+    INT="builtins.int",
+    FLOAT="builtins.float",
+    STR="builtins.str",
+    BYTES="builtins.bytes",
+    BOOL="builtins.bool",
+    TENSOR="torch.Tensor torch.FloatTensor torch.LongTensor torch.nn.Parameter",
+    NDARRAY="numpy.ndarray numpy.typing.NDArray",
+    DEVICE="torch.device",
+    DTYPE="torch.dtype",
+    MODULE="torch.nn.Module",
+    OPTIMIZER="torch.optim.Optimizer",
+    LOADER="torch.utils.data.DataLoader",
+    DATASET="torch.utils.data.Dataset",
+    DISTRIBUTION="torch.distributions.Distribution",
+    ENVIRONMENT="gymnasium.Env gymnasium.vector.VectorEnv",
+    SPACE="gymnasium.Space gymnasium.spaces.Space",
+    EVENT="threading.Event multiprocessing.Event multiprocessing.synchronize.Event",
+    THREAD="threading.Thread",
+    PROCESS="multiprocessing.Process",
+    QUEUE="queue.Queue multiprocessing.Queue multiprocessing.queues.Queue",
+    DEQUE="collections.deque typing.Deque",
+    PATH="pathlib.Path",
+    PATTERN="re.Pattern",
+    MATCH="re.Match",
+    RANDOM_GENERATOR="numpy.random.Generator",
+    LOGGER="logging.Logger",
+)
+_OF_ONE_TYPE = frozenset({"torch.FloatTensor", "torch.LongTensor"})
+_CONTAINERS = _kinds(
+    LIST="builtins.list typing.List",
+    TUPLE="builtins.tuple typing.Tuple",
+    SET="builtins.set typing.Set",
+    DICT="builtins.dict typing.Dict",
+    ITERATOR="typing.Iterator collections.abc.Iterator",
+    UNKNOWN="typing.Iterable",
+    DEQUE="collections.deque typing.Deque",
+)
+
+_OF_SEVERAL_CLASSES = (Tag.EVENT, Tag.THREAD, Tag.PROCESS, Tag.QUEUE, Tag.MODULE, Tag.RANDOM_GENERATOR)
+
+
+def annotation_kind(annotation: ast.expr, names: Names) -> Kind:
+    """The kind that an annotation promises; UNKNOWN (perhaps with a path to a class) where it does not."""
+    known = names.annotated.get(annotation)
+    if known is None:
+        known = names.annotated[annotation] = _promised(annotation, names)
+    return known
+
+
+def _promised(annotation: ast.expr, names: Names) -> Kind:
+    match annotation:
+        case ast.Name() | ast.Attribute():
+            return _named(names.qualified(annotation))
+        case ast.Constant(value=None):
+            return Kind(Tag.NONE)
+        case ast.Constant(value=str(text)):
+            return _quoted(text, annotation, names)
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return _either([annotation_kind(part, names) for part in _alternatives(left, right)])
+        case ast.Subscript(value=generic, slice=argument):
+            return _generic(names.qualified(generic), argument, names)
+    return UNKNOWN
+
+
+@lru_cache(maxsize=4096)
+def _named(qualified: str | None) -> Kind:
+    if qualified is None:
+        return UNKNOWN
+    tag = _PLAIN.get(qualified) or _CONTAINERS.get(qualified)
+    if tag is not None and tag is not Tag.UNKNOWN:
+        concrete = qualified if tag in _OF_SEVERAL_CLASSES else ""
+        dtype = tensor_class_dtype(qualified[6:]) if qualified in _OF_ONE_TYPE else ""
+        return Kind(tag, of="" if qualified == "torch.nn.Module" else concrete, dtype=dtype)
+    if qualified.startswith(("builtins.", "typing.", "collections.abc.")):
+        return UNKNOWN
+    made = models.callable_fact(qualified)
+    if made is not None and made.result:
+        return made.result.aged()
+    return deferred(f"{qualified}()")
+
+
+def _generic(qualified: str | None, argument: ast.expr, names: Names) -> Kind:
+    if qualified == "typing.Optional":
+        inner = annotation_kind(argument, names)
+        return inner._replace(optional=True) if inner else inner
+    if qualified == "typing.Union" and isinstance(argument, ast.Tuple):
+        return _either([annotation_kind(part, names) for part in argument.elts])
+    if qualified in ("typing.Annotated", "typing.Final", "typing.ClassVar"):
+        first = argument.elts[0] if isinstance(argument, ast.Tuple) and argument.elts else argument
+        return annotation_kind(first, names)
+    if qualified == "numpy.typing.NDArray":
+        return Kind(Tag.NDARRAY, dtype=library_dtype(names.qualified(argument) or ""))
+    if qualified == "numpy.ndarray":
+        return Kind(Tag.NDARRAY, dtype=_array_dtype(argument, names))
+    tag = _CONTAINERS.get(qualified or "")
+    if tag is None or tag is Tag.UNKNOWN:
+        return UNKNOWN if qualified is None or tag is not None else _named(qualified)
+    arguments = [
+        part for part in _listed(argument) if not (isinstance(part, ast.Constant) and part.value is Ellipsis)
+    ]
+    if tag is Tag.DICT:
+        arguments = arguments[1:]
+    kinds = [annotation_kind(part, names) for part in arguments]
+    item = kinds[0] if kinds else UNKNOWN
+    for kind in kinds[1:]:
+        item = item.joined(kind)
+    parts = tuple(kinds) if tag is Tag.TUPLE and len(kinds) == len(_listed(argument)) else ()
+    return Kind(tag, item=item or None, parts=parts)
+
+
+def _listed(argument: ast.expr) -> list[ast.expr]:
+    return argument.elts if isinstance(argument, ast.Tuple) else [argument]
+
+
+def _alternatives(*parts: ast.expr) -> list[ast.expr]:
+    found: list[ast.expr] = []
+    for part in parts:
+        match part:
+            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+                found += _alternatives(left, right)
+            case _:
+                found.append(part)
+    return found
+
+
+def _either(kinds: list[Kind]) -> Kind:
+    """What is known of a value that is of one of these kinds."""
+    if any(kind.tag is Tag.DEVICE for kind in kinds):  # a device, or what one can be made from
+        named = [kind for kind in kinds if kind.tag not in (Tag.STR, Tag.INT)]
+        kinds = named if all(kind.tag in (Tag.DEVICE, Tag.NONE) for kind in named) else kinds
+    joined = kinds[0] if kinds else UNKNOWN
+    for kind in kinds[1:]:
+        joined = joined.joined(kind)
+    return joined
+
+
+def _array_dtype(argument: ast.expr, names: Names) -> str:
+    match argument:  # np.ndarray[Any, np.dtype[np.float32]]
+        case ast.Tuple(elts=[_, ast.Subscript(value=generic, slice=named)]):
+            if names.qualified(generic) == "numpy.dtype":
+                return library_dtype(names.qualified(named) or "")
+    return ""
+
+
+def _quoted(text: str, at: ast.expr, names: Names) -> Kind:
+    try:
+        parsed = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return UNKNOWN
+    parents = names.tree.parents
+    stack: list[tuple[ast.AST, ast.AST]] = [(parsed, at)]
+    while stack:  # the names in the string are looked up where the string stands
+        node, parent = stack.pop()
+        parents[node] = parent
+        stack.extend((child, node) for child in children(node))
+    return annotation_kind(parsed, names)

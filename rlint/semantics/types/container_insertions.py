@@ -1,0 +1,63 @@
+"""What is put into a list or dictionary after it was made: of what kind its items are then."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from rlint.models.kind import UNKNOWN, Kind, Tag
+from rlint.semantics.types.algebra import each_of, item_of
+from rlint.syntax.scopes import Binding, How
+from rlint.syntax.syntax_index import Tree
+
+_KindOf = Callable[[ast.expr], Kind]
+_TAKES = {"append": 0, "appendleft": 0, "insert": 1, "setdefault": 1, "add": 0}
+"""Methods that put one argument into what they are called on, and where it stands."""
+_TAKES_ALL = frozenset({"extend", "extendleft", "update"})
+
+
+def with_items_added(kind: Kind, binding: Binding, tree: Tree, kind_of: _KindOf) -> Kind:
+    """The kind of a list or dictionary that a variable is bound to, with all that this file puts into it by
+    that name: `rows[0] = []`, `rows.append(None)`, `rows += more`.
+    """
+    if kind.tag not in (Tag.LIST, Tag.DICT) or kind.item is None or binding.how is not How.ASSIGN:
+        return kind
+    scope = tree.scope(binding.node).lookup(binding.name)
+    item = kind.item
+    for use in tree.variables.uses(binding.name, scope):
+        for added in put_in(use, tree, kind_of):
+            item = item.joined(added.aged())
+    return kind._replace(item=item or None) if item != kind.item else kind
+
+
+def put_in(use: ast.expr, tree: Tree, kind_of: _KindOf) -> Iterator[Kind]:
+    """The kinds of what is put into a container where it is named."""
+    parent = tree.parents.get(use)
+    around = tree.parents.get(parent) if parent is not None else None
+    match parent, around:
+        case ast.Subscript(value=owner, ctx=ast.Store(), slice=index), _ if owner is use:
+            yield from _stored(parent, index, around, kind_of)
+        case ast.Attribute(attr=method), ast.Call(func=func, args=arguments) if func is parent:
+            if method in _TAKES and len(arguments) > _TAKES[method]:
+                yield kind_of(arguments[_TAKES[method]])
+            elif method in _TAKES_ALL:
+                yield from (_items(kind_of(argument)) for argument in arguments)
+                yield from (kind_of(keyword.value) for keyword in around.keywords)
+        case ast.AugAssign(target=target, op=ast.Add() | ast.BitOr(), value=value), _ if target is use:
+            yield _items(kind_of(value))
+
+
+def _stored(
+    target: ast.Subscript, index: ast.expr, statement: ast.AST | None, kind_of: _KindOf
+) -> Iterator[Kind]:
+    match statement:
+        case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
+            yield _items(kind_of(value)) if isinstance(index, ast.Slice) else kind_of(value)
+        case ast.AugAssign(target=changed) if changed is target:
+            return  # what is added to an item seldom makes another thing of it
+        case _:
+            yield UNKNOWN
+
+
+def _items(kind: Kind) -> Kind:
+    return item_of(kind) if kind.tag is Tag.DICT else each_of(kind)

@@ -1,0 +1,123 @@
+"""What lists hold: the expressions whose values are put into them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from rlint.syntax.scopes import Binding, How
+
+if TYPE_CHECKING:
+    from rlint.semantics.model import Site
+
+_MAKERS = frozenset({"builtins.list", "collections.deque"})
+_ADDS = {"append": 0, "appendleft": 0, "insert": 1}
+
+
+def contents(expression: ast.expr, site: Site) -> list[ast.expr] | None:
+    """The expressions that become the items of a list: of a display or comprehension, or those that this
+    file puts into a variable or attribute which begins as one. None where that is not all that is seen;
+    what another function adds to a list that it is handed, nobody sees.
+    """
+    match expression:
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return None if any(isinstance(element, ast.Starred) for element in elements) else elements
+        case ast.ListComp(elt=element):
+            return [element]
+        case ast.Call(func=func, args=[], keywords=[]) if site.qualified(func) in _MAKERS:
+            return []
+        case ast.Call(func=func, args=[ast.GeneratorExp(elt=element)], keywords=[]):
+            return [element] if site.qualified(func) in _MAKERS else None
+        case ast.Call(func=func, args=[ast.Call() as inner], keywords=[]) if site.qualified(func) in _MAKERS:
+            return contents(inner, site)
+        case ast.Call(func=func, args=[ast.Lambda(body=element), _], keywords=[]):
+            return [element] if site.qualified(func) == "builtins.map" else None
+        case ast.Name():
+            return _of_variable(expression, site)
+        case ast.Attribute():
+            return _of_attribute(expression, site)
+    return None
+
+
+def _of_variable(name: ast.Name, site: Site) -> list[ast.expr] | None:
+    bindings = site.definitions(name)
+    scope = site.scope(name).lookup(name.id)
+    if not bindings or scope is None:
+        return None
+    found: list[ast.expr] = []
+    for binding in bindings:
+        value = _bound(binding)
+        held = contents(value, site) if value is not None and _is_new(value) else None
+        if held is None:
+            return None
+        found += held
+    added = _added(list(site.reads(name.id, scope)), site)
+    return found + added if added is not None else None
+
+
+def _of_attribute(attribute: ast.Attribute, site: Site) -> list[ast.expr] | None:
+    uses = site.attribute_uses(attribute.attr)
+    found: list[ast.expr] = []
+    begins = False
+    for use in uses:
+        if isinstance(use.ctx, ast.Store):
+            value = _assigned(use, site)
+            held = contents(value, site) if value is not None and _is_new(value) else None
+            if held is None:
+                return None
+            begins = True
+            found += held
+    added = _added(list(uses), site)
+    return found + added if begins and added is not None else None
+
+
+def _added(uses: list[ast.expr], site: Site) -> list[ast.expr] | None:
+    """What `append` and kin put into the list by these names of it."""
+    found: list[ast.expr] = []
+    for use in uses:
+        owner = site.parent(use)
+        outer = site.parent(owner) if owner is not None else None
+        match owner, outer:
+            case ast.AugAssign(), _:
+                return None
+            case ast.Subscript(ctx=ast.Store()), _:
+                return None
+            case ast.Attribute(attr=name), ast.Call(args=arguments) if outer.func is owner:
+                if name in _ADDS and len(arguments) > _ADDS[name]:
+                    found.append(arguments[_ADDS[name]])
+                elif name in ("extend", "extendleft"):
+                    held = contents(arguments[0], site) if _is_display(arguments) else None
+                    if held is None:
+                        return None
+                    found += held
+    return found
+
+
+def _is_new(value: ast.expr) -> bool:
+    return not isinstance(value, (ast.Name, ast.Attribute))
+
+
+def _is_display(arguments: list[ast.expr]) -> bool:
+    return len(arguments) == 1 and isinstance(arguments[0], (ast.List, ast.Tuple, ast.ListComp, ast.Call))
+
+
+def _bound(binding: Binding) -> ast.expr | None:
+    """The value of `a = []`, of `a: list = []` and of `a` in `a, b = [], []`."""
+    if binding.how is not How.ASSIGN or binding.value is None:
+        return None
+    value = binding.value
+    for index in binding.path:
+        if not isinstance(value, (ast.Tuple, ast.List)) or not 0 <= index < len(value.elts):
+            return None
+        value = value.elts[index]
+    return value
+
+
+def _assigned(store: ast.Attribute, site: Site) -> ast.expr | None:
+    parent = site.parent(store)
+    if isinstance(parent, (ast.Assign, ast.AnnAssign)):
+        return parent.value
+    match parent, site.parent(parent) if parent is not None else None:
+        case ast.Tuple(elts=targets), ast.Assign(value=ast.Tuple(elts=values)) if len(targets) == len(values):
+            return values[targets.index(store)]
+    return None

@@ -1,0 +1,92 @@
+"""Which expressions stand for a device."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from rlint.models.kind import Kind, Tag
+from rlint.regex import regex
+from rlint.semantics.frequency.intervals import last_name
+
+_ASKS = regex(
+    r"^torch\.(cuda|xpu|mps|npu|hpu|musa|mlu|accelerator|backends\.(cuda|mps))\."
+    r"(is_available|is_initialized|is_built|device_count)$"
+)
+_ACCELERATOR = regex(r"^(cuda|gpu|mps|xpu|npu|hpu)(:\d+)?$")
+_USED = regex(r"(^|_)(cuda|gpu|gpus|mps|xpu)(_(available|enabled))?$|^is_cuda$")
+_WORD = regex(r"(^|_)(devices?|dev|dvc|cuda|gpus?|rank)(_(id|ids|index|idx|name|str))?$|device$")
+
+
+def is_device(expression: ast.expr, kind: Kind) -> bool:
+    """Does an expression of this kind name a device where a device may be meant (`tensor.to(…)`)?
+
+    A string or a number does; so does what nothing is known of if it is called so: `args.device`,
+    `config["device"]`, `local_rank`.
+    """
+    if kind.tag in (Tag.DEVICE, Tag.STR, Tag.INT):
+        return True
+    if kind or isinstance(expression, ast.Starred):
+        return False
+    name = last_name(expression)
+    if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant):
+        key = expression.slice.value
+        name = key if isinstance(key, str) else name
+    return name is not None and bool(_WORD.search(name.lower()))
+
+
+def asks_for_device(test: ast.expr, qualified: Callable[[ast.expr], str | None]) -> bool:
+    """Does a condition ask for nothing but whether the program runs on an accelerator, or on which:
+    `torch.cuda.is_available()`, `device.type == "cuda"`, `args.use_cuda`? `qualified` is that of a site.
+    """
+    match test:
+        case ast.BoolOp(values=values):
+            return all(asks_for_device(value, qualified) for value in values)
+        case ast.Call(func=func) if _ASKS.search(qualified(func) or ""):
+            return True
+        case ast.Call(
+            func=ast.Attribute(value=owner, attr="startswith"), args=[ast.Constant(value=str(name))]
+        ):
+            return bool(_ACCELERATOR.search(name) and _names_device(owner))
+        case ast.Compare(left=left, comparators=[right]):
+            if isinstance(left, ast.Call) and isinstance(right, ast.Constant):
+                return asks_for_device(left, qualified)  # `torch.cuda.device_count() > 0`
+            for word, other in ((left, right), (right, left)):
+                if isinstance(word, ast.Constant) and isinstance(word.value, str):
+                    named = _ACCELERATOR.search(word.value) or word.value == "cpu"
+                    return bool(named) and _names_device(other)
+            return _is_made_device(left, qualified) or _is_made_device(right, qualified)
+    return bool(_USED.search((last_name(test) or "").lower()))
+
+
+def means_accelerator(test: ast.expr, qualified: Callable[[ast.expr], str | None]) -> bool | None:
+    """Is the program on an accelerator where this condition holds (True), or on the CPU (False)? None where
+    that is not all that it asks for.
+    """
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            found = means_accelerator(inner, qualified)
+            return None if found is None else not found
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as op], comparators=[right]):
+            words = [part.value for part in (left, right) if isinstance(part, ast.Constant)]
+            if len(words) != 1 or not isinstance(words[0], str) or not asks_for_device(test, qualified):
+                return None
+            return (words[0] != "cpu") is isinstance(op, ast.Eq)
+        case ast.Call() | ast.Name() | ast.Attribute():
+            return asks_for_device(test, qualified) or None
+    return None
+
+
+def _is_made_device(expression: ast.expr, qualified: Callable[[ast.expr], str | None]) -> bool:
+    return isinstance(expression, ast.Call) and qualified(expression.func) == "torch.device"
+
+
+def _names_device(expression: ast.expr) -> bool:
+    """`device`, `self.device.type`, `str(device)`, `device_type`."""
+    match expression:
+        case ast.Attribute(value=owner, attr="type"):
+            return _names_device(owner)
+        case ast.Call(func=ast.Name(id="str"), args=[inner]):
+            return _names_device(inner)
+    name = (last_name(expression) or "").lower()
+    return bool(_WORD.search(name)) or name.endswith("device_type")

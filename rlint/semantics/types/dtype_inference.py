@@ -1,0 +1,381 @@
+"""What the elements of arrays and tensors are (dtype), and how many dimensions they have (rank)."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.models.kind import UNKNOWN, Kind, Tag
+from rlint.models.parameters import PARAMETERS
+from rlint.semantics.types.devices import is_device
+from rlint.semantics.types.dtypes import (
+    BITS,
+    DEFAULT,
+    FLOATS,
+    OBJECT,
+    library_dtype,
+    named_dtype,
+    of_arithmetic,
+    of_literal,
+    tensor_class_dtype,
+    with_number,
+)
+from rlint.semantics.types.infer_base import KindsBase
+
+_ARRAYS = (Tag.TENSOR, Tag.NDARRAY)
+_NONE: ast.expr = ast.Constant(value=None)
+_NUMBERS = (Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.NUMPY_SCALAR)
+
+_FILLED = frozenset({"empty", "ones", "rand", "randn", "zeros"})
+_LIKE = frozenset(f"{name}_like" for name in ("empty", "full", "ones", "rand", "randint", "randn", "zeros"))
+_OF_DATA = frozenset(
+    """array asanyarray asarray ascontiguousarray asfortranarray as_tensor from_numpy tensor copy""".split()
+)
+_JOINS = frozenset("cat concat concatenate stack hstack vstack dstack column_stack".split())
+_KEEP = frozenset(
+    """clone contiguous copy cpu cuda detach flip fliplr flipud gather index_select masked_fill moveaxis
+    movedim permute pin_memory roll swapaxes swapdims t transpose tril triu""".split()
+)
+"""The type and the number of dimensions stay."""
+_KEEP_FLOATS = frozenset(
+    """abs ceil cos cumsum exp floor log log1p log2 log10 log_softmax neg negative nan_to_num relu round
+    sigmoid sign sin softmax sqrt square tan tanh""".split()
+)
+"""They stay where the elements are floating-point numbers."""
+_REDUCE = frozenset("amax amin logsumexp max mean median min norm prod std sum var".split())
+_SHAPED = frozenset({"expand", "repeat", "reshape", "view"})
+_LIKE_OTHER = frozenset({"expand_as", "reshape_as", "view_as"})
+_CASTS = {
+    "bfloat16": "bfloat16", "bool": "bool", "byte": "uint8", "char": "int8", "double": "float64",
+    "float": "float32", "half": "float16", "int": "int32", "long": "int64", "short": "int16",
+}  # fmt: skip
+_NEW = frozenset({"new_empty", "new_full", "new_ones", "new_zeros"})
+_SAME_ATTRIBUTES = frozenset({"H", "T", "data", "mH", "mT"})
+
+
+class Elements(KindsBase):
+    """The dtype and rank of what expressions give; unknown where anything about them is."""
+
+    def dtype_of(self, expression: ast.expr) -> str:
+        """The data type that an expression names where one is expected; "" where it is not known."""
+        match expression:
+            case ast.Constant(value=str(text)):
+                return named_dtype(text)
+            case ast.Attribute(value=owner, attr="dtype"):
+                found = self.kind_of(owner)
+                if found.tag in _ARRAYS:
+                    return found.dtype
+            case ast.Call(func=func, args=[named]) if self.names.qualified(func) == "numpy.dtype":
+                return self.dtype_of(named)
+        return library_dtype(self.names.qualified(expression) or self.kind_of(expression).of)
+
+    # -- calls ---------------------------------------------------------------------------------
+
+    def with_elements(self, node: ast.Call, qualified: str, result: Kind) -> Kind:
+        """The result of a library's function, with what is known of its elements."""
+        if result.tag not in _ARRAYS or result.optional:
+            return result
+        name = qualified.rpartition(".")[2]
+        dtype, rank = "", None
+        first = _argument(node, 0)
+        if name in _FILLED:
+            dtype = "float64" if result.tag is Tag.NDARRAY else DEFAULT
+            rank = self._shape_rank(node.args, node)
+        elif name in ("full", "randint", "arange", "linspace", "eye", "randperm"):
+            dtype, rank = self._by_numbers(node, name, result)
+        elif name.endswith("Tensor") and first is not None:
+            kind = self.kind_of(first)
+            dtype = tensor_class_dtype(name)
+            is_size = kind.tag is Tag.INT or len(node.args) > 1
+            rank = self._shape_rank(node.args, node) if is_size else _data_rank(kind)
+        elif name in _OF_DATA and first is not None:
+            kind = self.kind_of(first)
+            in_numpy = result.tag is Tag.NDARRAY
+            if isinstance(first, (ast.List, ast.Tuple)) and not first.elts:
+                return self._chosen(node, result, "float64" if in_numpy else DEFAULT, 1)
+            dtype = _data_dtype(kind, scalars=in_numpy) or of_literal(
+                first, "float64" if in_numpy else DEFAULT
+            )
+            rank = _data_rank(kind)
+        elif name in _JOINS and first is not None:
+            dtype, rank = self._joined(node, name, self.kind_of(first))
+        elif name == "where" and len(node.args) == 3:
+            kinds = [self.kind_of(argument) for argument in node.args[1:]]
+            dtype = kinds[0].joined(kinds[1]).dtype if kinds[0].tag is result.tag else ""
+        elif first is not None:
+            owner = self.kind_of(first)
+            if owner.tag in _ARRAYS and not owner.optional:
+                dtype, rank = self._changed(owner, name, node.args[1:], node)
+        return self._chosen(node, result, dtype, rank)
+
+    def with_elements_of(self, node: ast.Call, method: str, owner: Kind, result: Kind) -> Kind:
+        """The result of a method of an array or tensor, with what is known of its elements."""
+        if owner.tag not in _ARRAYS or result.tag not in _ARRAYS or owner.optional:
+            return result
+        dtype, rank = self._changed(owner, method, node.args, node)
+        if owner.tag is Tag.TENSOR and method in _CASTS:
+            dtype, rank = _CASTS[method], owner.rank
+        elif method == "astype":
+            target = _argument(node, 0, "dtype")
+            dtype = self.dtype_of(target) if target is not None else ""
+            copied = len(node.args) + len(node.keywords) == 1  # else it may be told not to copy
+            return result._replace(dtype=dtype, rank=owner.rank, fresh=copied)
+        elif method in ("to", "type_as"):
+            dtype, rank = self._converted(node, owner), owner.rank
+        elif method == "numpy":
+            dtype, rank = owner.dtype, owner.rank
+        elif method in _NEW:
+            shape = node.args[:1] if method == "new_full" else node.args
+            dtype, rank = owner.dtype, self._shape_rank(shape, node)
+        elif method == "view" and node.args and self._may_be_dtype(node.args[0], owner):
+            dtype, rank = "", None
+        return self._chosen(node, result, dtype, rank)
+
+    def _chosen(self, node: ast.Call, result: Kind, dtype: str, rank: int | None) -> Kind:
+        """The result with its elements, of the type that the call asks for, if it does."""
+        wanted = _NONE
+        for keyword in node.keywords:
+            if keyword.arg is None or keyword.arg == "out":
+                return result._replace(dtype="", rank=rank)
+            if keyword.arg == "dtype":
+                wanted = keyword.value
+        owner = "numpy.ndarray" if result.tag is Tag.NDARRAY else "torch.Tensor"
+        path = self.names.qualified(node.func) or f"{owner}.{getattr(node.func, 'attr', '')}"
+        named = PARAMETERS.get(path, ())
+        for name, value in zip(named, node.args, strict=False):
+            if isinstance(value, ast.Starred):
+                break
+            if name == "out" and not _is_none(value):
+                return result._replace(dtype="", rank=rank)
+            if name == "dtype":
+                wanted = value
+        if not _is_none(wanted):
+            dtype = self.dtype_of(wanted)
+        if result.dtype == dtype and result.rank == rank:
+            return result
+        return result._replace(dtype=dtype, rank=rank)
+
+    def _by_numbers(self, node: ast.Call, name: str, result: Kind) -> tuple[str, int | None]:
+        """Of functions whose result follows from numbers that they are given."""
+        floats = "float64" if result.tag is Tag.NDARRAY else DEFAULT
+        if name == "full":
+            fill = _argument(node, 1, "fill_value")
+            dtype = of_literal(fill, floats) if fill is not None and len(node.args) < 3 else ""
+            return dtype, self._shape_rank(node.args[:1], node)
+        if name == "randint":
+            size = _argument(node, len(node.args) - 1, "size") if result.tag is Tag.TENSOR else None
+            return "int64", self._shape_rank([size], node) if size is not None else None
+        if name == "arange":
+            whole = all(self.kind_of(argument).tag is Tag.INT for argument in node.args[:3])
+            return "int64" if node.args and whole and len(node.args) < 4 else "", 1
+        if name == "randperm":
+            return "int64", 1
+        return floats, 2 if name == "eye" else 1
+
+    def _joined(self, node: ast.Call, name: str, parts: Kind) -> tuple[str, int | None]:
+        dtype, rank = _data_dtype(parts), _data_rank(parts)
+        if rank is not None and rank < 1:
+            return "", None
+        axis = _argument(node, 1, "axis")
+        if name == "stack" or rank is None:
+            return dtype, rank
+        rank -= 1
+        if name in ("vstack", "column_stack"):
+            return dtype, max(rank, 2)
+        if name == "dstack":
+            return dtype, max(rank, 3)
+        return dtype, 1 if axis is not None and _is_none(axis) else max(rank, 1)
+
+    def _changed(
+        self, owner: Kind, name: str, arguments: list[ast.expr], node: ast.Call
+    ) -> tuple[str, int | None]:
+        """What a function that changes shape or values makes of the elements of `owner`."""
+        dtype, rank = owner.dtype, owner.rank
+        if name in _LIKE:
+            return dtype, rank if all(keyword.arg != "shape" for keyword in node.keywords) else None
+        if name in _KEEP:
+            return dtype, rank
+        if name == "cumsum" and owner.tag is Tag.NDARRAY:
+            axes = [*arguments[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "axis")]
+            of_all = not axes or _is_none(axes[0])
+            whole = bool(axes) and self.kind_of(axes[0]).tag is Tag.INT
+            return dtype if dtype in FLOATS else "", 1 if of_all else rank if whole else None
+        if name in _KEEP_FLOATS:
+            return (dtype, rank) if dtype in FLOATS else ("", rank)
+        if name in ("clip", "clamp"):
+            bounds = [*arguments, *(keyword.value for keyword in node.keywords)]
+            numbers = all(of_literal(bound, DEFAULT) for bound in bounds if not _is_none(bound))
+            return (dtype, rank) if numbers and dtype in FLOATS else ("", None)
+        if name in ("unsqueeze", "expand_dims"):
+            axis = self.kind_of(arguments[0]) if arguments else Kind(Tag.INT)
+            return dtype, rank + 1 if rank is not None and axis.tag is Tag.INT else None
+        if name in ("flatten", "ravel"):
+            return dtype, self._flat_rank(owner, arguments, node)
+        if name in _SHAPED:
+            return dtype, self._shape_rank(arguments, node)
+        if name in _LIKE_OTHER and arguments:
+            return dtype, self.kind_of(arguments[0]).rank
+        if name == "squeeze":
+            return dtype, None
+        if name == "masked_select":
+            return dtype, 1
+        if name == "bincount":
+            return "", 1
+        if name in ("argmax", "argmin"):
+            return "int64", self._reduced_rank(rank, arguments, node)
+        if name in _REDUCE:
+            return dtype if dtype in FLOATS else "", self._reduced_rank(rank, arguments, node)
+        return "", None
+
+    def _flat_rank(self, owner: Kind, arguments: list[ast.expr], node: ast.Call) -> int | None:
+        if owner.tag is Tag.NDARRAY or not (arguments or node.keywords):
+            return 1  # an array's `flatten` and `ravel` take an order, no dimension
+        match arguments, node.keywords:
+            case ([ast.Constant(value=int(start))], []) | (
+                [],
+                [ast.keyword("start_dim", ast.Constant(start))],
+            ):
+                return start + 1 if isinstance(start, int) and start >= 0 else None
+        return None
+
+    def _reduced_rank(self, rank: int | None, arguments: list[ast.expr], node: ast.Call) -> int | None:
+        axes = [keyword.value for keyword in node.keywords if keyword.arg in ("dim", "axis")]
+        if len(node.keywords) != len(axes):
+            return None
+        axes += arguments
+        if not axes:
+            return 0
+        single = len(axes) == 1 and self.kind_of(axes[0]).tag is Tag.INT
+        return rank - 1 if rank and single else None
+
+    def _converted(self, node: ast.Call, owner: Kind) -> str:
+        """The data type behind `.to(…)` and `.type_as(…)`; a keyword `dtype` comes later."""
+        for argument in node.args:
+            kind = self.kind_of(argument)
+            if kind.tag is Tag.TENSOR:
+                return kind.dtype
+            if kind.tag is Tag.DTYPE or library_dtype(self.names.qualified(argument) or ""):
+                return self.dtype_of(argument)
+            if isinstance(argument, ast.Constant) or is_device(argument, kind):
+                continue
+            return ""
+        return owner.dtype
+
+    def _may_be_dtype(self, argument: ast.expr, owner: Kind) -> bool:
+        if isinstance(argument, (ast.Tuple, ast.List)):
+            return False
+        return self.kind_of(argument).tag not in (Tag.INT, Tag.TUPLE, Tag.LIST) or owner.tag is Tag.NDARRAY
+
+    def _shape_rank(self, arguments: list[ast.expr], node: ast.Call) -> int | None:
+        """The number of dimensions of a shape given as one argument or as several."""
+        if not arguments:
+            given = [keyword.value for keyword in node.keywords if keyword.arg in ("shape", "size")]
+            arguments = given[:1]
+        if any(isinstance(argument, ast.Starred) for argument in arguments):
+            return None
+        match arguments:
+            case []:
+                return None
+            case [ast.Tuple(elts=sizes) | ast.List(elts=sizes)]:
+                return None if any(isinstance(size, ast.Starred) for size in sizes) else len(sizes)
+            case [size]:
+                return 1 if self.kind_of(size).tag is Tag.INT else None
+        if self.names.qualified(node.func) in ("numpy.zeros", "numpy.ones", "numpy.empty"):
+            return self._shape_rank(arguments[:1], node)  # behind the shape comes the type
+        return len(arguments)
+
+    # -- other expressions -----------------------------------------------------------------------
+
+    def same_elements(self, owner: Kind, attribute: str, result: Kind) -> Kind:
+        """An attribute of an array or tensor that is another view of its elements (`x.T`, `x.data`)."""
+        if result.tag not in _ARRAYS or attribute not in _SAME_ATTRIBUTES or owner.optional:
+            return result
+        return result._replace(dtype=owner.dtype, rank=owner.rank)
+
+    def part_of_array(self, owner: Kind, index: ast.expr) -> Kind:
+        """What indexing an array or tensor gives: a part of it, or a number."""
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        rank: int | None = owner.rank
+        copied = False
+        widest = 0
+        for part in parts:
+            if isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value is Ellipsis):
+                continue
+            if _is_none(part) or self.names.qualified(part) == "numpy.newaxis":
+                rank = rank + 1 if rank is not None else None
+                continue
+            kind = self.kind_of(part)
+            selected = _data_rank(kind)
+            if kind.tag in (Tag.LIST, *_ARRAYS):
+                copied = True
+                is_mask = _data_dtype(kind) in ("", "bool") and (selected or 0) > 1
+                rank = None if is_mask or selected is None or rank is None else rank - 1
+                widest = max(widest, selected or 0)
+            else:
+                rank = rank - 1 if rank is not None and kind.tag is Tag.INT and not kind.optional else None
+        rank = rank + widest if rank is not None else None
+        if owner.tag is Tag.TENSOR:
+            return Kind(
+                Tag.TENSOR, device=owner.device, fresh=copied, dtype=owner.dtype,
+                rank=rank if rank is None or rank >= 0 else None,
+            )  # fmt: skip
+        if rank is not None and rank <= 0:
+            return Kind(Tag.NUMPY_SCALAR, dtype=owner.dtype, rank=0) if rank == 0 else UNKNOWN
+        is_part = rank is not None or copied or any(isinstance(part, ast.Slice) for part in parts)
+        return Kind(Tag.NDARRAY, fresh=copied, dtype=owner.dtype, rank=rank) if is_part else UNKNOWN
+
+    def computed(self, node: ast.BinOp, result: Kind) -> Kind:
+        """The result of an operator, with what is known of its elements."""
+        if result.tag not in _ARRAYS or isinstance(node.op, ast.MatMult):
+            return result
+        left, right = self.kind_of(node.left), self.kind_of(node.right)
+        if left.tag in _ARRAYS and right.tag in _ARRAYS:
+            dtype = of_arithmetic(left, right, node.op)
+            return result._replace(dtype=dtype, rank=rank_of_two(left, right))
+        array, number, value = (left, right, node.right) if left.tag in _ARRAYS else (right, left, node.left)
+        if number.tag not in (Tag.INT, Tag.FLOAT, Tag.BOOL) or array.optional:
+            return result
+        literal = bool(of_literal(value, DEFAULT))
+        return result._replace(dtype=with_number(array, number, node.op, literal=literal), rank=array.rank)
+
+
+def rank_of_two(left: Kind, right: Kind) -> int | None:
+    """The number of dimensions of what an operator makes of two arrays, or of an array and a number."""
+    ranks = [None if side.optional else 0 if side.tag in _NUMBERS else side.rank for side in (left, right)]
+    return max(rank for rank in ranks if rank is not None) if None not in ranks else None
+
+
+def _argument(node: ast.Call, position: int, keyword: str = "") -> ast.expr | None:
+    for given in node.keywords:
+        if keyword and given.arg == keyword:
+            return given.value
+    for argument in node.args[: position + 1]:
+        if isinstance(argument, ast.Starred):
+            return None
+    return node.args[position] if 0 <= position < len(node.args) else None
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _data_rank(data: Kind) -> int | None:
+    """The number of dimensions of an array made of such data."""
+    if data.optional:
+        return None
+    if data.tag in (Tag.LIST, Tag.TUPLE):
+        rank = _data_rank(data.item) if data.item is not None else None
+        return rank + 1 if rank is not None else None
+    return 0 if data.tag in _NUMBERS or data.tag in (Tag.DICT, Tag.SET) else data.rank
+
+
+def _data_dtype(data: Kind, *, scalars: bool = False) -> str:
+    """The type of the elements of an array made of such data; `scalars`: those of numpy keep theirs."""
+    if data.optional:
+        return ""
+    if data.tag in (Tag.LIST, Tag.TUPLE):
+        return _data_dtype(data.item, scalars=scalars) if data.item is not None else ""
+    if data.tag is Tag.NUMPY_SCALAR and not scalars:
+        return ""
+    if data.tag in (Tag.DICT, Tag.SET):
+        return OBJECT if scalars else ""
+    return data.dtype if data.dtype in BITS or data.dtype == OBJECT else ""

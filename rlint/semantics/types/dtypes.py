@@ -1,0 +1,115 @@
+"""The data types of arrays and tensors by one name each, and what arithmetic makes of two of them."""
+
+from __future__ import annotations
+
+import ast
+import math
+
+from rlint.models.kind import Kind, Tag
+
+DEFAULT = "float"
+"""The default floating-point type of torch: float32, unless the program sets another."""
+
+OBJECT = "object"
+"""Python objects of any kind, in an array of numpy; not among the types of known size."""
+
+BITS = {
+    "bool": 8, "uint8": 8, "int8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64,
+    "uint64": 64, "float16": 16, "bfloat16": 16, "float32": 32, DEFAULT: 32, "float64": 64, "complex64": 64,
+    "complex128": 128,
+}  # fmt: skip
+"""The known types and their sizes."""
+FLOATS = frozenset({"float16", "bfloat16", "float32", "float64", DEFAULT})
+WHOLE = frozenset(name for name in BITS if name.startswith(("int", "uint")))
+_TORCH = {"float": "float32", "double": "float64", "half": "float16", "long": "int64", "int": "int32",
+          "short": "int16"}  # fmt: skip
+_NUMPY = {
+    "float": "float64", "double": "float64", "single": "float32", "half": "float16", "int": "int64",
+    "int_": "int64", "intp": "int64", "longlong": "int64", "bool_": "bool", "byte": "int8", "ubyte": "uint8",
+    "float_": "float64",
+}  # fmt: skip
+_PYTHON = {"float": "float64", "int": "int64", "bool": "bool"}
+_CODES = {"f2": "float16", "f4": "float32", "f8": "float64", "i1": "int8", "i2": "int16", "i4": "int32",
+          "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64", "f": "float32",
+          "d": "float64", "?": "bool", "b1": "bool", "O": OBJECT}  # fmt: skip
+_LARGEST_SINGLE = (2 - 2**-23) * 2.0**127
+_OF_CONSTANTS: dict[type, str] = {bool: "bool", int: "int64", float: "float64"}
+
+
+def library_dtype(qualified: str) -> str:
+    """What a name of torch, numpy or Python stands for: `torch.long`, `numpy.single`, `float`."""
+    module, _, name = qualified.rpartition(".")
+    if module in ("numpy", "builtins") and name in (OBJECT, "object_"):
+        return OBJECT
+    if module == "torch":
+        name = _TORCH.get(name, name)
+    elif module == "numpy":
+        name = _NUMPY.get(name, name)
+    elif module == "builtins":
+        name = _PYTHON.get(name, "")
+    else:
+        return ""
+    return name if name in BITS and name != DEFAULT else ""
+
+
+def fits_single(number: float) -> bool:
+    """Is a number of at most some digits the same number in single precision?"""
+    return abs(number) <= _LARGEST_SINGLE and (math.frexp(number)[0] * 2**24).is_integer()
+
+
+def named_dtype(text: str) -> str:
+    """The data type that a string names for numpy: "float32", "f4", "<f4", "int"."""
+    text = text.lstrip("<=|")
+    return _CODES.get(text) or library_dtype(f"numpy.{text}")
+
+
+def tensor_class_dtype(name: str) -> str:
+    """The data type of `FloatTensor`, `LongTensor` and kin; of `Tensor`, the default."""
+    found = library_dtype(f"torch.{_LEGACY.get(name, name.removesuffix('Tensor').lower())}")
+    return DEFAULT if name == "Tensor" else found
+
+
+_LEGACY = {"ByteTensor": "uint8", "CharTensor": "int8", "BFloat16Tensor": "bfloat16"}
+
+
+def of_literal(data: ast.expr, floats: str) -> str:
+    """The data type of an array made of a literal number, or of nested lists of such; `floats` is that of
+    floating-point numbers.
+    """
+    match data:
+        case ast.Constant(value=bool() | int() | float() as value):
+            found = _OF_CONSTANTS[type(value)]
+            return floats if found == "float64" else found
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+            return of_literal(operand, floats)
+        case ast.List(elts=[_, *_] as elements) | ast.Tuple(elts=[_, *_] as elements) if len(elements) <= 64:
+            kinds = {of_literal(element, floats) for element in elements}
+            return kinds.pop() if len(kinds) == 1 else ""
+    return ""
+
+
+def of_arithmetic(left: Kind, right: Kind, operator: ast.operator) -> str:
+    """The data type of the result of an operator on two arrays, or on two tensors, where it is certain."""
+    if left.tag is not right.tag or left.dtype != right.dtype or left.dtype in ("", "bool"):
+        return ""
+    return _divided(left) if isinstance(operator, ast.Div) else left.dtype
+
+
+def with_number(array: Kind, number: Kind, operator: ast.operator, *, literal: bool) -> str:
+    """The data type of the result of an operator on an array or tensor and a Python number. To numpy, the
+    scalar of an array is no Python number: only a `literal` certainly is one.
+    """
+    if number.optional or (array.tag is Tag.NDARRAY and not literal):
+        return ""
+    if array.dtype in FLOATS:
+        return array.dtype
+    if isinstance(operator, ast.Div) or number.tag is Tag.FLOAT:
+        return _divided(array)
+    # older versions of numpy look how large the number is
+    return array.dtype if array.dtype == "int64" or (array.tag is Tag.TENSOR and array.dtype in WHOLE) else ""
+
+
+def _divided(array: Kind) -> str:
+    if array.dtype in WHOLE:
+        return DEFAULT if array.tag is Tag.TENSOR else "float64"
+    return array.dtype if array.dtype in FLOATS else ""

@@ -1,0 +1,99 @@
+"""Which values are environments, also where they come from no library."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from rlint.models.kind import Tag
+from rlint.regex import regex
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.frequency.loop_variables import Item, is_short, items_of
+from rlint.syntax.scopes import Binding, How
+
+if TYPE_CHECKING:
+    from rlint.semantics.model import Site
+
+_METHODS = frozenset({"step", "reset"})
+_NAME = regex(r"(^|_)(env|envs|environment|environments)(_?\d+)?$")
+_MAKES = regex(r"^(make|create|build|get)_.*env", re.IGNORECASE)
+
+
+def is_environment(expression: ast.expr, site: Site) -> bool:
+    """Is a value an environment: by its kind, as an object of a class of the project that has `step` and
+    `reset`, or by its name where nothing is known of it (`env`, `self.envs[i]`)?
+    """
+    if has_steps(expression, site):
+        return True
+    kind = site.kind_of(expression)
+    named = isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)) and not kind
+    return named and _is_called_so(expression)
+
+
+def stepped_in_turn(call: ast.Call, site: Site) -> ast.expr | None:
+    """What holds the environments (`envs`) of which each pass of the innermost loop steps one by this call:
+    `env.step(action)` in `for env in envs`, `envs[i].step(actions[i])` in `for i in range(n)`. None for
+    environments that run one after the other, and for a few that are written out.
+    """
+    match call.func:
+        case ast.Attribute(value=owner, attr="step") if call.args or call.keywords:
+            pass
+        case _:
+            return None
+    loops = site.loops(call)
+    if not loops or is_short(loops[0], site.qualified):
+        return None
+    held = _held(owner, items_of(loops[0], site.qualified), site)
+    return held if held is not None and (is_environment(owner, site) or _is_called_so(held)) else None
+
+
+def _held(owner: ast.expr, items: dict[str, Item], site: Site) -> ast.expr | None:
+    """What the passes of a loop take a value from, each its own."""
+    match owner:
+        case ast.Name(id=name) if name in items and all(_is_item(b) for b in site.definitions(owner)):
+            return items[name].over
+        case ast.Name():
+            bindings = site.definitions(owner)
+            value = bindings[0].value if len(bindings) == 1 and bindings[0].how is How.ASSIGN else None
+            if not isinstance(value, ast.Subscript):
+                return None
+            owner = value  # `env = envs[i]`
+    match owner:
+        case ast.Subscript(value=held, slice=ast.Name(id=index)) if index in items:
+            return held
+    return None
+
+
+def _is_called_so(expression: ast.expr) -> bool:
+    return bool(_NAME.search((last_name(expression) or "").lower()))
+
+
+def _is_item(binding: Binding) -> bool:
+    return binding.how in (How.FOR, How.COMPREHENSION)
+
+
+def has_steps(expression: ast.expr, site: Site) -> bool:
+    """Is a value known to be an environment, of a library or of the project?"""
+    kind = site.kind_of(expression)
+    if kind.tag is Tag.ENVIRONMENT:
+        return True
+    if kind.tag is not Tag.INSTANCE:
+        return False
+    cls = site.class_of_value(expression)
+    return cls is not None and all(site.index.method(cls, name) is not None for name in _METHODS)
+
+
+def makes_environment(call: ast.Call, site: Site) -> bool:
+    """Does a call make an environment: a library's `make`, the class itself, or a function that returns one
+    and says so by its name (`make_env(...)`)?
+    """
+    if not has_steps(call, site):
+        return False
+    if site.kind_of(call.func).tag is Tag.CLASS:
+        return True
+    qualified = site.qualified(call.func)
+    targets = site.callables(call)
+    if targets:
+        return any(target.name == "__init__" or _MAKES.search(target.name) for target in targets)
+    return qualified is not None or bool(_MAKES.search(last_name(call.func) or ""))

@@ -1,0 +1,302 @@
+"""The kind of an expression: what flows into it, and what is known of the things that make it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import ClassVar
+
+from rlint import models
+from rlint.models.kind import UNKNOWN, Kind, Tag, deferred
+from rlint.regex import regex
+from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES, Flow
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.interprocedural.qualified_names import Names
+from rlint.semantics.interprocedural.trampoline import Step, run
+from rlint.semantics.types import batches
+from rlint.semantics.types.algebra import along, arithmetic, each_of, item_of, refines, with_default
+from rlint.semantics.types.annotations import annotation_kind
+from rlint.semantics.types.container_insertions import with_items_added
+from rlint.semantics.types.infer_base import ITERATES, Handlers, Resolver
+from rlint.semantics.types.infer_calls import CallKinds
+from rlint.semantics.types.infer_literals import DisplayKinds
+from rlint.semantics.types.usage_inference import BOUND_ONCE, ByUse
+from rlint.syntax.queries import defaults_of, is_classmethod
+from rlint.syntax.scopes import Binding, How, Scope
+from rlint.syntax.syntax_index import FUNCTIONS, Function, Tree
+
+_SAME_ITEMS = ITERATES | {"builtins.sorted", "builtins.list", "tqdm.rich.tqdm", "rich.progress.track"}
+_WRAPS_ITERABLES = _SAME_ITEMS | {"builtins.enumerate", "builtins.zip"}
+_LOADER = regex(r"loader$|dataloader")
+_ENTER_AS_THEMSELVES = frozenset(
+    {Tag.FILE, Tag.POOL, Tag.LOCK, Tag.CONNECTION, Tag.WRITER, Tag.ITERATOR, Tag.PYTHON_MODULE}
+)
+_DEPTH = 40
+
+
+class Kinds(CallKinds, DisplayKinds):
+    """The kinds in one file.
+
+    An unknown kind may carry in `of` the access path that leads to it (`buffers.Replay().storage`),
+    for the project to resolve once all files are known.
+    """
+
+    def __init__(
+        self, tree: Tree, names: Names, flow: Flow, project: Resolver | None, by_use: ByUse | None = None
+    ) -> None:
+        super().__init__(tree, names, flow, project)
+        self._cache: dict[ast.AST, Kind] = {}
+        self._bindings: dict[Binding, Kind] = {}
+        self._depth = 0
+        self._by_use = by_use or ByUse(tree, names)
+
+    def linked(self, project: Resolver) -> Kinds:
+        """The kinds in the same file, with what the project tells of them."""
+        return Kinds(self.tree, self.names, self.flow, project, self._by_use)
+
+    def kind_of(self, expression: ast.expr) -> Kind:
+        """What is known of the value of an expression where it stands."""
+        known = self._cache.get(expression)
+        if known is not None:
+            self.doubted |= known.doubtful
+            return known
+        handler = self._HANDLERS.get(type(expression))
+        if handler is None or self._depth > _DEPTH:
+            return UNKNOWN
+        self._cache[expression] = UNKNOWN  # a value that depends on itself is unknown
+        self._depth += 1
+        around, self.doubted = self.doubted, False
+        try:
+            kind = handler(self, expression)
+        finally:
+            self._depth -= 1
+        if kind.of and kind.tag is Tag.UNKNOWN:
+            kind = self.resolved(kind)
+        kind = self._cache[expression] = self._marked(kind, around=around)
+        return kind
+
+    def _marked(self, kind: Kind, *, around: bool) -> Kind:
+        """Return a kind, marked as doubtful where it was inferred from one that is. `around` is what was
+        known of the expression that it is part of.
+        """
+        doubtful = self.doubted or kind.doubtful
+        self.doubted = around or doubtful
+        return kind._replace(doubtful=True) if doubtful and not kind.doubtful else kind
+
+    def binding_kind(self, binding: Binding) -> Kind:
+        """The kind of the value that one binding gives to its name."""
+        known = self._bindings.get(binding)
+        if known is None:
+            return run(self._binding_kind(binding))
+        self.doubted |= known.doubtful
+        return known
+
+    def _binding_kind(self, binding: Binding) -> Step[Kind]:
+        known = self._bindings.get(binding)
+        if known is not None:
+            self.doubted |= known.doubtful
+            return known
+        self._bindings[binding] = UNKNOWN
+        around, self.doubted = self.doubted, False
+        if binding.how is How.AUGMENT:  # one may follow the other thousands of times
+            kind = (yield self._augmented(binding)).aged()
+        else:
+            look = self._BOUND.get(binding.how)
+            kind = look(self, binding).aged() if look is not None else UNKNOWN
+        if kind.of and kind.tag is Tag.UNKNOWN:
+            kind = self.resolved(kind)
+        self._bindings[binding] = kind
+        if kind.tag is Tag.UNKNOWN:
+            if binding.how in BOUND_ONCE:
+                kind = self._kind_by_use(binding) or kind
+        elif kind.item is not None:
+            kind = with_items_added(kind, binding, self.tree, self.kind_of)
+        kind = self._bindings[binding] = self._marked(kind, around=around)
+        return kind
+
+    def used_as(self, name: str, scope: Scope) -> Kind:
+        """What the uses of a variable of `scope` tell about its values, or UNKNOWN."""
+        bindings = scope.bindings.get(name)
+        return self._kind_by_use(bindings[0]) if bindings else UNKNOWN
+
+    def _kind_by_use(self, binding: Binding) -> Kind:
+        return self._by_use.kind_of(binding, self._parameter_kind if self.project is not None else None)
+
+    def _parameter_kind(self, call: ast.Call, argument: str) -> Kind:
+        assert self.project is not None
+        path = self.names.qualified(call.func)
+        if path is None and isinstance(call.func, ast.Attribute):
+            owner = self.kind_of(call.func.value)
+            path = f"{owner.of}().{call.func.attr}" if owner and owner.of else None
+        return self.project.parameter_kind(path, self.names.module, argument) if path else UNKNOWN
+
+    # -- names ---------------------------------------------------------------------------------
+
+    def _name(self, node: ast.Name) -> Kind:
+        scope, bindings = self.names.bindings(node)
+        if scope is None:
+            qualified = self.names.qualified(node)
+            return Kind(Tag.FUNCTION, of=qualified) if qualified else UNKNOWN
+        if scope.parent is None and self.names.is_set_by_text(node):
+            return UNKNOWN
+        if len(bindings) > 1 or bindings[0].how is How.ANNOTATE:
+            bindings = self.flow.reaching(node)
+            if not bindings or len(bindings) > MOST_VALUES:
+                return UNKNOWN
+        kind = self.binding_kind(bindings[0])
+        for binding in bindings[1:]:
+            kind = kind.joined(self.binding_kind(binding))
+        if kind.tag is Tag.BATCH and self._is_tested_tensor(node):
+            return batches.part_of(kind)
+        return kind
+
+    def _is_tested_tensor(self, name: ast.Name) -> bool:
+        """Does `name` stand where `isinstance(name, torch.Tensor)` or `torch.is_tensor(name)` holds?"""
+        child: ast.AST = name
+        for parent in self.tree.ancestors(name):
+            chosen = parent.body if isinstance(parent, (ast.If, ast.IfExp)) else []
+            if child is chosen or (isinstance(chosen, list) and child in chosen):
+                match getattr(parent, "test", None):
+                    case ast.Call(func=test, args=[ast.Name(id=tested), *classes]) if tested == name.id:
+                        return self.names.qualified(test) in (
+                            "builtins.isinstance",
+                            "torch.is_tensor",
+                        ) and all(self.names.qualified(cls) == "torch.Tensor" for cls in classes)
+            child = parent
+        return False
+
+    def _assigned(self, binding: Binding) -> Kind:
+        if binding.value is None:
+            return UNKNOWN
+        kind = self.kind_of(binding.value)
+        if kind.tag is Tag.UNKNOWN:
+            annotation = getattr(binding.statement, "annotation", None)
+            if annotation is not None:
+                kind = annotation_kind(annotation, self.names) or kind
+        return along(kind, binding.path)
+
+    def _augmented(self, binding: Binding) -> Step[Kind]:
+        if binding.value is None or not isinstance(binding.statement, ast.AugAssign):
+            return UNKNOWN
+        scope = self.tree.scope(binding.statement)
+        prior = UNKNOWN
+        for index, earlier in enumerate(self.flow.before(binding.name, binding.statement, scope)):
+            if earlier is not binding:
+                kind = yield self._binding_kind(earlier)
+                prior = kind if index == 0 or not prior else prior.joined(kind)
+        if prior.tag in (Tag.TENSOR, Tag.NDARRAY, Tag.LIST, Tag.SET, Tag.DEQUE, Tag.DICT):
+            return prior
+        return arithmetic(prior, self.kind_of(binding.value), binding.statement.op)
+
+    def _looped(self, binding: Binding) -> Kind:
+        return self.iterated(binding.value, binding.path) if binding.value is not None else UNKNOWN
+
+    def _entered(self, binding: Binding) -> Kind:
+        kind = self.kind_of(binding.value) if binding.value is not None else UNKNOWN
+        return kind if kind.tag in _ENTER_AS_THEMSELVES else UNKNOWN
+
+    def _imported(self, binding: Binding) -> Kind:
+        return deferred(models.canonical(binding.target))
+
+    def _function(self, binding: Binding) -> Kind:
+        return Kind(Tag.FUNCTION, of=f"{self.names.module}.{self.tree.qualname(binding.node)}")
+
+    def _class(self, binding: Binding) -> Kind:
+        return Kind(Tag.CLASS, of=f"{self.names.module}.{self.tree.qualname(binding.node)}")
+
+    def _parameter(self, binding: Binding) -> Kind:
+        parameter = binding.node
+        function = binding.statement
+        if not isinstance(parameter, ast.arg) or not isinstance(function, FUNCTIONS):
+            return UNKNOWN
+        owner = self.names.receiver_class(parameter, function)
+        if owner is not None:
+            path = f"{self.names.module}.{self.tree.qualname(owner)}"
+            return deferred(f"{path}()" if not is_classmethod(function) else path)
+        if function.args.vararg is parameter:
+            return Kind(Tag.TUPLE)
+        if function.args.kwarg is parameter:
+            return Kind(Tag.DICT)
+        if parameter.annotation is not None:
+            kind = self.promised(parameter, function)
+            if kind.tag in (Tag.LOADER, Tag.TENSOR):
+                passed = self.resolved(self._passed(parameter, function))
+                return passed if refines(passed, kind) else kind
+            if kind.of or kind.tag is not Tag.UNKNOWN:
+                return kind
+        return self._passed(parameter, function)
+
+    def promised(self, parameter: ast.arg, function: Function) -> Kind:
+        """The kind that the annotation of a parameter promises, as far as its default does not contradict."""
+        if parameter.annotation is None:
+            return UNKNOWN
+        kind = annotation_kind(parameter.annotation, self.names)
+        default = defaults_of(function.args).get(parameter.arg) if kind or kind.of else None
+        return kind if default is None else with_default(kind, self.kind_of(default))
+
+    def _passed(self, parameter: ast.arg, function: Function) -> Kind:
+        return deferred(f"{self.names.module}.{self.tree.qualname(function)}@{parameter.arg}")
+
+    def iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Kind:
+        """The kind of what a loop over `iterable` binds at a path through its target."""
+        if isinstance(iterable, ast.Call):
+            callee = self.names.qualified(iterable.func)
+            if callee == "builtins.enumerate" and iterable.args and path:
+                return Kind(Tag.INT) if path[0] == 0 else self.iterated(iterable.args[0], path[1:])
+            if callee == "builtins.zip" and path and 0 <= path[0] < len(iterable.args):
+                return self.iterated(iterable.args[path[0]], path[1:])
+            if callee in _SAME_ITEMS and iterable.args:
+                return self.iterated(iterable.args[0], path)
+            if isinstance(iterable.func, ast.Attribute) and iterable.func.attr in ("items", "values", "keys"):
+                owner = self.kind_of(iterable.func.value)
+                if iterable.func.attr == "keys" or (iterable.func.attr == "items" and path[:1] == (0,)):
+                    return Kind(Tag.STR) if owner.tag is Tag.STATE_DICT else UNKNOWN
+                rest = path[1:] if iterable.func.attr == "items" else path
+                known = owner.tag in (Tag.DICT, Tag.STATE_DICT, Tag.BATCH)
+                return along(item_of(owner), rest) if known else UNKNOWN
+        if isinstance(iterable, ast.Name):
+            # `bar = tqdm(enumerate(loader))`
+            made = self.flow.reaching(iterable)
+            if len(made) == 1 and made[0].how in (How.ASSIGN, How.WITH) and not made[0].path:
+                value = made[0].value
+                if isinstance(value, ast.Call) and self.names.qualified(value.func) in _WRAPS_ITERABLES:
+                    return self.iterated(value, path)
+        kind = self.kind_of(iterable)
+        if self.project is not None and self._is_called_loader(iterable, kind):
+            return along(batches.BATCH_ON_HOST, path)
+        if kind.tag in (Tag.INSTANCE, Tag.DATASET, Tag.REPLAY_BUFFER) and kind.of:
+            iterator = f"{kind.of}().__iter__()"
+            kind = self.found_at(iterator) or deferred(iterator)
+        return along(each_of(kind), path)
+
+    def _is_called_loader(self, iterable: ast.expr, kind: Kind) -> bool:
+        """Is this a parameter, or an attribute that holds one, whose name says that it is a loader?"""
+        if kind or not _LOADER.search((last_name(iterable) or "").lower()):
+            return False
+        if isinstance(iterable, ast.Attribute):
+            stored = [
+                parent.value
+                for store in self.tree.of_type(ast.Attribute)
+                if store.attr == iterable.attr
+                and isinstance(store.ctx, ast.Store)
+                and isinstance(parent := self.tree.parents[store], (ast.Assign, ast.AnnAssign))
+            ]
+            return bool(stored) and all(value is not None and self._is_parameter(value) for value in stored)
+        return self._is_parameter(iterable)
+
+    def _is_parameter(self, expression: ast.expr) -> bool:
+        made = self.flow.reaching(expression) if isinstance(expression, ast.Name) else []
+        return bool(made) and all(binding.how is How.PARAMETER for binding in made)
+
+    _BOUND: ClassVar[dict[How, Callable[..., Kind]]] = {
+        How.ASSIGN: _assigned,
+        How.WALRUS: _assigned,
+        How.FOR: _looped,
+        How.COMPREHENSION: _looped,
+        How.WITH: _entered,
+        How.PARAMETER: _parameter,
+        How.IMPORT: _imported,
+        How.FUNCTION: _function,
+        How.CLASS: _class,
+    }
+    _HANDLERS: ClassVar[Handlers] = {ast.Name: _name, **CallKinds.HANDLERS, **DisplayKinds.HANDLERS}

@@ -1,0 +1,65 @@
+"""What the parts of the knowledge of kinds share."""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Protocol
+
+from rlint.models.kind import UNKNOWN, Kind, Tag
+from rlint.semantics.dataflow.reaching_definitions import Flow
+from rlint.semantics.interprocedural.qualified_names import Names
+from rlint.syntax.syntax_index import Tree
+
+
+class Resolver(Protocol):
+    """What the knowledge of one file asks the rest of the project."""
+
+    def resolve(self, path: str, module: str) -> Kind:
+        """The kind at the end of an access path such as `buffers.Replay().storage`, or UNKNOWN."""
+
+    def parameter_kind(self, path: str, module: str, argument: str) -> Kind:
+        """The kind that a function declares for the parameter which takes an argument."""
+
+
+Handlers = dict[type[ast.AST], Callable[..., Kind]]
+"""From the type of an expression to the method that knows its kind."""
+
+ITERATES = frozenset(
+    {"builtins.iter", "builtins.reversed", "tqdm.tqdm", "itertools.cycle", "itertools.islice"}
+)
+"""What makes an iterator over the items of its argument."""
+
+
+class KindsBase(ABC):
+    """The file that is looked at, and what else is known of it."""
+
+    def __init__(self, tree: Tree, names: Names, flow: Flow, project: Resolver | None) -> None:
+        self.tree = tree
+        self.names = names
+        self.flow = flow
+        self.project = project
+        self.doubted = False
+        """Has anything that was looked at since this was last set to False a doubtful kind?"""
+
+    @abstractmethod
+    def kind_of(self, expression: ast.expr) -> Kind:
+        """What is known of the value of an expression where it stands."""
+
+    @abstractmethod
+    def iterated(self, iterable: ast.expr, path: tuple[int, ...]) -> Kind:
+        """The kind of what a loop over `iterable` binds at a path through its target."""
+
+    def found_at(self, path: str) -> Kind:
+        """What the project knows of what an access path leads to."""
+        found = self.project.resolve(path, self.names.module) if self.project is not None else UNKNOWN
+        self.doubted |= found.doubtful
+        return found
+
+    def resolved(self, kind: Kind) -> Kind:
+        """What the project knows of an unknown kind that carries an access path; else the kind itself."""
+        if kind.tag is Tag.UNKNOWN and kind.of and self.project is not None:
+            found = self.found_at(kind.of)
+            return found if found.tag is not Tag.UNKNOWN else kind
+        return kind

@@ -1,0 +1,241 @@
+"""The kinds of attributes and of what calls return."""
+
+from __future__ import annotations
+
+import ast
+from typing import ClassVar
+
+from rlint import models
+from rlint.models.kind import UNKNOWN, Device, Kind, Tag, deferred
+from rlint.semantics.types import batches
+from rlint.semantics.types.algebra import device_named, each_of, item_of, library_value
+from rlint.semantics.types.dtype_inference import Elements
+from rlint.semantics.types.infer_base import ITERATES, Handlers
+from rlint.semantics.types.random_draws import drawn
+from rlint.syntax.queries import argument_count
+from rlint.syntax.scopes import How
+
+_MADE_OF_FIRST = frozenset({"copy.copy", "copy.deepcopy"})
+_HOLDS_EACH = frozenset({"builtins.list", "builtins.tuple", "builtins.sorted", "builtins.set"})
+_MADE_OF_ARGUMENTS = (
+    _MADE_OF_FIRST
+    | _HOLDS_EACH
+    | ITERATES
+    | {"builtins.next", "torch.load", "torch.utils.data.TensorDataset", batches.COLLATED}
+)
+_WITH_DEVICES = frozenset({Tag.DEVICE, Tag.LOADER, Tag.TENSOR})
+_GIVES_NO_SINGLE_TENSOR = frozenset(
+    f"torch.nn.{name}"
+    for name in """Module RNN LSTM GRU LSTMCell MultiheadAttention ModuleList ModuleDict DataParallel
+    ParameterList ParameterDict parallel.DistributedDataParallel AdaptiveLogSoftmaxWithLoss""".split()
+)
+_MOVED_WITH_ITS_MODULE = frozenset({"torch.nn.Parameter", "torch.nn.Buffer"})
+_OF_CLASSES = frozenset(
+    Tag[name] for name in "INSTANCE MODULE ENVIRONMENT DATASET REPLAY_BUFFER THREAD PROCESS OPTIMIZER".split()
+)
+"""Values that may be instances of classes of the project."""
+
+
+class CallKinds(Elements):
+    """What calls and attributes give, by the tables of facts and by the project."""
+
+    def _of_attribute(self, node: ast.Attribute) -> Kind:
+        qualified = self.names.qualified(node)
+        if qualified is not None:
+            return library_value(qualified) or deferred(qualified)
+        owner = self.kind_of(node.value)
+        if owner.tag in _OF_CLASSES and owner.of:
+            path = f"{owner.of}().{node.attr}"
+            return self.found_at(path) or models.attribute_kind(owner.tag, node.attr) or deferred(path)
+        if owner.tag is Tag.BATCH:
+            return batches.attribute_of(owner, node.attr)
+        if owner.tag is not Tag.UNKNOWN:
+            kind = models.attribute_kind(owner.tag, node.attr)
+            kind = self.same_elements(owner, node.attr, kind)
+            if kind.tag is Tag.TENSOR and owner.tag is Tag.TENSOR and kind.device is Device.UNKNOWN:
+                return batches.kept(owner, kind)
+            if kind.tag is Tag.DEVICE and owner.tag is Tag.TENSOR:
+                return kind._replace(device=owner.device)
+            return kind
+        return deferred(f"{owner.of}.{node.attr}") if owner.of else UNKNOWN
+
+    def _of_call(self, node: ast.Call) -> Kind:
+        qualified = self.names.qualified(node.func)
+        if qualified is not None:
+            known = models.callable_fact(qualified, argument_count(node))
+            if known is not None:
+                if known.result.tag is Tag.UNKNOWN and qualified.startswith("numpy.random."):
+                    return drawn(node, qualified.rpartition(".")[2], self.kind_of)
+                return self.with_elements(node, qualified, self._made(node, qualified, known.result))
+            return deferred(f"{qualified}()")
+        if isinstance(node.func, ast.Attribute):
+            result = self._method_result(node, node.func)
+            if result.tag in (Tag.TENSOR, Tag.NDARRAY):
+                return self.with_elements_of(node, node.func.attr, self.kind_of(node.func.value), result)
+            return result
+        callee = self.kind_of(node.func)
+        if callee.tag is Tag.TOKENIZER:
+            return batches.BATCH_ON_HOST if _gives_tensors(node) else UNKNOWN
+        if callee.tag is Tag.MODULE:
+            return self._called_module(callee)
+        if callee.tag in (Tag.CLASS, Tag.FUNCTION) and callee.of:
+            return deferred(f"{callee.of}()")
+        return deferred(f"{callee.of}()") if not callee and callee.of else UNKNOWN
+
+    def _called_module(self, module: Kind) -> Kind:
+        if module.of.startswith("torch.nn."):
+            return UNKNOWN if module.of in _GIVES_NO_SINGLE_TENSOR else Kind(Tag.TENSOR)
+        return deferred(f"{module.of}().forward()") if module.of else UNKNOWN
+
+    def _method_result(self, node: ast.Call, func: ast.Attribute) -> Kind:
+        owner = self.kind_of(func.value)
+        if owner.tag is Tag.PYTHON_MODULE:  # a value that offers what a module offers
+            known = models.callable_fact(f"{owner.of}.{func.attr}")
+            return self._made(node, f"{owner.of}.{func.attr}", known.result) if known else UNKNOWN
+        if owner.tag in (Tag.TENSOR, Tag.BATCH) and func.attr in ("to", "cuda", "cpu"):
+            return self._moved(node, func.attr, owner)
+        if owner.tag is Tag.BATCH:
+            return batches.method_result(owner, func.attr, argument_count(node))
+        if owner.tag is Tag.TENSOR and func.attr == "pin_memory":
+            return owner._replace(of=batches.PINNED, fresh=True)
+        if owner.tag is Tag.TOKENIZER and _gives_tensors(node):
+            encoded = Kind(Tag.TENSOR, device=Device.HOST, fresh=True)
+            return encoded if func.attr == "encode" else batches.BATCH_ON_HOST
+        if owner.of and owner.tag in _OF_CLASSES:
+            attribute = self.found_at(f"{owner.of}().{func.attr}")
+            if attribute.tag is Tag.MODULE:
+                return self._called_module(attribute)
+            found = self.found_at(f"{owner.of}().{func.attr}()")
+            if found:
+                return found
+        if owner.tag is not Tag.UNKNOWN:
+            known = models.method_fact(owner.tag, func.attr, argument_count(node))
+            if known is None:
+                return deferred(f"{owner.of}().{func.attr}()") if owner.of else UNKNOWN
+            if owner.tag is Tag.MODULE and known.result.tag is Tag.MODULE:
+                return owner
+            if owner.tag is Tag.RANDOM_GENERATOR and not known.result:
+                return drawn(node, func.attr, self.kind_of)
+            if (
+                known.result.tag is Tag.TENSOR
+                and owner.tag is Tag.TENSOR
+                and known.result.device is Device.UNKNOWN
+            ):
+                return batches.kept(owner, known.result)
+            return known.result
+        if owner.of:
+            return deferred(f"{owner.of}.{func.attr}()")
+        known = models.method_on_unknown(func.attr, len(node.args) + len(node.keywords))
+        return known.result if known else UNKNOWN
+
+    def _made(self, node: ast.Call, qualified: str, result: Kind) -> Kind:
+        """The result of a library call, with what its arguments choose."""
+        if node.args and result.tag is Tag.UNKNOWN and models.canonical(qualified) in models.FOLLOWS_ARGUMENT:
+            followed = self.kind_of(node.args[0])
+            if followed.tag in (Tag.NDARRAY, Tag.TENSOR):
+                return Kind(followed.tag, device=followed.device)
+            return result
+        if node.keywords and any(keyword.arg == "copy" for keyword in node.keywords):
+            result = result.aged()
+        if qualified not in _MADE_OF_ARGUMENTS and result.tag not in _WITH_DEVICES:
+            return result
+        if qualified in _MADE_OF_FIRST and node.args:
+            copied = self.kind_of(node.args[0])
+            return copied._replace(fresh=qualified == "copy.deepcopy") if copied else copied
+        if result.tag is Tag.DEVICE and node.args:
+            return result._replace(device=self.device_of(node.args[0]))
+        if result.tag is Tag.LOADER:
+            return result._replace(item=batches.batch_of_loader(node, self.kind_of))
+        if qualified == "torch.utils.data.TensorDataset":
+            held = [Kind(Tag.TENSOR) if self._is_moved(value) else self.kind_of(value) for value in node.args]
+            return result._replace(item=batches.item_of_tensors(held))
+        if qualified in ITERATES and node.args:
+            return result._replace(item=self.iterated(node.args[0], ()) or None)
+        if qualified == "builtins.next" and node.args:
+            iterator = self.kind_of(node.args[0])
+            known = iterator.tag in (Tag.ITERATOR, Tag.PARAMETERS)
+            return item_of(iterator).aged() if known else result
+        if qualified == batches.COLLATED and node.args:
+            return batches.collated(item_of(self.kind_of(node.args[0])))
+        if qualified == "torch.load":
+            return batches.loaded(node, self.kind_of, self.device_of)
+        if qualified in _HOLDS_EACH:
+            return result._replace(item=each_of(self.kind_of(node.args[0])) or None) if node.args else result
+        if result.tag is Tag.TENSOR:
+            if qualified == batches.FROM_NUMPY:
+                return result._replace(of=qualified)
+            for keyword in node.keywords:
+                if keyword.arg == "device":
+                    return result._replace(device=self.device_of(keyword.value))
+                if keyword.arg is None:
+                    return result._replace(device=Device.UNKNOWN)
+            if result.device is Device.UNKNOWN and qualified not in _MOVED_WITH_ITS_MODULE:
+                kinds = [self.kind_of(argument) for argument in node.args]
+                kinds += [kind.item for kind in kinds if kind.tag in (Tag.LIST, Tag.TUPLE) and kind.item]
+                devices = {kind.device for kind in kinds if kind.tag is Tag.TENSOR}
+                if len(devices) == 1:
+                    return result._replace(device=devices.pop())
+            for keyword in node.keywords:
+                if keyword.arg == "pin_memory" and not _is_false(keyword.value):
+                    return result._replace(of=batches.PINNED)
+        return result
+
+    def _is_moved(self, expression: ast.expr) -> bool:
+        """Does an expression, or the variable that it is, come from a `.to(…)` or `.cuda()`?"""
+        if isinstance(expression, ast.Name):
+            return any(
+                binding.how is How.ASSIGN
+                and isinstance(binding.value, ast.Call)
+                and self._is_moved(binding.value)
+                for binding in self.flow.reaching(expression)
+            )
+        return (
+            isinstance(expression, ast.Call)
+            and isinstance(expression.func, ast.Attribute)
+            and expression.func.attr in ("to", "cuda")
+            and not self.kind_of(expression)
+        )
+
+    def _moved(self, node: ast.Call, method: str, owner: Kind) -> Kind:
+        if method == "cpu":
+            return owner._replace(of="", device=Device.HOST, fresh=False)
+        if method == "cuda":
+            return owner._replace(of="", device=Device.CUDA, fresh=False)
+        targets = [keyword.value for keyword in node.keywords if keyword.arg == "device"] or node.args[:1]
+        if not targets:
+            return owner._replace(fresh=False)
+        kind = self.kind_of(targets[0])
+        if kind.tag is Tag.DTYPE:
+            return owner._replace(fresh=False)
+        if kind.tag is Tag.TENSOR:
+            return owner._replace(of="", device=kind.device, fresh=False)
+        return owner._replace(of="", device=self.device_of(targets[0]), fresh=False)
+
+    def device_of(self, expression: ast.expr) -> Device:
+        """The device that an expression names as an argument of `.to()`, `device=` or `torch.device()`."""
+        if isinstance(expression, ast.Constant):
+            if isinstance(expression.value, int) and not isinstance(expression.value, bool):
+                return Device.CUDA
+            if isinstance(expression.value, str):
+                return device_named(expression.value)
+            return Device.UNKNOWN
+        kind = self.kind_of(expression)
+        if kind.tag in (Tag.DEVICE, Tag.STR):
+            return kind.device
+        return Device.UNKNOWN
+
+    HANDLERS: ClassVar[Handlers] = {ast.Attribute: _of_attribute, ast.Call: _of_call}
+
+
+def _gives_tensors(call: ast.Call) -> bool:
+    """Is a tokenizer asked for torch's tensors (`return_tensors="pt"`)?"""
+    return any(
+        keyword.arg == "return_tensors"
+        and isinstance(keyword.value, ast.Constant)
+        and keyword.value.value == "pt"
+        for keyword in call.keywords
+    )
+
+
+def _is_false(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is False

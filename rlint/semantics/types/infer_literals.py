@@ -1,0 +1,161 @@
+"""The kinds of constants, displays, operators and subscripts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from functools import reduce
+from typing import ClassVar
+
+from rlint.models.kind import PLAIN, UNKNOWN, Device, Kind, Tag
+from rlint.semantics.types.algebra import NUMBERS, arithmetic, device_named, indexed, part_of
+from rlint.semantics.types.dtype_inference import Elements, rank_of_two
+from rlint.semantics.types.infer_base import Handlers
+
+_MOST_PARTS = 16  # elements of a tuple that are looked at one by one
+_CONSTANTS: dict[type, Tag] = {
+    bool: Tag.BOOL,
+    int: Tag.INT,
+    float: Tag.FLOAT,
+    str: Tag.STR,
+    bytes: Tag.BYTES,
+    type(None): Tag.NONE,
+}
+
+
+_TEXTS = {device: Kind(Tag.STR, device=device) for device in Device}
+
+
+class DisplayKinds(Elements):
+    """What an expression gives by its form and the kinds of its parts."""
+
+    def _of_constant(self, node: ast.Constant) -> Kind:
+        if isinstance(node.value, str):
+            return _TEXTS[device_named(node.value)]
+        tag = _CONSTANTS.get(type(node.value))
+        return PLAIN[tag] if tag is not None else UNKNOWN
+
+    def _items(self, elements: list[ast.expr]) -> Kind | None:
+        if not elements or len(elements) > 64:
+            return None
+        return _joined(self.kind_of(element).aged() for element in elements)
+
+    def _of_list(self, node: ast.List) -> Kind:
+        return Kind(Tag.LIST, item=self._items(node.elts), fresh=True)
+
+    def _of_tuple(self, node: ast.Tuple) -> Kind:
+        parts: tuple[Kind, ...] = ()
+        if len(node.elts) <= _MOST_PARTS and not any(isinstance(part, ast.Starred) for part in node.elts):
+            parts = tuple(self.kind_of(part).aged() for part in node.elts)
+        item = _joined(parts) if parts else self._items(node.elts)
+        return Kind(Tag.TUPLE, item=item, fresh=True, parts=parts)
+
+    def _of_set(self, node: ast.Set) -> Kind:
+        return Kind(Tag.SET, item=self._items(node.elts), fresh=True)
+
+    def _of_dict(self, node: ast.Dict) -> Kind:
+        return Kind(Tag.DICT, item=self._items(node.values), fresh=True)
+
+    def _of_list_comp(self, node: ast.ListComp) -> Kind:
+        return Kind(Tag.LIST, item=self.kind_of(node.elt).aged() or None, fresh=True)
+
+    def _of_set_comp(self, _: ast.SetComp) -> Kind:
+        return Kind(Tag.SET, fresh=True)
+
+    def _of_dict_comp(self, node: ast.DictComp) -> Kind:
+        return Kind(Tag.DICT, item=self.kind_of(node.value).aged() or None, fresh=True)
+
+    def _of_generator(self, node: ast.GeneratorExp) -> Kind:
+        return Kind(Tag.ITERATOR, item=self.kind_of(node.elt).aged() or None, fresh=True)
+
+    def _of_text(self, node: ast.JoinedStr) -> Kind:
+        match node.values:
+            case [ast.Constant(value=str(head)), *_]:  # f"cuda:{rank}"
+                return _TEXTS[device_named(head)]
+        return PLAIN[Tag.STR]
+
+    def _of_binary(self, node: ast.BinOp) -> Kind:
+        kind = arithmetic(self.kind_of(node.left), self.kind_of(node.right), node.op)
+        return self.computed(node, kind)
+
+    def _of_unary(self, node: ast.UnaryOp) -> Kind:
+        if isinstance(node.op, ast.Not):
+            return Kind(Tag.BOOL)
+        kind = self.kind_of(node.operand)
+        if kind.tag in (Tag.TENSOR, Tag.NDARRAY):
+            return Kind(kind.tag, device=kind.device, fresh=True, dtype=kind.dtype, rank=kind.rank)
+        return kind if kind.tag in NUMBERS else UNKNOWN
+
+    def _of_compare(self, node: ast.Compare) -> Kind:
+        if len(node.ops) == 1:
+            if isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
+                return Kind(Tag.BOOL)
+            sides = [self.kind_of(node.left), self.kind_of(node.comparators[0])]
+            for tag in (Tag.TENSOR, Tag.NDARRAY):
+                for side in sides:
+                    if side.tag is tag:
+                        return Kind(
+                            tag, device=side.device, fresh=True, dtype="bool", rank=rank_of_two(*sides)
+                        )
+            if all(side.tag in (*NUMBERS, Tag.STR) for side in sides):
+                return Kind(Tag.BOOL)
+        return UNKNOWN
+
+    def _of_conditional(self, node: ast.IfExp) -> Kind:
+        return self.kind_of(node.body).joined(self.kind_of(node.orelse))
+
+    def _of_choice(self, node: ast.BoolOp) -> Kind:
+        kind = self.kind_of(node.values[0])
+        for value in node.values[1:]:
+            kind = kind.joined(self.kind_of(value))
+        return kind
+
+    def _of_walrus(self, node: ast.NamedExpr) -> Kind:
+        return self.kind_of(node.value).aged()
+
+    def _of_subscript(self, node: ast.Subscript) -> Kind:
+        owner = self.kind_of(node.value)
+        if owner.tag in (Tag.TENSOR, Tag.NDARRAY):
+            return self.part_of_array(owner, node.slice)
+        if owner.parts:
+            match node.slice:
+                case ast.Constant(value=int() as index):
+                    return part_of(owner, index)
+                case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as index)):
+                    return part_of(owner, -index)
+        return indexed(owner, self._index_step(node.slice))
+
+    def _index_step(self, index: ast.expr) -> str:
+        """How an index selects, as a step of an access path: one item, a part, or nobody knows."""
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        if any(isinstance(part, (ast.Slice, ast.List, ast.ListComp)) for part in parts):
+            return "[:]"
+        kinds = [self.kind_of(part) for part in parts]
+        if any(kind.tag in (Tag.NDARRAY, Tag.LIST, Tag.TENSOR) for kind in kinds):
+            return "[:]"
+        return "[]" if all(kind.tag in (Tag.INT, Tag.STR, Tag.BOOL) for kind in kinds) else "[?]"
+
+    HANDLERS: ClassVar[Handlers] = {
+        ast.Constant: _of_constant,
+        ast.List: _of_list,
+        ast.Tuple: _of_tuple,
+        ast.Set: _of_set,
+        ast.Dict: _of_dict,
+        ast.ListComp: _of_list_comp,
+        ast.SetComp: _of_set_comp,
+        ast.DictComp: _of_dict_comp,
+        ast.GeneratorExp: _of_generator,
+        ast.JoinedStr: _of_text,
+        ast.BinOp: _of_binary,
+        ast.UnaryOp: _of_unary,
+        ast.Compare: _of_compare,
+        ast.IfExp: _of_conditional,
+        ast.BoolOp: _of_choice,
+        ast.NamedExpr: _of_walrus,
+        ast.Subscript: _of_subscript,
+    }
+
+
+def _joined(kinds: Iterable[Kind]) -> Kind | None:
+    """What is known of a value that is any of some."""
+    return reduce(Kind.joined, kinds) or None

@@ -1,0 +1,67 @@
+"""`torch.FloatTensor` and kin, and `torch.as_tensor` in their place."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from rlint.models.kind import Tag
+from rlint.semantics.types.dtypes import DEFAULT, tensor_class_dtype
+
+if TYPE_CHECKING:
+    from rlint.semantics.model import Site
+
+CLASSES = frozenset(
+    f"torch.{name}Tensor"
+    for name in ("", "Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short")
+)
+"""The classes of tensors that are called to make one."""
+_DEFAULT_DEVICE = ("set_default_device", "set_default_tensor_type")
+_DEFAULT_TYPE = ("set_default_dtype", "set_default_tensor_type")
+
+
+def class_dtype(maker: str) -> str:
+    """The data type that a class gives, as torch names it: that of `torch.Tensor` is mostly float32."""
+    dtype = tensor_class_dtype(maker.rpartition(".")[2])
+    return "float32" if dtype == DEFAULT else dtype
+
+
+def beside(call: ast.Call, name: str, site: Site) -> str | None:
+    """How a name of torch is written at a call of torch; None where no import leads to it."""
+    match call.func:
+        case ast.Attribute(value=module) if site.qualified(module) == "torch":
+            return f"{site.text(module)}.{name}"
+    return site.spelled(f"torch.{name}", call)
+
+
+def class_doubt(call: ast.Call, maker: str, site: Site) -> str | None:
+    """Why `torch.as_tensor` with a data type could make another tensor of an array than the class does."""
+    if _is_set(_DEFAULT_DEVICE, site) or _has_device_around(call, site):
+        return f"The tensor goes to the default device, where `{site.text(call.func)}` left it on the CPU"
+    if maker == "torch.Tensor" and _is_set(_DEFAULT_TYPE, site):
+        return f"The default type must be `torch.{class_dtype(maker)}`"
+    return None
+
+
+def sharing_doubt(site: Site) -> str | None:
+    """Why a tensor could fail that shares the memory of an array, where one with its own does not."""
+    if site.is_attribute_read("resize_"):
+        return "`resize_` cannot make a tensor larger that shares the memory of an array"
+    return None
+
+
+def _is_set(settings: tuple[str, ...], site: Site) -> bool:
+    """Does any file of the project call one of these functions of torch?"""
+    return any(
+        site.is_attribute_read(name) or site.is_imported_anywhere(f"torch.{name}") for name in settings
+    )
+
+
+def _has_device_around(node: ast.AST, site: Site) -> bool:
+    """Does the node stand in a `with torch.device(…):`?"""
+    return any(
+        site.kind_of(item.context_expr).tag is Tag.DEVICE
+        for around in site.ancestors(node)
+        if isinstance(around, (ast.With, ast.AsyncWith))
+        for item in around.items
+    )

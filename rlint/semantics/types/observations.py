@@ -1,0 +1,131 @@
+"""Which values are observations of an environment: by where they come from, or by what people call them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from rlint.models.kind import Tag
+from rlint.regex import regex
+from rlint.semantics.frequency.intervals import last_name
+from rlint.syntax.scopes import Binding, How
+from rlint.syntax.walk import below
+
+if TYPE_CHECKING:
+    from rlint.semantics.model import Site
+
+_ONE = regex(
+    r"^_?(next_?|new_?|prev_?|previous_?|last_?|cur_?|current_?|final_?)?(obs|observation|state)"
+    r"(_?(next|prime|new|t|tp1|t1|1|2|_)|_arr|_array|_vec|_vector|_np)?$"
+)
+_SEVERAL = regex(
+    r"^_?(next_?|new_?|all_?|batch_?)*(obs|observations|states|state|obses)(_?(next|prime|new|_))?"
+    r"(_?(batch|lst|list|buf|buffer|mb))?$"
+)
+_MANY = regex(r"^_?(\w+_)?(obs|observations|states)_?(batch|list|lst|buf|buffer|arr|array|tensor|all|n)?$")
+_OF_ARRAYS = frozenset({"astype", "copy", "flatten", "ravel", "reshape"})
+_LETTERS = frozenset({"s", "s_", "s_prime", "s2", "s1", "ns", "next_s", "o", "o2", "ob"})
+_BESIDE = (frozenset({"a", "act", "action"}), frozenset({"r", "rew", "reward"}))
+
+
+def is_observation(expression: ast.expr, site: Site) -> bool:
+    """Is a value of unknown kind what an environment shows to the agent, by `env.step()` and `env.reset()`
+    or by its name (`state`, `next_obs`, `transition["obs"]`)?
+    """
+    if site.kind_of(expression):
+        return False
+    match expression:
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _OF_ARRAYS:
+            return is_observation(owner, site)
+    if isinstance(expression, ast.Name):
+        bindings = site.definitions(expression)
+        if any(_is_shown(binding, site) or _is_part_of_transition(binding) for binding in bindings):
+            return True
+    name = _name(expression)
+    return name is not None and bool(_ONE.search(name.lower()))
+
+
+def are_observations(expression: ast.expr, site: Site) -> bool:
+    """Is it the tuple of all observations of a batch: one of several that `zip(*batch)` gives, or the field
+    of `Transition(*zip(*batch))`?
+    """
+    match expression:
+        case ast.Name(id=name):
+            bindings = site.definitions(expression)
+        case ast.Attribute(value=ast.Name() as owner, attr=name):
+            bindings = site.definitions(owner)
+        case _:
+            return False
+    whole = isinstance(expression, ast.Attribute)
+    return (
+        bool(bindings and _SEVERAL.search(name.lower()))
+        and all(binding.how is How.ASSIGN and bool(binding.path) is not whole for binding in bindings)
+        and all(_is_transposed(binding.value, site, whole=whole) for binding in bindings)
+    )
+
+
+def names_one(name: str) -> bool:
+    """Is it what people call one observation: `state`, `next_obs`, `s`?"""
+    return bool(_ONE.search(name.lower())) or name in _LETTERS
+
+
+def names_several(name: str) -> bool:
+    """Is it what people call many observations: `states`, `next_obs_batch`, `observations`?"""
+    name = name.lower()
+    return bool(_SEVERAL.search(name) or _MANY.search(name)) and not _ONE.search(name)
+
+
+def _name(expression: ast.expr) -> str | None:
+    match expression:
+        case ast.Name() | ast.Attribute():
+            return last_name(expression)
+        case ast.Subscript(slice=ast.Constant(value=str(key))):
+            return key
+    return None
+
+
+def _is_shown(binding: Binding, site: Site) -> bool:
+    """Is it the first of what `env.step(…)` returns, or what `env.reset()` does?"""
+    value, path = binding.value, binding.path
+    while isinstance(value, (ast.Tuple, ast.List)) and path and 0 <= path[0] < len(value.elts):
+        value, path = value.elts[path[0]], path[1:]
+    if binding.how is not How.ASSIGN or path not in ((), (0,)):
+        return False
+    match value:
+        case ast.Call(func=ast.Attribute(value=environment, attr="step" | "reset" as method)):
+            if method == "step" and not path:
+                return False
+            kind = site.kind_of(environment)
+            if kind:
+                return kind.tag is Tag.ENVIRONMENT
+            return (last_name(environment) or "").lower().endswith(("env", "envs"))
+    return False
+
+
+def _is_part_of_transition(binding: Binding) -> bool:
+    """`s` of `s, a, r, s_prime, done = transition`."""
+    if binding.name not in _LETTERS or not binding.path:
+        return False
+    target = binding.statement
+    targets = target.targets if isinstance(target, ast.Assign) else [getattr(target, "target", None)]
+    for whole in targets:
+        names = (
+            {node.id.rstrip("_") for node in below(whole) if isinstance(node, ast.Name)} if whole else set()
+        )
+        if all(names & words for words in _BESIDE):
+            return True
+    return False
+
+
+def _is_transposed(value: ast.expr | None, site: Site, *, whole: bool = False) -> bool:
+    """`zip(*batch)`, perhaps in `map(list, …)`; of a whole transition, `Transition(*zip(*batch))`."""
+    match value:
+        case ast.Call(args=[ast.Starred(value=inner)]) if whole:
+            return _is_transposed(inner, site)
+        case ast.Call(func=func, args=[ast.Starred()], keywords=[]):
+            return site.qualified(func) == "builtins.zip"
+        case ast.Call(func=func, args=[ast.Name(id="list" | "tuple"), inner]):
+            return site.qualified(func) == "builtins.map" and _is_transposed(inner, site)
+        case ast.Call(func=func, args=[inner]):
+            return site.qualified(func) in ("builtins.list", "builtins.tuple") and _is_transposed(inner, site)
+    return False

@@ -1,0 +1,46 @@
+"""Forms that make a batch of one row."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rlint.semantics.model import Site
+
+_MAKES = frozenset("tensor as_tensor FloatTensor Tensor LongTensor array asarray stack vstack".split())
+
+
+def only_row(node: ast.AST, site: Site) -> ast.expr | None:
+    """What is made a batch of one: `x` of `x.unsqueeze(0)`, `x[None]`, `x.view(1, -1)`, `tensor([x])`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr="unsqueeze"), args=[ast.Constant(value=0)]):
+            return owner
+        case ast.Call(
+            func=ast.Attribute(attr="unsqueeze" | "expand_dims"), args=[value, ast.Constant(value=0)]
+        ):
+            return value
+        case ast.Call(
+            func=ast.Attribute(attr="expand_dims" | "unsqueeze"),
+            args=[value],
+            keywords=[ast.keyword(arg="axis" | "dim", value=ast.Constant(value=0))],
+        ):
+            return value
+        case ast.Call(
+            func=ast.Attribute(value=owner, attr="reshape" | "view"), args=[ast.Constant(value=1), _, *_]
+        ):
+            return owner
+        case ast.Call(
+            func=ast.Attribute(attr="reshape"), args=[value, ast.Tuple(elts=[ast.Constant(value=1), _, *_])]
+        ):
+            return value
+        case ast.Subscript(value=value, slice=index):
+            first = index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index
+            if isinstance(first, ast.Constant) and first.value is None:
+                return value
+            return value if site.qualified(first) == "numpy.newaxis" else None
+        case ast.Call(func=func, args=[ast.List(elts=[value]), *_]) if not isinstance(value, ast.Starred):
+            path = site.qualified(func) or ""
+            made = path.startswith(("torch.", "numpy.")) and path.rpartition(".")[2] in _MAKES
+            return value if made else None
+    return None

@@ -1,0 +1,66 @@
+"""What numpy's random functions give: one number, or an array where a size is given."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from rlint.models.kind import UNKNOWN, Kind, Tag
+
+_SIZE_AT = {
+    **dict.fromkeys(("random", "random_sample", "standard_normal", "standard_exponential"), 0),
+    **dict.fromkeys(("choice", "exponential", "geometric", "poisson", "rayleigh"), 1),
+    **dict.fromkeys(("beta", "binomial", "gumbel", "integers", "laplace", "logistic", "lognormal"), 2),
+    **dict.fromkeys(("normal", "randint", "random_integers", "uniform"), 2),
+    "triangular": 3,
+}
+"""Where the size stands among the arguments, by the function's name."""
+_BY_DIMENSIONS = frozenset({"rand", "randn"})
+_WHOLE = frozenset({"binomial", "geometric", "integers", "poisson", "randint", "random_integers"})
+_NUMBERS = (Tag.INT, Tag.FLOAT, Tag.BOOL)
+
+
+def drawn(call: ast.Call, name: str, kind_of: Callable[[ast.expr], Kind]) -> Kind:
+    """The kind that a random function of numpy, or the method of a generator so named, returns.
+
+    UNKNOWN where that depends on values: on a size that may be None, on bounds that may be arrays.
+    """
+    if any(isinstance(argument, ast.Starred) for argument in call.args) or any(
+        keyword.arg in (None, "out") for keyword in call.keywords
+    ):
+        return UNKNOWN
+    if name in _BY_DIMENSIONS:
+        whole = all(kind_of(argument).tag is Tag.INT for argument in call.args)
+        if not call.args:
+            return Kind(Tag.FLOAT)
+        return _array(name, len(call.args)) if whole and not call.keywords else UNKNOWN
+    place = _SIZE_AT.get(name)
+    if place is None:
+        return UNKNOWN
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    size = given.pop("size", call.args[place] if place < len(call.args) else None)
+    dtype = given.pop("dtype", call.args[3] if name == "randint" and len(call.args) > 3 else None)
+    if size is None or (isinstance(size, ast.Constant) and size.value is None):
+        return _number(name, [*call.args[:place], *given.values()], dtype, kind_of)
+    kind = kind_of(size)
+    if kind.optional or kind.tag not in (Tag.INT, Tag.TUPLE, Tag.LIST):
+        return UNKNOWN
+    array = _array(name, 1 if kind.tag is Tag.INT else len(kind.parts) or None)
+    if dtype is not None or name == "choice":
+        return Kind(array.tag, fresh=True, rank=array.rank if name != "choice" else None)
+    return array
+
+
+def _array(name: str, rank: int | None) -> Kind:
+    return Kind(Tag.NDARRAY, fresh=True, dtype="int64" if name in _WHOLE else "float64", rank=rank)
+
+
+def _number(
+    name: str, bounds: list[ast.expr], dtype: ast.expr | None, kind_of: Callable[[ast.expr], Kind]
+) -> Kind:
+    """One number, where all that bounds it are numbers."""
+    if name == "choice" or dtype is not None or not all(kind_of(one).tag in _NUMBERS for one in bounds):
+        return UNKNOWN
+    if name == "integers":  # what generators give is numpy's own, what the old functions give is Python's
+        return Kind(Tag.NUMPY_SCALAR, dtype="int64")
+    return Kind(Tag.INT if name in _WHOLE else Tag.FLOAT)

@@ -1,0 +1,161 @@
+"""The rules of git about ignored files, as far as files in a folder and in its repository state them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rlint.regex import regex
+from rlint.source.files import read_text
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+_MOST_STARS = 3
+_PLAIN = regex(r"\*?[\w.-]*\w[\w.-]*/?")
+
+Decisions = Callable[[str], dict[str, bool]]
+"""What is known already of paths, given what tells the rules: whether they are ignored."""
+
+
+class IgnoreRules:
+    """The `.gitignore` that holds in a folder, and those of the folders above it."""
+
+    def __init__(self, folder: str, lines: list[str], above: IgnoreRules | None, known: Decisions) -> None:
+        self._folder = folder
+        self._lines = lines
+        self._above = above
+        self.digest: str
+        said = "\0".join([folder, *lines, above.digest if above is not None else ""])
+        self.digest = hashlib.sha256(said.encode("utf-8", "surrogateescape")).hexdigest()
+        self._decisions = known(self.digest)
+
+    def ignores(self, path: str, *, folder: bool) -> bool:
+        """Whether the absolute `path`, whose parent folders are not ignored, is ignored itself."""
+        asked = path + os.sep if folder else path
+        known = self._decisions.get(asked)
+        if known is None:
+            known = self._decisions[asked] = self._decide(path, folder=folder)
+        return known
+
+    def _decide(self, path: str, *, folder: bool) -> bool:
+        relative = path[len(self._folder) :].lstrip(os.sep).replace(os.sep, "/")
+        plain, others = self._sorted_out
+        if plain.match(relative, folder=folder):
+            return True
+        asked = relative + "/" if folder else relative
+        decision = self._spec.check_file(asked).include if others else None
+        if decision is not None:
+            return decision
+        return self._above is not None and self._above.ignores(path, folder=folder)
+
+    @cached_property
+    def _sorted_out(self) -> tuple[_PlainLines, list[str]]:
+        """Lines that are understood at a glance, and all others. Where a line takes something back, what it
+        takes back hangs on the order, and all are for `pathspec`.
+        """
+        lines = [line for line in self._lines if line and not line.startswith("#")]
+        if any(line.startswith("!") for line in lines):
+            return _PlainLines([]), lines
+        plain = {line for line in lines if _PLAIN.fullmatch(line)}
+        return _PlainLines(plain), [line for line in lines if line not in plain]
+
+    @cached_property
+    def _spec(self) -> GitIgnoreSpec:
+        from pathspec import GitIgnoreSpec  # which takes longer to import than a walk takes
+
+        _, lines = self._sorted_out
+        try:
+            return GitIgnoreSpec.from_lines(lines)
+        except (ValueError, re.error):  # git passes over a line that it does not understand
+            return GitIgnoreSpec.from_lines(filter(_understood, lines))
+
+
+class _PlainLines:
+    """Names (`build`, `dist/`) and endings (`*.so`) that are ignored wherever they are. Most lines are such,
+    and to compile an expression for each of them takes longer than the walk.
+    """
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._names = frozenset(lines)
+        endings = [line[1:] for line in self._names if line.startswith("*")]
+        self._endings = tuple(endings)
+        self._folder_endings = tuple(ending.rstrip("/") for ending in endings)
+
+    def match(self, relative: str, *, folder: bool) -> bool:
+        """Is a path ignored, or a folder that it is in?"""
+        *above, name = relative.split("/")
+        if any(self._matches_folder(part) for part in above):
+            return True
+        if folder:
+            return self._matches_folder(name)
+        return name in self._names or name.endswith(self._endings)
+
+    def _matches_folder(self, name: str) -> bool:
+        return name in self._names or f"{name}/" in self._names or name.endswith(self._folder_endings)
+
+
+def is_repository(folder: str) -> bool:
+    """Whether `folder` is the root of a git repository or work tree."""
+    return os.path.exists(os.path.join(folder, ".git"))
+
+
+def rules_in(folder: str, above: IgnoreRules | None, known: Decisions) -> IgnoreRules | None:
+    """Return the rules for what lies in `folder`, given those of its parent."""
+    if is_repository(folder):
+        above = _read(folder, os.path.join(folder, ".git", "info", "exclude"), None, known)
+    return _read(folder, os.path.join(folder, ".gitignore"), above, known)
+
+
+def rules_above(folder: str, stop: str, known: Decisions) -> IgnoreRules | None:
+    """Return the rules in the parent of `folder`: up to the repository's root, else up to `stop`."""
+    if is_repository(folder):
+        return None
+    chain: list[str] = []
+    current = folder
+    while (parent := os.path.dirname(current)) != current:
+        chain.append(parent)
+        current = parent
+        if is_repository(parent):
+            break
+    else:
+        below = stop.rstrip(os.sep) + os.sep
+        chain = [each for each in chain if each == stop or each.startswith(below)]
+    rules: IgnoreRules | None = None
+    for each in reversed(chain):
+        rules = rules_in(each, rules, known)
+    if rules is not None and rules.ignores(folder, folder=True):
+        return None  # the folder was named although it is ignored: look at all of it
+    return rules
+
+
+def _read(folder: str, path: str, above: IgnoreRules | None, known: Decisions) -> IgnoreRules | None:
+    text = read_text(path)
+    lines = [line for line in (text or "").splitlines() if line.count("*") <= _MOST_STARS or _is_quick(line)]
+    if not any(line.strip() and not line.startswith("#") for line in lines):
+        return above
+    return IgnoreRules(folder, lines, above, known)
+
+
+def _is_quick(line: str) -> bool:
+    """Whether matching a line takes no time to speak of: each further star in one part of a path multiplies
+    it. A line with many is as good as no line, so that more is checked and not less.
+    """
+    parts = line.split("/")
+    return parts.count("**") <= _MOST_STARS and all(
+        part.count("*") <= _MOST_STARS for part in parts if part != "**"
+    )
+
+
+def _understood(line: str) -> bool:
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except (ValueError, re.error):
+        return False
+    return True

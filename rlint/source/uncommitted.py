@@ -1,0 +1,51 @@
+"""Which changes of a working tree are not committed: what stands in the way of looking at a fix by itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from rlint.errors import RlintError
+from rlint.frozen import frozen
+from rlint.source.git import Repository, top_of
+
+_SHOWN = 5
+
+
+@frozen
+class Uncommitted:
+    """Changes that are not committed: the working trees, and the files that git names in them."""
+
+    trees: tuple[Path, ...]
+    paths: tuple[str, ...]
+    problem: str | None = None
+    """Why git cannot tell, where it cannot."""
+
+    def __str__(self) -> str:
+        """Say it to a person, in a sentence and a list."""
+        if self.problem is not None:
+            return f"it is not known what is committed: {self.problem}"
+        where = ", ".join(str(tree) for tree in self.trees)
+        listed = [f"  {path}" for path in self.paths[:_SHOWN]]
+        if len(self.paths) > _SHOWN:
+            listed.append(f"  and {len(self.paths) - _SHOWN} more")
+        return "\n".join([f"{where} has changes that are not committed:", *listed])
+
+
+def uncommitted(files: Iterable[Path]) -> Uncommitted | None:
+    """Return what is not committed in the working trees that the files lie in: changed, staged and untracked
+    files that git does not ignore. None where there is nothing, or no repository.
+    """
+    tops = {top for file in files if (top := top_of(Path(os.path.realpath(file)).parent)) is not None}
+    trees: list[Path] = []
+    paths: list[str] = []
+    for top in sorted(tops):
+        try:
+            found = Repository(top).changed_paths()
+        except RlintError as error:
+            return Uncommitted((top,), (), str(error))
+        if found:
+            trees.append(top)
+            paths += found
+    return Uncommitted(tuple(trees), tuple(paths)) if paths else None

@@ -1,0 +1,221 @@
+"""A file of findings that a project lives with for now: they are hidden until somebody touches them.
+
+Entries know no line numbers (see `rlint.suppression.fingerprints`). The file is sorted, with an entry on each
+line, so that a change to one finding is a change to one line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from rlint.errors import RlintError
+from rlint.frozen import frozen
+from rlint.regex import regex
+from rlint.source.atomic_write import replace_file
+from rlint.source.files import display_name, read_regular
+from rlint.source.links import is_link
+from rlint.suppression.fingerprints import Trait, traits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from rlint.findings import Finding
+
+DEFAULT_NAME = "rlint-baseline.json"
+"""What `--write-baseline` calls the file if nobody says otherwise."""
+_VERSION = 1
+_FIELDS = ("path", "code", "function", "line")
+_ANEW = "restore it, or write it anew with `--write-baseline`"
+_BEGINNING = regex(r'\s*\{\s*"version"\s*:')
+_MOST_BYTES = 200_000_000
+
+
+@frozen
+class Checked:
+    """What a run has looked at: absolute paths by the files' names, and the codes they were checked for."""
+
+    paths: Mapping[str, Path]
+    codes: Mapping[Path, frozenset[str]]
+    """By absolute path; files that could not be checked are not among them."""
+
+
+class Baseline:
+    """The entries of a file, each with how often it was found."""
+
+    def __init__(self, path: Path, entries: Mapping[Trait, int]) -> None:
+        self.path = path
+        self.entries = entries
+
+    @property
+    def name(self) -> str:
+        """How the file is shown."""
+        return display_name(self.path)
+
+    def split(
+        self, findings: Sequence[Finding], text_of: Callable[[str], str], checked: Checked
+    ) -> tuple[list[Finding], list[Finding]]:
+        """Return the new findings, and those that the baseline hides.
+
+        Where there are more of a kind than the baseline knows, the last ones are new.
+        """
+        left = Counter(self.entries)
+        new: list[Finding] = []
+        hidden: list[Finding] = []
+        for finding, trait in zip(findings, self._traits(findings, text_of, checked), strict=True):
+            known = left[trait] > 0
+            left[trait] -= known
+            (hidden if known else new).append(finding)
+        return new, hidden
+
+    def unneeded(
+        self, hidden: Sequence[Finding], text_of: Callable[[str], str], checked: Checked
+    ) -> dict[Trait, int]:
+        """Return the entries, and how often each, that stand for nothing any more.
+
+        Only of what was checked now, or is gone: of other files and rules nothing is known.
+        """
+        left = Counter(self.entries)
+        left.subtract(self._traits(hidden, text_of, checked))
+        return {
+            trait: number
+            for trait, number in sorted(left.items())
+            if number > 0 and self._is_known(trait, checked)
+        }
+
+    def updated(
+        self, findings: Sequence[Finding], text_of: Callable[[str], str], checked: Checked
+    ) -> Baseline:
+        """Return the baseline for what was found now. What was not checked now keeps its entries."""
+        kept = {trait: count for trait, count in self.entries.items() if not self._is_known(trait, checked)}
+        found = Counter(self._traits(findings, text_of, checked))
+        return Baseline(self.path, {**kept, **found})
+
+    def write(self) -> None:
+        """Write the file in one step. Raises RlintError where that fails."""
+        entries = [
+            {**{field: getattr(trait, field) for field in _FIELDS}, "count": count}
+            for trait, count in sorted(self.entries.items())
+        ]
+        rows = ",\n".join("    " + json.dumps(entry, ensure_ascii=False) for entry in entries)
+        text = f'{{\n  "version": {_VERSION},\n  "findings": [' + (f"\n{rows}\n  " if rows else "") + "]\n}\n"
+        # Half of a surrogate pair, escaped like this, is what JSON calls it, too.
+        data = text.encode("utf-8", "backslashreplace")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            target = self.path.resolve()
+            replace_file(target, data, like=target.stat() if target.exists() else None)
+        except (OSError, RuntimeError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise RlintError(f"{self.name}: cannot write the baseline: {reason}") from error
+
+    def _traits(
+        self, findings: Iterable[Finding], text_of: Callable[[str], str], checked: Checked
+    ) -> list[Trait]:
+        return traits(findings, text_of, lambda name: self._relative(checked.paths.get(name), name))
+
+    def _relative(self, path: Path | None, name: str) -> str:
+        """A file's path as seen from the baseline, which is the same wherever rlint is started."""
+        if path is None:
+            return name
+        try:
+            shown = os.path.relpath(path, self.path.parent).replace(os.sep, "/")
+        except ValueError:  # on another drive
+            return path.as_posix()
+        return shown.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+    def _is_known(self, trait: Trait, checked: Checked) -> bool:
+        path = self.path.parent / trait.path
+        codes = checked.codes.get(type(path)(os.path.normpath(path)))
+        return trait.code in codes if codes is not None else not path.exists()
+
+
+def read_baseline(path: Path) -> Baseline:
+    """Read a baseline. Raises RlintError where there is none, or it is damaged."""
+    shown = display_name(path)
+    if path.exists() and not path.is_file():  # a pipe might wait for ever
+        raise RlintError(f"{shown}: cannot read the baseline: it is not a regular file")
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise RlintError(
+                f"{shown}: cannot read the baseline: it is larger than {_MOST_BYTES / 1e6:.0f} MB"
+            )
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError as error:
+        raise RlintError(
+            f"{shown}: there is no such baseline; `rlint check --write-baseline={shown}` makes it"
+        ) from error
+    except OSError as error:
+        raise RlintError(f"{shown}: cannot read the baseline: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise RlintError(f"{shown}: the baseline is damaged: it is not UTF-8; {_ANEW}") from error
+    return Baseline(path, _entries(text, shown))
+
+
+def baseline_to_write(path: Path) -> Baseline:
+    """Return the baseline that is to be replaced, or an empty one. Refuses to overwrite anything else."""
+    shown = display_name(path)
+    if path.is_dir():
+        raise RlintError(
+            f"{shown}: is a folder; name the file that the baseline goes into, as in "
+            f"`--write-baseline={DEFAULT_NAME}`"
+        )
+    if not is_link(path) and (not path.exists() or not path.stat().st_size):
+        return Baseline(path, {})
+    try:
+        return read_baseline(path)
+    except RlintError as error:
+        if is_link(path):
+            instead = "links are followed to baselines only; name the file that it leads to."
+        elif _is_own(path):
+            instead = "delete it first if it may be overwritten."
+        else:
+            instead = "name another file for the baseline."
+        raise RlintError(f"{error}\nIt was left as it is; {instead}") from error
+
+
+def _is_own(path: Path) -> bool:
+    """Whether a damaged file looks like one that rlint has written."""
+    return (
+        _BEGINNING.match((read_regular(path, _MOST_BYTES) or b"").decode("utf-8-sig", "replace")) is not None
+    )
+
+
+def _entries(text: str, shown: str) -> dict[Trait, int]:
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        if text.strip() and not text.lstrip().startswith("{"):
+            raise RlintError(f"{shown}: is no baseline of rlint: it is no JSON") from error
+        line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        conflict = "it holds marks of a merge conflict" if "\n<<<<<<< " in f"\n{text}" else "it is no JSON"
+        raise RlintError(f"{shown}{line}: the baseline is damaged: {conflict}; {_ANEW}") from error
+    if not isinstance(data, dict) or not isinstance(data.get("findings"), list) or "version" not in data:
+        raise RlintError(f"{shown}: is no baseline of rlint: it has no `version` and list of `findings`")
+    if data["version"] != _VERSION:
+        raise RlintError(
+            f"{shown}: is a baseline of version {data['version']!r}, this rlint reads version {_VERSION}; "
+            "update rlint, or write it anew with `--write-baseline`"
+        )
+    entries: dict[Trait, int] = {}
+    for number, entry in enumerate(data["findings"], start=1):
+        trait, count = _entry(entry, f"{shown}: the baseline is damaged: finding {number}")
+        # A merge may leave an entry twice.
+        entries[trait] = max(count, entries.get(trait, 0))
+    return entries
+
+
+def _entry(entry: Any, place: str) -> tuple[Trait, int]:
+    if not isinstance(entry, dict):
+        raise RlintError(f"{place} is not an object; {_ANEW}")
+    values = [entry.get(field) for field in _FIELDS]
+    count = entry.get("count", 1)
+    for field, value in zip(_FIELDS, values, strict=True):
+        if not isinstance(value, str):
+            raise RlintError(f"{place} has no text as `{field}`; {_ANEW}")
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        raise RlintError(f"{place} has a `count` that is no whole number above 0; {_ANEW}")
+    return Trait(*map(str, values)), count

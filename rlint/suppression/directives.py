@@ -1,0 +1,167 @@
+"""What comments ask of a linter: `# noqa: RL101`, `# rlint: ignore[RL101]`, `# rlint: skip-file`."""
+
+from __future__ import annotations
+
+import enum
+import re
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from rlint.errors import did_you_mean
+from rlint.frozen import frozen, mutable
+from rlint.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from rlint.findings import Finding
+    from rlint.suppression.comments import Comment, Layout, Span
+
+# A directive shown in quotes or backticks is being talked about, not given.
+_NOQA = regex(
+    r"(?<![`'\"])#\s*noqa(?![\w-])(?P<colon>\s*:\s*(?P<items>(?:RL|[A-Z]+[0-9]+)\b(?:[\s,]+[A-Z]+[0-9]+\b)*)?)?",
+    re.IGNORECASE,
+)
+_RLINT = regex(
+    r"(?<![`'\"])#\s*rlint\s*:\s*(?P<verb>[\w-]+)(?P<bracket>\s*\[(?P<items>[^\]#]*)(?P<closed>\])?)?",
+    re.IGNORECASE,
+)
+_ITEM = regex(r"[^\s,]+")
+_ANY = regex(
+    r"#\s*(?:(?P<own>rlint)\s*:|noqa(?![\w-])(?P<colon>\s*:\s*(?P<items>(?:[A-Z]+[0-9]*\b[\s,]*)+)?)?)",
+    re.IGNORECASE,
+)
+
+
+class Kind(enum.Enum):
+    """The two ways to ask for silence; the value is how a person writes it."""
+
+    NOQA = "noqa"
+    IGNORE = "rlint: ignore"
+
+
+@mutable
+class Item:
+    """One code, beginning of codes, or name, in the list of a directive."""
+
+    text: str
+    used: bool = False
+
+    def means(self, code: str, name: str) -> bool:
+        """Whether the rule with this code and name is meant."""
+        wanted = self.text.upper()
+        return wanted in (name.upper(), "ALL") or (
+            _letters(wanted) == _letters(code) and code.startswith(wanted)
+        )
+
+
+def _letters(code: str) -> str:
+    """What stands before the number: an item "R" does not mean the codes that begin with RL."""
+    return code.rstrip("0123456789")
+
+
+@mutable
+class Directive:
+    """One request to hide findings. Without items it is about all rules."""
+
+    kind: Kind
+    comment: Comment
+    start: int
+    end: int
+    reach: Span | None
+    """The lines whose findings it hides."""
+    items: list[Item] | None = None
+    items_start: int = 0
+    items_end: int = 0
+    used: bool = False
+
+    def hides(self, finding: Finding) -> bool:
+        """Whether `finding` is one of those meant; if so, remember that the request was of use."""
+        if self.reach is None or finding.last_line < self.reach.first or self.reach.last < finding.first_line:
+            return False
+        if self.items is None:
+            self.used = True
+            return True
+        meant = [item for item in self.items if item.means(finding.code, finding.name)]
+        for item in meant:
+            item.used = True
+        return bool(meant)
+
+
+@frozen
+class Mistake:
+    """An instruction to rlint that it does not understand."""
+
+    comment: Comment
+    start: int
+    end: int
+    message: str
+
+
+@mutable
+class Directives:
+    """All that the comments of one file ask for."""
+
+    skip_file: bool = False
+    requests: list[Directive] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
+
+
+def may_concern(text: str, families: Collection[str], *, has_findings: bool = True) -> bool:
+    """May a text hold a directive about rules whose codes begin with one of `families` ("RL")? It is looked
+    through without telling comments from strings, and most of what other linters are asked is passed over; so
+    is what names no codes, where there is nothing to hide: it may be meant for others.
+    """
+    for match in _ANY.finditer(text):
+        codes = _ITEM.findall((match["items"] or "").upper())
+        bare = not match["colon"]
+        if match["own"] or (bare and has_findings) or any(_letters(code) in families for code in codes):
+            return True
+    return False
+
+
+def read_directives(layout: Layout) -> Directives:
+    """Read the directives out of the comments of a file."""
+    found = Directives()
+    for comment in layout.comments:
+        for match in _NOQA.finditer(comment.text):
+            _read_noqa(comment, match, found)
+        for match in _RLINT.finditer(comment.text):
+            _read_rlint(comment, match, found)
+    return found
+
+
+def _read_noqa(comment: Comment, match: re.Match[str], found: Directives) -> None:
+    if match["colon"] and not match["items"]:
+        return  # a reason where the codes should be names nothing to hide
+    found.requests.append(_request(Kind.NOQA, comment, match, comment.inside))
+
+
+def _read_rlint(comment: Comment, match: re.Match[str], found: Directives) -> None:
+    verb = match["verb"].lower()
+    leads = match.start() == 0  # else the comment is about something else, say code that is commented out
+    if verb == "skip-file":
+        if leads and comment.own_line and comment.inside is None and comment.column == 1:
+            found.skip_file = True
+            return
+        message = "`rlint: skip-file` counts only on an unindented line of its own"
+    elif verb != "ignore":
+        message = f"rlint knows no comment `rlint: {verb}`{did_you_mean(verb, ('ignore', 'skip-file'))}"
+    elif match["bracket"] and not match["closed"]:
+        message = "`rlint: ignore[` lacks its closing bracket, and hides nothing"
+    else:
+        reach = comment.inside or (comment.above if leads else None)
+        found.requests.append(_request(Kind.IGNORE, comment, match, reach))
+        return
+    found.mistakes.append(
+        Mistake(comment, comment.start + match.start(), comment.start + match.end(), message)
+    )
+
+
+def _request(kind: Kind, comment: Comment, match: re.Match[str], reach: Span | None) -> Directive:
+    directive = Directive(kind, comment, comment.start + match.start(), comment.start + match.end(), reach)
+    if match["items"] is not None:
+        first, last = match.span("items")
+        directive.items = [Item(text) for text in _ITEM.findall(match["items"])]
+        directive.items_start, directive.items_end = comment.start + first, comment.start + last
+    return directive

@@ -1,0 +1,130 @@
+"""Names of findings that stay when lines move: for baselines, and for services that follow a finding from one
+run to the next.
+
+A finding is known by its file, its rule, the function it stands in and the text of its line. Line numbers are
+no part of that, nor are comments, indentation and spacing. What is alike in all of them is counted.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import warnings
+from collections import Counter
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rlint.frozen import ordered
+from rlint.suppression.comments import read_layout
+from rlint.syntax.positions import Positions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from rlint.findings import Finding, Problem
+    from rlint.run_data import Report
+
+NAME = "rlintFinding/v1"
+"""What a fingerprint is called where there may be several. The number grows when its parts change."""
+_LONGEST = 200  # characters of a line that are kept as they are
+
+
+@ordered
+class Trait:
+    """What a finding is known by. Several findings can have the same."""
+
+    path: str
+    code: str
+    function: str
+    """Qualified name of the innermost function or class around the finding; "" at the top of a module."""
+    line: str
+    """The finding's first line, without comment and indentation, its spacing made even."""
+
+
+def traits(
+    findings: Iterable[Finding], text_of: Callable[[str], str], path_of: Callable[[str], str] = str
+) -> list[Trait]:
+    """Return what each finding is known by.
+
+    `text_of` gives the text that a file's findings refer to, and `path_of` the path to know it by, both for
+    its name.
+    """
+    files: dict[str, _File] = {}
+    found = []
+    for finding in findings:
+        if finding.path not in files:
+            files[finding.path] = _File(text_of(finding.path))
+        file = files[finding.path]
+        line = finding.start.line
+        found.append(Trait(path_of(finding.path), finding.code, file.function_at(line), file.line(line)))
+    return found
+
+
+def fingerprints(findings: Sequence[Finding], report: Report) -> list[str]:
+    """Return a text of 32 hexadecimal digits for each finding, no two the same."""
+    seen: Counter[Trait] = Counter()
+    found = []
+    for trait in traits(findings, report.text_of):
+        found.append(_digest(trait.path, trait.code, trait.function, trait.line, str(seen[trait])))
+        seen[trait] += 1
+    return found
+
+
+def of_problem(problem: Problem) -> str:
+    """Return the same for what could not be done."""
+    cell = [str(problem.cell.index)] if problem.cell is not None else []
+    return _digest(problem.path, problem.message, *cell)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+class _File:
+    """A text, as far as fingerprints need to know it."""
+
+    def __init__(self, text: str) -> None:
+        self._positions = Positions(text)
+
+    def line(self, number: int) -> str:
+        """A line as it is compared."""
+        code = self._positions.line_text(number)
+        if "#" in code:
+            code = code[: self._comments.get(number, len(code))].strip() or code
+        code = " ".join(code.split())
+        return code if len(code) <= _LONGEST else f"{code[: _LONGEST // 2]}… {_digest(code)}"
+
+    def function_at(self, number: int) -> str:
+        """The qualified name of the innermost function or class that a line belongs to."""
+        name = ""
+        for first, last, found in self._scopes:  # outer ones first
+            if first <= number <= last:
+                name = found
+        return name
+
+    @cached_property
+    def _comments(self) -> dict[int, int]:
+        layout = read_layout(self._positions.text)
+        return {one.line: one.column - 1 for one in layout.comments} if layout is not None else {}
+
+    @cached_property
+    def _scopes(self) -> list[tuple[int, int, str]]:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = ast.parse(self._positions.text)
+            return list(_scopes_in(tree, ""))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return []
+
+
+def _scopes_in(node: ast.AST, outer: str) -> Iterator[tuple[int, int, str]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            name = f"{outer}.{child.name}" if outer else child.name
+            first = min([child.lineno, *(each.lineno for each in child.decorator_list)])
+            yield first, child.end_lineno or child.lineno, name
+            yield from _scopes_in(child, name)
+        elif isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield from _scopes_in(child, outer)

@@ -1,0 +1,66 @@
+"""The nodes of a file by what is written in them: who looks for a few of them need not look at all."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rlint.syntax.walk import place_in_order
+
+if TYPE_CHECKING:
+    from rlint.syntax.syntax_index import Tree
+
+
+class Written:
+    """The calls, attributes, items and `return`s of one file. All lists are in source order."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+
+    def calls_of(self, names: Iterable[str]) -> list[ast.Call]:
+        """The calls of what has one of these last names."""
+        every = self.calls
+        found = [call for name in names for call in every.get(name, ())]
+        return sorted(found, key=place_in_order)
+
+    @cached_property
+    def calls(self) -> dict[str, list[ast.Call]]:
+        """The calls by the last name of what they call, "" where it has none, as in `makers[0]()`."""
+        found: defaultdict[str, list[ast.Call]] = defaultdict(list)
+        for call in self._tree.of_type(ast.Call):
+            called = call.func
+            if isinstance(called, ast.Attribute):
+                name = called.attr
+            else:
+                name = called.id if isinstance(called, ast.Name) else ""
+            found[name].append(call)
+        return dict(found)
+
+    @cached_property
+    def attributes(self) -> dict[str, list[ast.Attribute]]:
+        """The attributes by their names."""
+        found: defaultdict[str, list[ast.Attribute]] = defaultdict(list)
+        for node in self._tree.of_type(ast.Attribute):
+            found[node.attr].append(node)
+        return dict(found)
+
+    @cached_property
+    def returns(self) -> dict[ast.AST | None, list[ast.Return]]:
+        """The `return`s of each function."""
+        found: dict[ast.AST | None, list[ast.Return]] = {}
+        for node in self._tree.of_type(ast.Return):
+            found.setdefault(self._tree.function(node), []).append(node)
+        return found
+
+    @cached_property
+    def attribute_stores(self) -> list[ast.Attribute]:
+        """The attributes that are set or deleted."""
+        return [node for node in self._tree.of_type(ast.Attribute) if type(node.ctx) is not ast.Load]
+
+    @cached_property
+    def item_stores(self) -> list[ast.Subscript]:
+        """The items that are set or deleted."""
+        return [node for node in self._tree.of_type(ast.Subscript) if type(node.ctx) is not ast.Load]

@@ -1,0 +1,485 @@
+"""One walk over a parsed file: parents, nodes by type, scopes and their bindings."""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cached_property
+from typing import TypeVar
+
+from rlint.syntax.evaluation_root import Wholes
+from rlint.syntax.import_statements import absolute_module
+from rlint.syntax.name_index import Written
+from rlint.syntax.positions import Positions
+from rlint.syntax.redefinitions import Definition, tell_apart
+from rlint.syntax.scopes import Binding, How, Scope
+from rlint.syntax.too_deep import buried_parts
+from rlint.syntax.variables import Variables
+from rlint.syntax.walk import PARTS_FROM_BEHIND
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Loop = ast.For | ast.AsyncFor | ast.While
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+TRIES: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))  # new in Python 3.11
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+DEFINITIONS: tuple[type[Definition], ...] = (*FUNCTIONS, ast.ClassDef)
+HOLD_BODIES = frozenset({*DEFINITIONS, ast.Module})
+"""A module and definitions: nothing around a statement right in one of these decides whether it runs."""
+
+_DECLARATIONS = [word + space for word in ("global", "nonlocal") for space in " \t\f\\"]
+
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+class Tree:
+    """A parsed file and everything that one walk over it tells.
+
+    `nodes` holds the nodes of each type in source order; `parents` leads upwards; `scopes` maps
+    the nodes that open a scope to it; `declares` tells if there may be a `global` or `nonlocal` at all.
+    """
+
+    def __init__(self, text: str, module: ast.Module, package: str = "") -> None:
+        self.text = text
+        self.module = module
+        self.package = package
+        self.positions = Positions(text)
+        self.parents: dict[ast.AST, ast.AST] = {}
+        self.nodes: dict[type[ast.AST], list[ast.AST]] = {}
+        self.scopes: dict[ast.AST, Scope] = {}
+        self._scope_of: dict[ast.AST, Scope] = {}
+        self._places: dict[ast.stmt, tuple[list[ast.stmt], int]] = {}
+        self.declares = _may_declare(text)
+        self._outside: set[ast.AST] = set()  # parts of a scope node that are evaluated around it
+        self._walk()
+
+    @cached_property
+    def declared(self) -> frozenset[str]:
+        """The names that some scope declares `global` or `nonlocal`."""
+        return frozenset[str]().union(*(scope.globals | scope.nonlocals for scope in self.scopes.values()))
+
+    @cached_property
+    def buried(self) -> Mapping[ast.AST, ast.AST]:
+        """The parts too deep in an expression to be looked at, and what is around them (depth.py)."""
+        return buried_parts(self)
+
+    @cached_property
+    def wholes(self) -> Wholes:
+        """The whole that each part of an expression runs with."""
+        return Wholes(self.parents)
+
+    def expression_before(self, offset: int) -> ast.AST | None:
+        """Return the last expression, the innermost of several, that starts at an offset or before it."""
+        starts, nodes = self._expressions
+        place = bisect_right(starts, offset)
+        return nodes[place - 1] if place else None
+
+    def statement_in(self, start: int, end: int) -> ast.AST | None:
+        """Return the first statement that starts between two offsets."""
+        starts, nodes = self._statements
+        place = bisect_left(starts, start)
+        return nodes[place] if place < len(starts) and starts[place] < end else None
+
+    @cached_property
+    def _expressions(self) -> tuple[list[int], list[ast.AST]]:
+        return self._by_start(ast.expr)
+
+    @cached_property
+    def _statements(self) -> tuple[list[int], list[ast.AST]]:
+        return self._by_start(ast.stmt)
+
+    def _by_start(self, kind: type[ast.AST]) -> tuple[list[int], list[ast.AST]]:
+        """All nodes of a kind by where they start, the outer before the inner."""
+        found = [node for type_, nodes in self.nodes.items() if issubclass(type_, kind) for node in nodes]
+        spans = [self.positions.span(node) for node in found]
+        order = sorted(range(len(found)), key=lambda number: (spans[number][0], -spans[number][1]))
+        return [spans[number][0] for number in order], [found[number] for number in order]
+
+    @cached_property
+    def variables(self) -> Variables:
+        """Where the variables of the file are named."""
+        return Variables(self)
+
+    @cached_property
+    def written(self) -> Written:
+        """What names the file calls, reads and sets, as they are written."""
+        return Written(self)
+
+    @cached_property
+    def read_from_within(self) -> frozenset[tuple[Scope, str]]:
+        """The variables that functions, lambdas or classes inside their scope read, with their scope."""
+        found = set()
+        for name in self.of_type(ast.Name):
+            if isinstance(name.ctx, ast.Load):
+                here = self.scope(name)
+                scope = here.lookup(name.id)
+                if scope is not None and scope.function is not here.function:
+                    found.add((scope, name.id))
+        return frozenset(found)
+
+    @cached_property
+    def names_in_statements(self) -> dict[str, set[ast.stmt]]:
+        """For each name, the statements that use it."""
+        found: dict[str, set[ast.stmt]] = {}
+        for name in self.of_type(ast.Name):
+            found.setdefault(name.id, set()).add(self.statement(name))
+        return found
+
+    def of_type(self, kind: type[_Node]) -> list[_Node]:
+        """All nodes of exactly this type, in source order."""
+        return self.nodes.get(kind, [])  # type: ignore[return-value]
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The node's parent, its parent's parent, … up to the module."""
+        parents = self.parents
+        current = parents.get(node)
+        while current is not None:
+            yield current
+            current = parents.get(current)
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The innermost statement that holds the node (the node itself if it is one)."""
+        current: ast.AST = node
+        while not isinstance(current, ast.stmt):
+            current = self.parents[current]
+        return current
+
+    def scope(self, node: ast.AST) -> Scope:
+        """The scope in which the node is evaluated. A def's own node belongs to the scope around it."""
+        return self._scope_of.get(node) or self.scopes[self.module]  # operators are shared between scopes
+
+    def function(self, node: ast.AST) -> Function | None:
+        """The innermost def whose body (or a lambda or comprehension in it) holds the node."""
+        scope = self._scope_of.get(node)
+        return scope.runner if scope is not None else None
+
+    def run_by(self, functions: Collection[Function | None], kind: type[ast.AST]) -> list[ast.AST]:
+        """The nodes of exactly this type that some functions run (None: the module), in source order."""
+        scope_of = self._scope_of
+        return [node for node in self.nodes.get(kind, ()) if scope_of[node].runner in functions]
+
+    def class_of(self, node: ast.AST) -> ast.ClassDef | None:
+        """The class whose method (or body) holds the node."""
+        scope: Scope | None = self.scope(node)
+        while scope is not None:
+            if isinstance(scope.node, ast.ClassDef):
+                return scope.node
+            scope = scope.parent
+        return None
+
+    def block(self, statement: ast.stmt) -> tuple[list[ast.stmt], int]:
+        """The list of statements that holds the statement, and its place in it."""
+        place = self._places.get(statement)
+        if place is None:
+            parent = self.parents[statement]
+            for name in ("body", "orelse", "finalbody"):
+                block = getattr(parent, name, None)
+                if isinstance(block, list):
+                    for index, sibling in enumerate(block):
+                        self._places[sibling] = (block, index)
+            place = self._places[statement]
+        return place
+
+    def qualname(self, scope_node: ast.AST) -> str:
+        """`Agent.learn`: the dotted path of a def or class inside its module."""
+        return self.scopes[scope_node].qualname
+
+    def _walk(self) -> None:
+        parents, scopes, scope_of, outside = self.parents, self.scopes, self._scope_of, self._outside
+        root = Scope(self.module, None, "")
+        scopes[self.module] = root
+        order: list[ast.AST] = []
+        end = ast.AST()  # stands behind the last node
+        holders: list[tuple[dict[str, object], ast.AST]] = []  # what has parts, with the node behind those
+        stack: list[tuple[ast.AST, Scope]] = [(end, root), (self.module, root)]
+        push = stack.append
+        ast_type, list_type = ast.AST, list
+        kinds = _Kinds(self.nodes)
+        while True:
+            node, scope = stack.pop()
+            known = node.__dict__
+            known["_start"] = start = len(order)
+            if node is end:
+                break
+            known["_order"] = order
+            order.append(node)
+            scope_of[node] = scope
+            same_kind, parts, binder = kinds[type(node)]
+            same_kind.append(node)
+            if binder is not None:
+                scope = binder(self, node, scope) or scope
+            if not parts:
+                known["_end"] = start + 1
+                continue
+            holders.append((known, stack[-1][0]))
+            for name in parts:
+                value = known.get(name)
+                if type(value) is list_type:
+                    for child in reversed(value):
+                        if isinstance(child, ast_type):
+                            parents[child] = node
+                            push((child, scope))
+                elif isinstance(value, ast_type):
+                    parents[value] = node
+                    push((value, scope))
+            if outside:
+                self._move_outside(stack, node)
+        for known, following in holders:
+            known["_end"] = following.__dict__["_start"]
+        tell_apart((node, scopes[node]) for kind in DEFINITIONS for node in self.of_type(kind))
+
+    def _move_outside(self, stack: list[tuple[ast.AST, Scope]], node: ast.AST) -> None:
+        """Give the parts of a node, which are the next to come, to the scope around the one they stand in,
+        where they are evaluated there.
+        """
+        for place in range(len(stack) - 1, -1, -1):
+            part, scope = stack[place]
+            if self.parents.get(part) is not node:
+                break
+            if part in self._outside and scope.parent is not None:
+                self._outside.remove(part)
+                stack[place] = (part, scope.parent)
+
+    def release(self) -> None:
+        """Cut the cycles of a tree that is no longer needed."""
+        if not vars(self):
+            return
+        for scope in self.scopes.values():
+            scope.children.clear()
+        vars(self.module)["_order"].clear()
+        vars(self).clear()
+
+    def open_scope(self, node: ast.AST, parent: Scope, name: str) -> Scope:
+        """Open a scope for `node` (used by the walk)."""
+        qualname = f"{parent.qualname}.{name}" if parent.qualname else name
+        scope = Scope(node, parent, qualname)
+        parent.children.append(scope)
+        self.scopes[node] = scope
+        return scope
+
+    def mark_outside(self, parts: list[ast.expr]) -> None:
+        """Remember parts of a scope node that are evaluated in the scope around it: they hang right below it
+        or, as defaults, first iterables and class keywords do, one level deeper.
+        """
+        self._outside.update(parts)
+
+
+def _may_declare(text: str) -> bool:
+    if "global" not in text and "nonlocal" not in text:
+        return False
+    return any(beginning in text for beginning in _DECLARATIONS)
+
+
+def _bind_target(
+    target: ast.expr,
+    how: How,
+    statement: ast.AST,
+    value: ast.expr | None,
+    scope: Scope,
+    path: tuple[int, ...] = (),
+) -> None:
+    if isinstance(target, ast.Name):
+        scope.bind(Binding(target.id, how, target, statement, value, path))
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        literal = (
+            value if isinstance(value, (ast.Tuple, ast.List)) and how is How.ASSIGN and not path else None
+        )
+        starred = any(isinstance(part, ast.Starred) for part in target.elts)
+        if literal is not None and (
+            starred
+            or len(literal.elts) != len(target.elts)
+            or any(isinstance(part, ast.Starred) for part in literal.elts)
+        ):
+            literal = None
+        for index, part in enumerate(target.elts):
+            if literal is not None:
+                _bind_target(part, how, statement, literal.elts[index], scope)
+            else:
+                # behind a starred target the position is not known from the front
+                step = -1 if starred else index
+                _bind_target(part, how, statement, value, scope, (*path, step))
+    elif isinstance(target, ast.Starred):
+        _bind_target(target.value, how, statement, value, scope, (*path, -1))
+
+
+def _assign(tree: Tree, node: ast.Assign, scope: Scope) -> None:
+    for target in node.targets:
+        _bind_target(target, How.ASSIGN, node, node.value, scope)
+
+
+def _ann_assign(tree: Tree, node: ast.AnnAssign, scope: Scope) -> None:
+    if isinstance(node.target, ast.Name):
+        how = How.ASSIGN if node.value is not None else How.ANNOTATE
+        scope.bind(Binding(node.target.id, how, node.target, node, node.value))
+
+
+def _aug_assign(tree: Tree, node: ast.AugAssign, scope: Scope) -> None:
+    if isinstance(node.target, ast.Name):
+        scope.bind(Binding(node.target.id, How.AUGMENT, node.target, node, node.value))
+
+
+def _for(tree: Tree, node: ast.For | ast.AsyncFor, scope: Scope) -> None:
+    _bind_target(node.target, How.FOR, node, node.iter, scope)
+
+
+def _with(tree: Tree, node: ast.With | ast.AsyncWith, scope: Scope) -> None:
+    for item in node.items:
+        if item.optional_vars is not None:
+            _bind_target(item.optional_vars, How.WITH, node, item.context_expr, scope)
+
+
+def _walrus(tree: Tree, node: ast.NamedExpr, scope: Scope) -> None:
+    scope.function.bind(Binding(node.target.id, How.WALRUS, node.target, node, node.value))
+
+
+def _except(tree: Tree, node: ast.ExceptHandler, scope: Scope) -> None:
+    if node.name:
+        scope.bind(Binding(node.name, How.EXCEPT, node, node))
+
+
+def _delete(tree: Tree, node: ast.Delete, scope: Scope) -> None:
+    for target in node.targets:
+        if isinstance(target, ast.Name):
+            scope.bind(Binding(target.id, How.DELETE, target, node))
+
+
+def _match_name(tree: Tree, node: ast.MatchAs | ast.MatchStar, scope: Scope) -> None:
+    if node.name:
+        scope.bind(Binding(node.name, How.MATCH, node, node))
+
+
+def _match_rest(tree: Tree, node: ast.MatchMapping, scope: Scope) -> None:
+    if node.rest:
+        scope.bind(Binding(node.rest, How.MATCH, node, node))
+
+
+def _import(tree: Tree, node: ast.Import, scope: Scope) -> None:
+    for alias in node.names:
+        name = alias.asname or alias.name.split(".")[0]
+        target = alias.name if alias.asname else name
+        scope.bind(Binding(name, How.IMPORT, alias, node, target=target))
+
+
+def _import_from(tree: Tree, node: ast.ImportFrom, scope: Scope) -> None:
+    source = absolute_module(node.module or "", node.level, tree.package)
+    for alias in node.names:
+        if alias.name == "*":
+            scope.star_imports.append(source)
+        else:
+            target = f"{source}.{alias.name}" if source else alias.name
+            scope.bind(Binding(alias.asname or alias.name, How.IMPORT, alias, node, target=target))
+
+
+def _global(tree: Tree, node: ast.Global, scope: Scope) -> None:
+    scope.globals.update(node.names)
+
+
+def _nonlocal(tree: Tree, node: ast.Nonlocal, scope: Scope) -> None:
+    scope.nonlocals.update(node.names)
+
+
+def _parameters(arguments: ast.arguments, inner: Scope) -> None:
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    every += [extra for extra in (arguments.vararg, arguments.kwarg) if extra]
+    for parameter in every:
+        inner.bind(Binding(parameter.arg, How.PARAMETER, parameter, inner.node))
+
+
+def _function(tree: Tree, node: Function, scope: Scope) -> Scope:
+    scope.bind(Binding(node.name, How.FUNCTION, node, node))
+    inner = tree.open_scope(node, scope, node.name)
+    if tree.declares:
+        _predeclare(node, inner)
+    tree.mark_outside([*node.decorator_list, *([node.returns] if node.returns else [])])
+    _mark_defaults(tree, node.args)
+    _parameters(node.args, inner)
+    return inner
+
+
+def _predeclare(node: Function, inner: Scope) -> None:
+    # `global` may stand below nested blocks but always above the first use in its function
+    stack: list[ast.AST] = list(node.body)
+    while stack:
+        child = stack.pop()
+        if isinstance(child, ast.Global):
+            inner.globals.update(child.names)
+        elif isinstance(child, ast.Nonlocal):
+            inner.nonlocals.update(child.names)
+        elif isinstance(child, ast.stmt) and not isinstance(child, (*FUNCTIONS, ast.ClassDef)):
+            for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+                stack.extend(getattr(child, block, ()))
+        elif isinstance(child, (ast.ExceptHandler, ast.match_case)):
+            stack.extend(child.body)
+
+
+def _mark_defaults(tree: Tree, arguments: ast.arguments) -> None:
+    tree.mark_outside([*arguments.defaults, *(default for default in arguments.kw_defaults if default)])
+
+
+def _lambda(tree: Tree, node: ast.Lambda, scope: Scope) -> Scope:
+    inner = tree.open_scope(node, scope, "<lambda>")
+    _mark_defaults(tree, node.args)
+    _parameters(node.args, inner)
+    return inner
+
+
+def _class(tree: Tree, node: ast.ClassDef, scope: Scope) -> Scope:
+    scope.bind(Binding(node.name, How.CLASS, node, node))
+    tree.mark_outside([*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)])
+    return tree.open_scope(node, scope, node.name)
+
+
+def _comprehension(tree: Tree, node: Comprehension, scope: Scope) -> Scope:
+    inner = tree.open_scope(node, scope, "<comprehension>")
+    tree.mark_outside([node.generators[0].iter])
+    for generator in node.generators:
+        _bind_target(generator.target, How.COMPREHENSION, node, generator.iter, inner)
+    return inner
+
+
+_BINDERS: dict[type[ast.AST], Callable[..., Scope | None]] = {
+    ast.Assign: _assign,
+    ast.AnnAssign: _ann_assign,
+    ast.AugAssign: _aug_assign,
+    ast.For: _for,
+    ast.AsyncFor: _for,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+    ast.NamedExpr: _walrus,
+    ast.ExceptHandler: _except,
+    ast.Delete: _delete,
+    ast.MatchAs: _match_name,
+    ast.MatchStar: _match_name,
+    ast.MatchMapping: _match_rest,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.Global: _global,
+    ast.Nonlocal: _nonlocal,
+    ast.FunctionDef: _function,
+    ast.AsyncFunctionDef: _function,
+    ast.Lambda: _lambda,
+    ast.ClassDef: _class,
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.DictComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
+}
+
+
+class _Kinds(dict[type[ast.AST], tuple[list[ast.AST], tuple[str, ...], Callable[..., Scope | None] | None]]):
+    """For each type of node in a file: those met so far, the fields that hold their parts (the last one
+    first: so they go on a stack), and what binds names there.
+    """
+
+    def __init__(self, nodes: dict[type[ast.AST], list[ast.AST]]) -> None:
+        self._nodes = nodes
+
+    def __missing__(
+        self, kind: type[ast.AST]
+    ) -> tuple[list[ast.AST], tuple[str, ...], Callable[..., Scope | None] | None]:
+        met = self._nodes[kind] = []
+        found = self[kind] = (met, PARTS_FROM_BEHIND[kind], _BINDERS.get(kind))
+        return found

@@ -1,0 +1,71 @@
+"""Lists and deques that transitions are held in, and how many are picked from them."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.models.kind import Kind, Tag
+from rlint.semantics.model import Site
+from rlint.semantics.types.numbers import number_of
+from rlint.syntax.scopes import How
+
+FEW = 8
+"""So many are picked in no time."""
+SHORT = 10_000
+"""In a deque of fewer items, each is found soon enough."""
+
+NO_TRANSITIONS = (Tag.STR, Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.PATH, Tag.FUNCTION, Tag.MODULE, Tag.ENVIRONMENT)
+
+
+def walks(kind: Kind) -> str:
+    """What makes it worse."""
+    if kind.tag is Tag.DEQUE:
+        return ", and the deque is walked through from an end to find each"
+    return ", and its parts must be put together again"
+
+
+def may_hold_transitions(kind: Kind) -> bool:
+    """May a value of this kind be a list of transitions?"""
+    if kind and kind.tag not in (Tag.LIST, Tag.DEQUE, Tag.TUPLE):
+        return False
+    return kind.item is None or kind.item.tag not in NO_TRANSITIONS
+
+
+def is_sampling(node: ast.AST, site: Site) -> bool:
+    """Does the node stand in a function that samples, by its name?"""
+    function = site.function(node)
+    return function is not None and "sample" in function.name and "upsample" not in function.name
+
+
+def are_few(size: ast.expr | None, site: Site) -> bool:
+    """Is a constant number of items surely small?"""
+    number = number_of(size, site) if size is not None else None
+    return number is not None and number.value < FEW
+
+
+def is_length_of(size: ast.expr, held: ast.expr, site: Site) -> bool:
+    """`random.sample(items, len(items))` shuffles."""
+    match size:
+        case ast.Call(func=func, args=[counted]) if site.qualified(func) == "builtins.len":
+            return ast.dump(counted) == ast.dump(held)
+    return False
+
+
+def is_short(held: ast.expr, site: Site) -> bool:
+    """Is a deque made with a `maxlen` that is known to be small?"""
+    values: list[ast.expr | None] = []
+    if isinstance(held, ast.Name):
+        values = [binding.value for binding in site.definitions(held) if binding.how is How.ASSIGN]
+    elif isinstance(held, ast.Attribute):
+        for use in site.attribute_uses(held.attr):
+            parent = site.parent(use)
+            if isinstance(use.ctx, ast.Store) and isinstance(parent, (ast.Assign, ast.AnnAssign)):
+                values.append(parent.value)
+    for value in values:
+        if not isinstance(value, ast.Call):
+            continue
+        given = [keyword.value for keyword in value.keywords if keyword.arg == "maxlen"] or value.args[1:2]
+        number = number_of(given[0], site) if given else None
+        if number is not None and number.value < SHORT:
+            return True
+    return False

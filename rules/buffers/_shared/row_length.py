@@ -1,0 +1,130 @@
+"""How many numbers there are in a row that goes into a list, where the source says so."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.models.kind import Tag
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import How
+
+_MADE_BY_SHAPE = frozenset(f"numpy.{name}" for name in ("zeros", "ones", "empty", "full"))
+_COPIED = frozenset({"numpy.array", "numpy.asarray", "numpy.copy"})
+_SAME_LENGTH = frozenset({"astype", "copy"})
+_NUMBERS = frozenset({Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.NUMPY_SCALAR})
+_DEPTH = 6
+
+
+def are_alike(data: ast.expr, site: Site) -> bool:
+    """Whether a list that is written out holds rows of the same length above zero, perhaps in lists; what a
+    comprehension makes may have no rows.
+    """
+    if site.is_attribute_read("resize") or is_laid_out_otherwise("shape", site):
+        return False  # an array may have got other rows than it was made with
+    match data:
+        case (
+            ast.List(elts=[ast.List() | ast.Tuple(), *_] as rows)
+            | ast.Tuple(elts=[ast.List() | ast.Tuple(), *_] as rows)
+        ):
+            sizes = {len(row.elts) if isinstance(row, (ast.List, ast.Tuple)) else -1 for row in rows}
+            inside = [each for row in rows if isinstance(row, (ast.List, ast.Tuple)) for each in row.elts]
+            return len(sizes) == 1 and 0 not in sizes and _one_length(inside, site)
+        case ast.List(elts=rows) | ast.Tuple(elts=rows):
+            return _one_length(rows, site)
+    return False
+
+
+def is_laid_out_otherwise(attribute: str, site: Site) -> bool:
+    """Whether the file sets the `shape` or the `strides` of an array."""
+    return any(not isinstance(use.ctx, ast.Load) for use in site.attribute_uses(attribute))
+
+
+def _one_length(rows: list[ast.expr], site: Site) -> bool:
+    lengths = {_length(row, site, _DEPTH) for row in rows}
+    return len(lengths) == 1 and bool(lengths.pop())
+
+
+def _length(row: ast.expr, site: Site, depth: int) -> int | None:
+    """The length of an array of one dimension; None where it is not known."""
+    if depth <= 0:
+        return None
+    match row:
+        case ast.Call(func=func, args=[first, *_]) if site.qualified(func) in _MADE_BY_SHAPE:
+            sizes = first.elts if isinstance(first, (ast.Tuple, ast.List)) else [first]
+            return _constant(sizes[0]) if len(sizes) == 1 else None
+        case ast.Call(func=func, args=[first, *_]) if site.qualified(func) in _COPIED:
+            if isinstance(first, (ast.List, ast.Tuple)):
+                plain = all(site.kind_of(each).tag in _NUMBERS for each in first.elts)
+                return len(first.elts) if plain else None
+            return _length(first, site, depth - 1)
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _SAME_LENGTH:
+            return _length(owner, site, depth - 1)
+        case ast.Subscript(value=held, slice=index) if site.kind_of(index).tag is Tag.INT:
+            return _width(held, site, depth - 1)
+        case ast.BinOp(left=left, right=right):
+            sides = [side for side in (left, right) if site.kind_of(side).tag not in _NUMBERS]
+            lengths = {_length(side, site, depth - 1) for side in sides}
+            return lengths.pop() if len(lengths) == 1 else None
+        case ast.UnaryOp(operand=operand):
+            return _length(operand, site, depth - 1)
+        case ast.Name():
+            return _bound_length(row, site, depth - 1)
+    return None
+
+
+def _bound_length(name: ast.Name, site: Site, depth: int) -> int | None:
+    lengths = set()
+    for binding in site.definitions(name):
+        if binding.path or binding.value is None:
+            return None
+        if binding.how is How.ASSIGN:
+            lengths.add(_length(binding.value, site, depth))
+        elif binding.how in (How.FOR, How.COMPREHENSION):
+            lengths.add(_width(binding.value, site, depth))
+        else:
+            return None
+    return lengths.pop() if len(lengths) == 1 else None
+
+
+def _width(held: ast.expr, site: Site, depth: int) -> int | None:
+    """The length of the rows of an array of two dimensions, by what makes it."""
+    if depth <= 0:
+        return None
+    values: list[ast.expr | None]
+    if isinstance(held, ast.Name):
+        values = [None if each.path else each.value for each in site.definitions(held)]
+    elif isinstance(held, ast.Attribute):
+        stores = [use for use in site.attribute_uses(held.attr) if not isinstance(use.ctx, ast.Load)]
+        parents = [site.parent(use) for use in stores]
+        values = [
+            parent.value if isinstance(parent, (ast.Assign, ast.AnnAssign)) else None for parent in parents
+        ]
+        values += _in_the_body(held, site)
+    else:
+        values = [held]
+    widths = {_made_width(value, site) for value in values}
+    return widths.pop() if len(widths) == 1 else None
+
+
+def _in_the_body(held: ast.Attribute, site: Site) -> list[ast.expr | None]:
+    """What the body of the class gives an attribute."""
+    around = site.class_of(held)
+    scope = site.tree.scopes[around] if around is not None else None
+    bindings = scope.bindings.get(held.attr, []) if scope is not None else []
+    return [None if binding.path else binding.value for binding in bindings]
+
+
+def _made_width(value: ast.expr | None, site: Site) -> int | None:
+    match value:
+        case ast.Call(func=func, args=[ast.Tuple(elts=[_, size]) | ast.List(elts=[_, size]), *_]) if (
+            site.qualified(func) in _MADE_BY_SHAPE
+        ):
+            return _constant(size)
+    return None
+
+
+def _constant(size: ast.expr) -> int | None:
+    match size:
+        case ast.Constant(value=int(number)) if not isinstance(number, bool):
+            return number
+    return None

@@ -1,0 +1,126 @@
+"""Is a number that of all the transitions in a buffer?"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from rlint.regex import regex
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.model import Site
+from rlint.semantics.types.numbers import number_of
+from rlint.syntax.scopes import How
+from rlint.syntax.syntax_index import FUNCTIONS
+
+LARGE = 1000
+"""Among fewer rows, a draw without repeats takes no longer than the call itself."""
+
+_STORE = regex(
+    r"(^|_)(buffers?|memory|memories|mem|replay|storage|transitions?|experiences?|dataset|history|deques?|pool"
+    r"|trajectories)(_|$)"
+)
+_SIZE_OF_STORE = regex(
+    r"(^|_)(buffer|memory|mem|replay|storage|dataset|pool)_"
+    r"(size|len|length|counter|cntr|cnt|ctr|capacity|count|filled|usage)$"
+    r"|^max_mem$|(^|_)(n|num|total)_(transitions|experiences|rows)$"
+)
+_STORE_CLASS = regex(r"buffer|memory|replay|storage|experience|trajector", re.IGNORECASE)
+_FEW = regex(
+    r"env|agent|action|batch|ensemble|critic|layer|head|net|model|task|episode|worker|dim|feature|epoch|step|goal"
+)
+_ROWS = regex(
+    r"^_*(current_|cur_)?(size|len|length|count|counter|cntr|cnt|ctr|capacity|n|pos|position|ptr|idx|index|filled"
+    r"|total|n_entries|max_size)$"
+)
+_DEPTH = 5
+
+
+def is_store_class(cls: ast.ClassDef | None) -> bool:
+    """A class that keeps transitions, by its name."""
+    return cls is not None and bool(_STORE_CLASS.search(cls.name))
+
+
+def counts_a_store(expression: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
+    """Does an expression give the number of rows of a buffer, which grows large?"""
+    if depth <= 0:
+        return False
+    number = number_of(expression, site)
+    if number is not None and number.value:
+        return number.value >= LARGE
+    match expression:
+        case ast.Call(func=func, args=[counted], keywords=[]) if site.qualified(func) == "builtins.len":
+            return holds_transitions(counted, site)
+        case ast.Call(func=func, args=[_, _, *_] as parts) if site.qualified(func) == "builtins.min":
+            return all(_is_not_small(part, site) for part in parts) and any(
+                counts_a_store(part, site, depth - 1) for part in parts
+            )
+        case ast.Call(func=ast.Attribute(value=owner, attr="size" | "__len__"), args=[], keywords=[]):
+            return holds_transitions(owner, site)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
+            return counts_a_store(left, site, depth - 1) or counts_a_store(right, site, depth - 1)
+        case ast.IfExp(body=body, orelse=orelse):
+            return counts_a_store(body, site, depth - 1) or counts_a_store(orelse, site, depth - 1)
+        case ast.Subscript(value=ast.Attribute(value=array, attr="shape"), slice=ast.Constant(value=0)):
+            return holds_transitions(array, site)
+        case ast.Name():
+            bindings = site.definitions(expression)
+            values = [b.value for b in bindings if b.how is How.ASSIGN and not b.path and b.value is not None]
+            if values:
+                return any(counts_a_store(value, site, depth - 1) for value in values)
+            return bool(_SIZE_OF_STORE.search(expression.id.lower()))
+        case ast.Attribute(attr=attr):
+            if _SIZE_OF_STORE.search(attr.lower()):
+                return True
+            return bool(_ROWS.search(attr.lower())) and is_store_class(site.class_of(expression))
+    return False
+
+
+def is_kept_small(count: ast.expr, at: ast.expr, site: Site) -> bool:
+    """Is a place reached only where the number is small: behind `if size >= 10_000: return …`?"""
+    child: ast.AST = site.tree.statement(at)
+    wanted = ast.dump(count)
+    while isinstance(child, ast.stmt):
+        parent = site.parent(child)
+        block, index = site.tree.block(child)
+        before = [test for sibling in block[:index] if (test := _leaves_if(sibling)) is not None]
+        around = parent.test if isinstance(parent, ast.If) and block is parent.body else None
+        other = parent.test if isinstance(parent, ast.If) and block is parent.orelse else None
+        if any(_compares(test, wanted, (ast.Gt, ast.GtE)) for test in (*before, other)):
+            return True
+        if _compares(around, wanted, (ast.Lt, ast.LtE)):
+            return True
+        if parent is None or isinstance(parent, (*FUNCTIONS, ast.ClassDef)):
+            break
+        child = parent
+    return False
+
+
+def _leaves_if(statement: ast.stmt) -> ast.expr | None:
+    match statement:
+        case ast.If(test=test, body=[*_, ast.Return() | ast.Raise() | ast.Continue()]):
+            return test
+    return None
+
+
+def _compares(test: ast.expr | None, wanted: str, operators: tuple[type[ast.cmpop], ...]) -> bool:
+    """`count >= 10_000`"""
+    match test:
+        case ast.Compare(left=left, ops=[op], comparators=[ast.Constant()]):
+            return isinstance(op, operators) and ast.dump(left) == wanted
+    return False
+
+
+def holds_transitions(held: ast.expr, site: Site) -> bool:
+    """Does an expression hold the transitions, by its name or that of the class whose attribute it is?"""
+    name = (last_name(held) or "").lower()
+    of_store = is_store_class(site.class_of(held))
+    if isinstance(held, ast.Name) and name == "self":
+        return of_store
+    if _FEW.search(name):
+        return False
+    return bool(_STORE.search(name)) or (of_store and isinstance(held, ast.Attribute))
+
+
+def _is_not_small(expression: ast.expr, site: Site) -> bool:
+    number = number_of(expression, site)
+    return number is None or not number.value or number.value >= LARGE

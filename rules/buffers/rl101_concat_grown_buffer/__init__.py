@@ -1,0 +1,154 @@
+"""An array or tensor that grows by being joined to each new row, all older rows copied each time.
+
+## What it does
+Flags an array or tensor that is assigned the join of itself and new parts, again and again: in a
+loop, or in a method that is called per step. `np.concatenate`, `np.append`, `np.vstack`, `np.hstack`,
+`np.r_`, `torch.cat` and their kin count, and so do attributes, entries of dicts, aliases, and helpers
+that return such a join.
+
+Left alone are joins that happen once per call or per pass of the loop (`torch.cat([x, action])` in a
+forward pass), windows of constant length (`np.concatenate((frames[1:], frame))`), padding, loops with
+few passes or over the parts of something (layers, keys, agents), sequences that are read as a whole
+in each pass, as generated tokens are, and code that runs once.
+
+## Why is it slow
+Arrays cannot grow in place: each join allocates a new one and copies every row that was there. The
+cost of n rows is thus that of copying n * n / 2 of them. A list keeps references, and one join at
+the end copies each row once; preallocated storage copies each row once as it comes.
+
+Short rows in small numbers are copied in no time: there a list gains little, and its rows, each an
+object of its own, take more memory than the one array; storage for an attribute pays for its
+bookkeeping from some thousand short rows on.
+
+## Example
+```python
+import numpy as np
+
+
+def collect(env, policy, steps):
+    states = np.empty((0, 4))
+    state = env.reset()
+    for _ in range(steps):
+        states = np.concatenate((states, state[None]), axis=0)
+        state, reward, done, info = env.step(policy(state))
+    return states
+```
+
+Use instead:
+
+```python
+import numpy as np
+
+
+def collect(env, policy, steps):
+    states = np.empty((0, 4))
+    state = env.reset()
+    states_parts = []
+    for _ in range(steps):
+        states_parts.append(np.array(state[None]))
+        state, reward, done, info = env.step(policy(state))
+    if states_parts:
+        states = np.concatenate((states, *states_parts), axis=0)
+    return states
+```
+
+## Fix safety
+Safe for a local variable that is bound before the loop, grows at one place in it and is read only
+behind it, where no handler, `finally` or generator can look at it in between, and where no part can
+fail to fit: all are known to be numbers of one type, and the join flattens (`np.append`) or has one
+dimension (`np.append(rewards, np.float32(reward))`, `np.concatenate((rewards, [float(reward)]))`,
+`torch.cat([values, torch.tensor([float(value)])])`). The rows are copied into the list, unless they
+were just made, since an environment may write its next observation into the same array. The result
+has the same values, shape, dtype and gradient.
+
+Unsafe where a part may have another shape or type: an error that ended the loop at once comes after
+it then, when the environment has been stepped on; and three types may have another common type
+together than one after the other.
+
+Unsafe where a row is a text or may be `None`, or the program deals with `np.matrix` or masked arrays, of
+which the list would make plain arrays; and where the loop turns autograd on or off.
+
+Unsafe at module level, where others may look at the variable while the loop runs; for a variable
+that starts as `None`, since with one part the result was that very part; and for unpacked parts
+(`[found, *rows]`), since a pass without any made a copy.
+
+Unsafe for an array that is an attribute: it becomes a view of storage with room for more rows, kept
+by a small class that the fix adds to the file. The attribute has the same rows, order, dtype and
+trimming wherever it is read or set anew. Arrays read from it at different times share memory, so
+that a write into one shows in the other, and up to twice the memory is held.
+
+Tensors that are attributes, entries of dicts, and buffers that are read while they grow get advice
+alone: the right storage depends on how they are read.
+
+## References
+- https://numpy.org/doc/stable/reference/generated/numpy.append.html
+- https://numpy.org/doc/stable/reference/generated/numpy.concatenate.html
+- https://pytorch.org/docs/stable/generated/torch.cat.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Finding, Fix, Heat, Rule
+from rlint.rules.buffers.rl101_concat_grown_buffer import first_part, growth_cost, parts_list, row_store
+from rlint.semantics.dataflow.array_growth import Growth, growth_of, joins_arrays
+from rlint.semantics.dataflow.loop_carried import Carried, carried_by_loops, reads_in
+from rlint.semantics.model import Site
+
+RING = (
+    "Allocate the storage once (`np.empty((capacity, ...))`), write each row at an index that wraps around, "
+    "and keep count of the rows"
+)
+ROWS = "Allocate the rows once (`np.empty((steps, ...))`) and write each to its place"
+LIST = "Append the rows to a list and join them once behind the loop"
+
+
+class ConcatGrownBuffer(Rule):
+    """RL101."""
+
+    code = "RL101"
+    name = "concat-grown-buffer"
+    seeds = ("S0.3",)
+    claims = ("time", "exp")
+    heat = (
+        Heat.COLD
+    )  # n rows cost n * n wherever the loop stands; what is no loop must be warm, see _growth_cost
+    visits = (ast.Assign, ast.AnnAssign, ast.NamedExpr)
+    triggers = ("concat", "append", "stack", "r_", "c_", "cat")
+
+    def concerns(self, site: Site) -> bool:
+        """Only where arrays are joined at all."""
+        joins: bool = joins_arrays(site)
+        return joins
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for an assignment that makes an array grow."""
+        growth = growth_of(node, site)
+        if growth is None or growth_cost.is_short_window(growth, site):
+            return
+        carried = carried_by_loops(growth, site)
+        if carried.loops and growth_cost.grows_long(growth, carried, site):
+            fix, advice = in_loop(growth, carried, site)
+            where = f"in each pass of `{site.knowledge.loops.header(carried.loops[0])}`"
+        elif not carried.loops and growth_cost.grows_by_call(growth, site):
+            fix, advice = row_store.build(growth, site), RING
+            where = f"in each call of `{getattr(site.function(node), 'name', '')}`"
+        else:
+            return
+        name = growth.join.function.replace("numpy.", "np.")
+        grown = f"`{site.text(growth.target)}` grows by `{name}` {where}"
+        yield self.finding(
+            site, growth.join.node, f"{grown}, which copies all that it holds already", fix=fix, advice=advice
+        )
+
+
+def in_loop(growth: Growth, carried: Carried, site: Site) -> tuple[Fix | None, str]:
+    """What to do about an array that grows in a loop."""
+    if not isinstance(growth.target, ast.Name):
+        return row_store.build(growth, site), LIST
+    fix = first_part.build(growth, carried, site)
+    if fix is None and reads_in(growth, carried.loops[-1], site):
+        return None, ROWS
+    return fix or parts_list.build(growth, carried, site), LIST

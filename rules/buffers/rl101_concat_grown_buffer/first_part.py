@@ -1,0 +1,90 @@
+"""The fix for an array that is None until its first part comes: a list of parts, joined behind the loop."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import Fix, Safety
+from rlint.rules.buffers.rl101_concat_grown_buffer import parts_list, unseen
+from rlint.semantics.dataflow.array_growth import Growth, same_place
+from rlint.semantics.dataflow.loop_carried import Carried
+from rlint.semantics.model import Site
+from rlint.syntax.syntax_index import LOOPS
+
+REASON = "with one part alone, `{name}` was that very object, of whatever type; now it is an array of its own"
+JOINS = frozenset({"numpy.concatenate", "torch.cat"})
+
+
+def build(growth: Growth, carried: Carried, site: Site) -> Fix | None:
+    """The fix for `x = part if x is None else join((x, part))` and the same with `if` and `else`."""
+    loop, target = carried.loops[-1], growth.target
+    found = replaced(growth, site)
+    if found is None or not isinstance(target, ast.Name) or not isinstance(loop, LOOPS):
+        return None
+    statement, uses = found
+    scope = site.scope(statement).lookup(target.id)
+    outside = [binding for binding in carried.starts if binding not in carried.restarts]
+    if scope is None or not scope.is_function or len(carried.restarts) != uses - 3 or not outside:
+        return None
+    if any(
+        not is_none(binding.value) or site.parent(binding.statement) is not site.parent(loop)
+        for binding in outside
+    ):
+        return None
+    if site.has_comment(*site.span(statement)) or not unseen.is_unseen(
+        target.id, growth, loop, scope, site, uses
+    ):
+        return None
+    name = site.free_name(f"{target.id}_parts")
+    row = parts_list.copied(growth.new[0], growth, site)
+    joined = parts_list.join(None, name, growth, site)
+    if row is None or joined is None:
+        return None
+    made = parts_list.edits(growth, loop, statement, name, [row], joined, site)
+    if made is None:
+        return None
+    return Fix(parts_list.TITLE, Safety.UNSAFE, made, REASON.format(name=target.id))
+
+
+def replaced(growth: Growth, site: Site) -> tuple[ast.stmt, int] | None:
+    """The statement that does both, and how often it names the variable; None for other forms."""
+    join, statement = growth.join, growth.statement
+    if join.function not in JOINS or join.literal is None or not join.plain or growth.front or growth.bounds:
+        return None
+    if len(growth.new) != 1 or not growth.in_place or not parts_list.is_constant(join.axis):
+        return None
+    if isinstance(growth.new[0], ast.Starred) or not isinstance(statement, ast.Assign):
+        return None
+    if isinstance(statement.value, ast.IfExp):
+        first, later = branches(statement.value.test, statement.value.body, statement.value.orelse, growth)
+        return (statement, 3) if later is join.node and alike(first, growth.new[0]) else None
+    parent = site.parent(statement)
+    if not isinstance(parent, ast.If) or len(parent.body) != 1 or len(parent.orelse) != 1:
+        return None
+    begin, go_on = branches(parent.test, parent.body[0], parent.orelse[0], growth)
+    if go_on is not statement or statement.value is not join.node or not isinstance(begin, ast.Assign):
+        return None
+    same = len(begin.targets) == 1 and same_place(begin.targets[0], growth.target)
+    return (parent, 4) if same and alike(begin.value, growth.new[0]) else None
+
+
+def branches(
+    test: ast.expr, body: ast.AST, orelse: ast.AST, growth: Growth
+) -> tuple[ast.AST | None, ast.AST | None]:
+    """What is done at first and what later, where the test asks whether the variable is None."""
+    match test:
+        case ast.Compare(left=left, ops=[ast.Is()], comparators=[other]) if is_none(other):
+            return (body, orelse) if same_place(left, growth.target) else (None, None)
+        case ast.Compare(left=left, ops=[ast.IsNot()], comparators=[other]) if is_none(other):
+            return (orelse, body) if same_place(left, growth.target) else (None, None)
+    return None, None
+
+
+def is_none(value: ast.expr | None) -> bool:
+    """The constant None."""
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def alike(first: ast.AST | None, other: ast.AST) -> bool:
+    """The same expression."""
+    return first is not None and ast.dump(first) == ast.dump(other)

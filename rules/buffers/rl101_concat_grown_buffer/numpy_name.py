@@ -1,0 +1,40 @@
+"""How a file calls numpy."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from rlint.rule import Edit
+from rlint.semantics.dataflow.array_growth import Growth
+from rlint.semantics.model import Site
+
+MODULE = "numpy"
+
+
+def numpy_name(growth: Growth, site: Site) -> str | None:
+    """The name that numpy has where the array grows, or gets by `missing_import`."""
+    return bound_name(growth, site) or (MODULE if missing_import(growth, site) is not None else None)
+
+
+def bound_name(growth: Growth, site: Site) -> str | None:
+    """The name that the join itself uses, or that the module gives to numpy."""
+    node = growth.join.node
+    func = node.func if isinstance(node, ast.Call) else node.value
+    if isinstance(func, ast.Attribute):
+        return site.text(func.value)
+    module, scope = site.tree.scopes[site.tree.module], site.scope(growth.statement)
+    for name, (first, *others) in module.bindings.items():
+        if first.target != MODULE or others or scope.lookup(name) is not module:
+            continue
+        if site.runs_before(site.tree.statement(first.statement), growth.statement):
+            return name
+    return None
+
+
+def missing_import(growth: Growth, site: Site) -> Edit | None:
+    """The edit that imports numpy, where only functions of it are imported."""
+    if not growth.join.function.startswith("numpy.") or bound_name(growth, site) is not None:
+        return None
+    found = site.module_import(MODULE, user=growth.statement)
+    return replace(found[1], shared=True) if found is not None else None

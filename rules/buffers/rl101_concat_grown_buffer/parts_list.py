@@ -1,0 +1,221 @@
+"""The fix for an array that grows in one loop: a list of the parts, joined once behind the loop."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import replace
+
+from rlint.models.kind import Kind, Tag
+from rlint.rule import Edit, Fix, Safety
+from rlint.rules.buffers.rl101_concat_grown_buffer import numpy_name, start, surely_fits, unseen
+from rlint.semantics.dataflow.array_growth import Growth
+from rlint.semantics.dataflow.loop_carried import Carried
+from rlint.semantics.frequency.loops import AnyLoop
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import How
+from rlint.syntax.syntax_index import LOOPS
+from rlint.syntax.walk import below
+
+TITLE = "Collect the parts in a list and join them once"
+AT_MODULE_LEVEL = (
+    "`{name}` is a global: whoever looks at it while the loop runs, or after an error, finds it as it began"
+)
+NO_PARTS = "where the passes bring no parts at all, `{name}` is the very array that it was, not a copy of it"
+
+OF_OWN_KIND = "the rows must be plain arrays of numbers: no text, no `None`, no `np.matrix`, no masked arrays"
+TURNS_AUTOGRAD = (
+    "autograd is turned on or off in the loop: what the one join behind it records is another matter"
+)
+_MAKES_OWN_KIND = ("asmatrix", "bmat", "ma", "mat", "matrix", "todense")
+
+_OF_ALL = frozenset(
+    """bool contiguous cpu cuda detach double flatten float half int long permute ravel reshape squeeze t to
+    transpose unsqueeze view""".split()
+)
+"""Methods that give what they are called on in another form: all of it, and nothing else."""
+NUMBERS = frozenset({Tag.FLOAT, Tag.INT, Tag.BOOL, Tag.NUMPY_SCALAR})
+
+
+def build(growth: Growth, carried: Carried, site: Site) -> Fix | None:
+    """The fix, or None where something else could see the difference or the code cannot be edited."""
+    loop, target, statement = carried.loops[-1], growth.target, growth.statement
+    if (
+        not isinstance(loop, LOOPS)
+        or not isinstance(target, ast.Name)
+        or not isinstance(statement, ast.Assign)
+    ):
+        return None
+    scope = site.scope(statement).lookup(target.id)
+    if scope is None or carried.restarts or not growth.direct or not growth.in_place or growth.bounds:
+        return None
+    if not growth.join.plain or not is_constant(growth.join.axis) or (growth.front and len(growth.new) > 1):
+        return None
+    if site.has_comment(*site.span(statement)) or not unseen.is_unseen(target.id, growth, loop, scope, site):
+        return None
+    if not starts_before(carried, loop, site):
+        return None
+    name = site.free_name(f"{target.id}_parts")
+    rows = [copied(part, growth, site) for part in growth.new]
+    joined = join(target.id, name, growth, site)
+    if joined is None or any(row is None for row in rows):
+        return None
+    made = edits(growth, loop, statement, name, [row or "" for row in rows], joined, site)
+    if made is None:
+        return None
+    if not scope.is_function:
+        return Fix(TITLE, Safety.UNSAFE, made, AT_MODULE_LEVEL.format(name=target.id))
+    if any(isinstance(part, ast.Starred) for part in growth.new):
+        return Fix(TITLE, Safety.UNSAFE, made, NO_PARTS.format(name=target.id))
+    if not growth.join.function.startswith("torch.") and _is_of_own_kind(growth.new, site):
+        return Fix(TITLE, Safety.UNSAFE, made, OF_OWN_KIND)
+    if growth.join.function.startswith("torch.") and site.once(_turns_autograd, loop):
+        return Fix(TITLE, Safety.UNSAFE, made, TURNS_AUTOGRAD)
+    if not all(start.is_own(binding, target.id, loop, scope, site) for binding in carried.starts):
+        return Fix(TITLE, Safety.UNSAFE, made, start.REASON.format(name=target.id))
+    if not surely_fits.surely_fit(growth, list(carried.starts), site):
+        return Fix(TITLE, Safety.UNSAFE, made, surely_fits.REASON.format(name=target.id))
+    return Fix(TITLE, Safety.SAFE, made)
+
+
+def _turns_autograd(loop: AnyLoop, site: Site) -> bool:
+    """Is autograd turned on or off in a pass, so that not all joins record alike?"""
+    calls = (node for node in below(loop) if isinstance(node, ast.Call))
+    return any((site.qualified(call.func) or "").endswith(".set_grad_enabled") for call in calls)
+
+
+def _is_of_own_kind(parts: Iterable[ast.expr], site: Site) -> bool:
+    """May a part be a matrix or a masked array, of which the list would make a plain one, or a text, which
+    turns the numbers that are there already into text, or None, which makes objects of them?
+    """
+    kinds = [site.kind_of(part) for part in parts]
+    if any(kind.tag in (Tag.STR, Tag.BYTES, Tag.NONE) or kind.optional for kind in kinds):
+        return True
+    return site.is_imported_anywhere("numpy.ma") or any(
+        site.is_imported_anywhere(f"numpy.{name}") or site.is_attribute_read(name) for name in _MAKES_OWN_KIND
+    )
+
+
+def edits(
+    growth: Growth, loop: AnyLoop, old: ast.stmt, name: str, rows: list[str], joined: str, site: Site
+) -> tuple[Edit, ...] | None:
+    """An empty list before the loop, the parts put into it instead of `old`, and the join behind the loop."""
+    if not isinstance(loop, LOOPS):
+        return None
+    unit = site.indentation(loop.body[0])[len(site.indentation(loop)) :]
+    # Arrays that grow in one loop are fixed together: the lists of others stand beside this one.
+    around = [
+        site.insert_before(loop, f"{name} = []"),
+        site.insert_after(loop, f"if {name}:", f"{unit}{site.text(growth.target)} = {joined}"),
+    ]
+    made = [replace(edit, shared=True) if edit is not None else None for edit in around]
+    made.insert(1, site.replace_statement(old, put(name, rows)))
+    imported = numpy_name.missing_import(growth, site)
+    if imported is not None and any(f"{numpy_name.MODULE}." in text for text in (*rows, joined)):
+        made.append(imported)
+    every = tuple(edit for edit in made if edit is not None)
+    return every if len(every) == len(made) else None
+
+
+def starts_before(carried: Carried, loop: AnyLoop, site: Site) -> bool:
+    """Is the variable surely bound before the loop?"""
+    around = [loop, *site.ancestors(loop)]
+    for binding in carried.starts:
+        if binding.how is How.PARAMETER:
+            return True
+        if isinstance(binding.value, ast.Constant):
+            return False  # None: what the first join does with it is another matter
+        if binding.how is How.ASSIGN and site.parent(binding.statement) in [
+            site.parent(node) for node in around
+        ]:
+            return True
+    return False
+
+
+def copied(part: ast.expr, growth: Growth, site: Site) -> str | None:
+    """The text of a part as the list must hold it: its own memory, even if it is written to later."""
+    if not site.can_be_moved(part):
+        return None
+    function = growth.join.function
+    starred = isinstance(part, ast.Starred)
+    value = part.value if isinstance(part, ast.Starred) else part
+    kind = site.kind_of(value)
+    if function.startswith("torch."):
+        if starred:
+            return f"*(part.clone() for part in {site.operand(value)})"
+        return site.text(value) if _is_new(value, Tag.TENSOR, site) else f"{site.operand(value)}.clone()"
+    module = numpy_name.numpy_name(growth, site)
+    if starred:
+        return f"*({module}.array(part) for part in {site.operand(value)})" if module else None
+    if is_number(kind) and function in ("numpy.append", "numpy.r_"):
+        return site.text(value) if growth.join.axis is None else None
+    if function == "numpy.r_" and kind.tag is not Tag.NDARRAY and not isinstance(value, ast.List):
+        return None  # numbers promote in another way than arrays of one
+    fresh = _is_new(value, Tag.NDARRAY, site)
+    if not fresh and module is None:
+        return None
+    if function == "numpy.append" and growth.join.axis is None:
+        return f"{site.operand(value) if fresh else f'{module}.array({site.text(value)})'}.ravel()"
+    return site.text(value) if fresh else f"{module}.array({site.text(value)})"
+
+
+def _is_new(value: ast.expr, tag: Tag, site: Site) -> bool:
+    """Was a tensor or an array made by this very expression, so that nobody else writes to it: by the last
+    call in it, or by one before, of which it is all (`torch.stack(rows).unsqueeze(0)`)?
+    """
+    kind = site.kind_of(value)
+    if kind.tag is not tag:
+        return False
+    match value:
+        case ast.Call(func=ast.Attribute(value=ast.Call() as made, attr=method)) if method in _OF_ALL:
+            return kind.fresh or _is_new(made, tag, site)
+    return kind.fresh
+
+
+def is_number(kind: Kind) -> bool:
+    """Is a value of this kind surely one number?"""
+    return kind.tag in NUMBERS and not kind.optional
+
+
+def put(name: str, rows: list[str]) -> str:
+    """The statement that puts the parts of one pass into the list."""
+    if len(rows) == 1 and not rows[0].startswith("*"):
+        return f"{name}.append({rows[0]})"
+    if len(rows) == 1:
+        return f"{name}.extend({rows[0].removeprefix('*').removeprefix('(').removesuffix(')')})"
+    return f"{name}.extend([{', '.join(rows)}])"
+
+
+def join(target: str | None, parts: str, growth: Growth, site: Site) -> str | None:
+    """The one join behind the loop: of what was there before it, if anything, and the parts."""
+    found = growth.join
+    every = f"*reversed({parts}), {target}" if growth.front else f"{target}, *{parts}"
+    if isinstance(found.node, ast.Subscript):
+        return f"{site.text(found.node.value)}[({every})]"
+    function = site.text(found.node.func)
+    axis = ""
+    if found.axis is not None:
+        named = next((k.arg for k in found.node.keywords if k.value is found.axis), None)
+        axis = f", {named}={site.text(found.axis)}" if named else f", {site.text(found.axis)}"
+    if found.function == "numpy.append":
+        if growth.front:
+            return None
+        if found.axis is None and is_number(site.kind_of(growth.new[0])):
+            return f"{function}({target}, {parts})"
+        module = numpy_name.numpy_name(growth, site)
+        return f"{function}({target}, {module}.concatenate({parts}{axis}){axis})" if module else None
+    if found.literal is None:
+        return None
+    if target is None:
+        return f"{function}({parts}{axis})"
+    first, last = ("[", "]") if isinstance(found.literal, ast.List) else ("(", ")")
+    return f"{function}({first}{every}{last}{axis})"
+
+
+def is_constant(axis: ast.expr | None) -> bool:
+    """No axis, or a number."""
+    return (
+        axis is None
+        or isinstance(axis, ast.Constant)
+        or (isinstance(axis, ast.UnaryOp) and isinstance(axis.operand, ast.Constant))
+    )

@@ -1,0 +1,198 @@
+"""The fix for an array that grows as an attribute: storage with room for more rows behind it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from rlint.rule import Edit, Fix, Safety
+from rlint.semantics.dataflow.array_growth import Growth, growth_of, same_place
+from rlint.semantics.model import Site
+from rlint.syntax.walk import below
+
+TITLE = "Keep the rows in storage with room for more"
+REASON = (
+    "`{name}` becomes a view: arrays read from it at different times share memory, so that a write into "
+    "one shows in the other, and up to twice the memory is held"
+)
+STORE = """\
+class {name}:
+    \"\"\"Rows of an array in storage with room for more, so that adding some does not copy the others.\"\"\"
+
+    def __init__(self):
+        self.storage = {np}.empty(0)
+        self.stop = 0
+
+    def add(self, rows, new):
+        \"\"\"Join `rows` and `new`; the result is a view of the storage up to where it is filled.\"\"\"
+        rows, new = {np}.asarray(rows), {np}.asarray(new)
+        if rows.ndim == 0 or rows.ndim != new.ndim or rows.shape[1:] != new.shape[1:]:
+            raise ValueError(f"rows of shape {{new.shape}} do not fit those of shape {{rows.shape}}")
+        size, dtype = len(rows) + len(new), {np}.promote_types(rows.dtype, new.dtype)
+        store, stop = self.storage, self.stop
+        is_tail = {np}.may_share_memory(rows[-1:], store[max(stop - 1, 0) : stop])
+        alike = (rows.shape[1:], rows.strides, dtype) == (store.shape[1:], store.strides, store.dtype)
+        if not (is_tail and alike) or stop + len(new) > len(store):
+            self.storage = {np}.empty((2 * size, *rows.shape[1:]), dtype)
+            self.storage[: len(rows)] = rows
+            self.stop = len(rows)
+        self.storage[self.stop : self.stop + len(new)] = new
+        self.stop += len(new)
+        return self.storage[self.stop - size : self.stop]
+"""
+
+
+def build(growth: Growth, site: Site) -> Fix | None:
+    """The fix, or None where the attribute is used in a way that it does not foresee."""
+    target, node = growth.target, growth.join.node
+    cls = site.class_of(growth.statement)
+    if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name) or cls is None:
+        return None
+    if target.value.id != first_parameter(growth.statement, site) or site.has_comment(*site.span(node)):
+        return None
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not growth.join.plain:
+        return None
+    if len(growth.new) != 1 or growth.front or not growth.in_place:
+        return None
+    start = initial(cls, target, site)
+    new = added(growth, start, site) if start is not None else None
+    if start is None or new is None or not is_cut_only(cls, target, site) or has_slots(cls):
+        return None
+    numpy = site.text(node.func.value)
+    unit = site.indentation(cls.body[0])[len(site.indentation(cls)) :]
+    known = existing(site)
+    name = known or site.free_name("RowStore")
+    store = site.free_name(f"_{target.attr.lstrip('_')}_store", f"{site.tree.qualname(cls)}.{target.attr}")
+    edits: list[Edit | None] = [
+        site.insert_after(start, f"{first_parameter(start, site)}.{store} = {name}()"),
+        site.replace(node, f"{target.value.id}.{store}.add({new})"),
+    ]
+    if known is None:
+        edits.append(definition(cls, name, numpy, unit, site))
+    made = tuple(edit for edit in edits if edit is not None)
+    if len(made) < len(edits):
+        return None
+    return Fix(TITLE, Safety.UNSAFE, made, REASON.format(name=site.text(target)))
+
+
+def initial(cls: ast.ClassDef, target: ast.Attribute, site: Site) -> ast.Assign | ast.AnnAssign | None:
+    """The statement of `__init__` that first sets the attribute."""
+    init = site.method(cls, "__init__")
+    for statement in init.body if init is not None else ():
+        match statement:
+            case (
+                ast.Assign(targets=[ast.Attribute(attr=name)])
+                | ast.AnnAssign(target=ast.Attribute(attr=name))
+            ):
+                if (
+                    name == target.attr
+                    and statement.value is not None
+                    and is_array_start(statement.value, site)
+                ):
+                    return statement
+    return None
+
+
+def is_array_start(value: ast.expr, site: Site) -> bool:
+    """`np.empty((0, d))`, or None."""
+    if isinstance(value, ast.Call):
+        return (site.qualified(value.func) or "").startswith("numpy.")
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def rank(start: ast.Assign | ast.AnnAssign, site: Site) -> int | None:
+    """The number of axes that the attribute begins with."""
+    match start.value:
+        case ast.Call(func=func, args=[shape, *_]):
+            maker = site.qualified(func)
+            if maker in ("numpy.empty", "numpy.zeros", "numpy.ones"):
+                if isinstance(shape, (ast.Tuple, ast.List)):
+                    starred = any(isinstance(length, ast.Starred) for length in shape.elts)
+                    return None if starred else len(shape.elts)
+                return 1 if isinstance(shape, ast.Constant) else None
+            if maker == "numpy.array" and isinstance(shape, ast.List):
+                return (
+                    1 if not any(isinstance(e, (ast.List, ast.Tuple, ast.Name)) for e in shape.elts) else None
+                )
+    return None
+
+
+def added(growth: Growth, start: ast.Assign | ast.AnnAssign, site: Site) -> str | None:
+    """The arguments of `add` that mean what the join means."""
+    node, axis = growth.join.node, growth.join.axis
+    part, rows = growth.new[0], site.text(growth.itself)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    if isinstance(part, ast.Starred) or not site.can_be_moved(part):
+        return None
+    numpy, new = site.text(node.func.value), site.text(part)
+    by_rows = axis is None or (isinstance(axis, ast.Constant) and axis.value == 0)
+    axes = rank(start, site)
+    match growth.join.function, axis:
+        case ("numpy.concatenate", _) | ("numpy.append", ast.Constant()) if by_rows:
+            return f"{rows}, {new}"
+        case "numpy.append", None if axes == 1:
+            return f"{rows}, {numpy}.ravel({new})"
+        case "numpy.vstack", None if axes == 2:
+            return f"{rows}, {numpy}.atleast_2d({new})"
+        case "numpy.hstack", None if axes == 1:
+            return f"{rows}, {numpy}.atleast_1d({new})"
+    return None
+
+
+def is_cut_only(cls: ast.ClassDef, target: ast.Attribute, site: Site) -> bool:
+    """Does the class do nothing to the attribute but let it grow, cut it to length and set it anew? Where it
+    also makes copies of it (`np.delete`), the storage would be filled again with each row.
+    """
+    for node in site.attribute_uses(target.attr):
+        if isinstance(node.ctx, ast.Load) or site.class_of(node) is not cls:
+            continue
+        statement = site.tree.statement(node)
+        value = getattr(statement, "value", None)
+        found = growth_of(statement, site)
+        if value is None or (found is not None and found.in_place and not found.front):
+            continue
+        if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
+            value = value.value if same_place(value.value, target) and value.slice.upper is None else value
+            if same_place(value, target):
+                continue
+        if any(same_place(part, target) for part in below(value)):
+            return False
+    return True
+
+
+def has_slots(cls: ast.ClassDef) -> bool:
+    """May the class not be given another attribute?"""
+    return any(isinstance(node, ast.Name) and node.id == "__slots__" for s in cls.body for node in below(s))
+
+
+def first_parameter(node: ast.AST, site: Site) -> str:
+    """How the method around a node calls its instance."""
+    function = site.function(node)
+    return function.args.args[0].arg if function is not None and function.args.args else ""
+
+
+def existing(site: Site) -> str | None:
+    """The name of the class that an earlier fix has put into the file."""
+    for node in site.tree.of_type(ast.ClassDef):
+        adding = site.method(node, "add")
+        if adding is None or not site.text(adding).startswith("def add(self, rows, new):"):
+            continue
+        numpy = next(
+            (n.id for n in below(adding) if isinstance(n, ast.Name) and site.qualified(n) == "numpy"), ""
+        )
+        if numpy and ast.dump(ast.parse(STORE.format(name=node.name, np=numpy)).body[0]) == ast.dump(node):
+            return node.name
+    return None
+
+
+def definition(cls: ast.ClassDef, name: str, numpy: str, unit: str, site: Site) -> Edit | None:
+    """Put the class behind the first one of the file."""
+    if any(not isinstance(parent, (ast.Module, ast.If)) for parent in site.ancestors(cls)):
+        return None
+    block, _ = site.tree.block(cls)
+    anchor = next(statement for statement in block if isinstance(statement, ast.ClassDef))
+    lines = STORE.format(name=name, np=numpy).splitlines()
+    indented = [unit * ((len(line) - len(line.lstrip())) // 4) + line.lstrip() for line in lines]
+    edit = site.insert_after(anchor, "", "", *indented)
+    return replace(edit, shared=True) if edit is not None else None

@@ -1,0 +1,51 @@
+"""What a growing array is before it grows: whether somebody else can write into that meanwhile."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.semantics.dataflow.escape import Fate
+from rlint.semantics.frequency.loops import AnyLoop
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import Binding, Scope
+from rlint.syntax.walk import below
+
+REASON = "`{name}` may be held by others before the loop, who may write into it while the loop runs"
+_OF_A_SIZE = ("empty", "full", "ones", "rand", "randn", "random", "zeros")
+_OF_VALUES = ("array", "asarray", "as_tensor", "tensor", "FloatTensor", "LongTensor", "Tensor")
+
+
+def is_own(start: Binding, name: str, loop: AnyLoop, scope: Scope, site: Site) -> bool:
+    """Is the array new, and held by nobody else while the loop runs, or has it no elements to write into?"""
+    value, statement = start.value, start.statement
+    if start.path or not isinstance(value, ast.Call) or not site.kind_of(value).fresh:
+        return False
+    if has_no_elements(value, site):
+        return True
+    if isinstance(statement, ast.Assign) and len(statement.targets) > 1:
+        return False
+    inside = set(below(loop))
+    return all(
+        node in inside or site.span_of(node)[0] > site.span_of(loop)[0] or site.use_of(node).fate is Fate.READ
+        for node in site.reads(name, scope)
+    )
+
+
+def has_no_elements(call: ast.Call, site: Site) -> bool:
+    """`np.empty((0, 4))`, `torch.empty(0, 4)`, `np.array([])`"""
+    module, _, function = (site.qualified(call.func) or "").rpartition(".")
+    if module not in ("numpy", "torch") or not call.args:
+        return False
+    first = call.args[0]
+    if function in _OF_VALUES:
+        return isinstance(first, (ast.List, ast.Tuple)) and not first.elts
+    if function not in _OF_A_SIZE:
+        return False
+    if isinstance(first, (ast.List, ast.Tuple)):
+        return any(is_zero(size) for size in first.elts)
+    return any(map(is_zero, call.args if module == "torch" and function != "full" else [first]))
+
+
+def is_zero(size: ast.expr) -> bool:
+    """The number 0."""
+    return isinstance(size, ast.Constant) and size.value == 0

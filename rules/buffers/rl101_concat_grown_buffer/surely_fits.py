@@ -1,0 +1,109 @@
+"""Whether all concatenations of a growing array surely succeed, and one of all parts gives the same."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.models.kind import Device, Kind, Tag
+from rlint.semantics.dataflow.array_growth import Growth
+from rlint.semantics.model import Site
+from rlint.semantics.types.dtypes import BITS, library_dtype
+from rlint.syntax.scopes import Binding, How
+
+REASON = "a part whose shape or type does not fit `{name}` raises an error only after the loop"
+_OF_ONE_DIMENSION = frozenset(
+    {"numpy.append", "numpy.concatenate", "numpy.hstack", "torch.cat", "torch.hstack"}
+)
+_FLOATS = frozenset({Tag.FLOAT, Tag.BOOL})
+_LIBRARIES = ("builtins.", "math.", "numpy.", "random.", "time.")
+_OF_FLOATS = "floats"
+"""Stands for the type of Python's floats and booleans. Of whole numbers, the type follows from their size."""
+_DEPTH = 4
+
+
+def surely_fit(growth: Growth, starts: list[Binding], site: Site) -> bool:
+    """Whether no part can be refused for its shape, type or device, and the type of the result does not
+    depend on the order in which parts are joined.
+
+    In one dimension (`np.append` flattens) every shape fits. The parts must be of one type, since the common
+    type of three is not that of the first two with the third.
+    """
+    function = growth.join.function
+    flat = function == "numpy.append" and growth.join.axis is None
+    if not flat and (function not in _OF_ONE_DIMENSION or not _is_first(growth.join.axis)):
+        return False
+    tag = Tag.TENSOR if function.startswith("torch.") else Tag.NDARRAY
+    kinds = [site.knowledge.kinds.binding_kind(start) for start in starts]
+    if not kinds or not all(_is_known(kind, tag, rank=None if flat else 1) for kind in kinds):
+        return False
+    types = {_type_of(part, tag, site, flat=flat) for part in growth.new}
+    if len(types) != 1 or None in types:
+        return False
+    if tag is Tag.TENSOR:
+        return {kind.device for kind in (*kinds, *map(site.kind_of, growth.new))} == {Device.HOST}
+    return True
+
+
+def _is_first(axis: ast.expr | None) -> bool:
+    """The only axis of one dimension, as it is left out or written."""
+    match axis:
+        case None | ast.Constant(value=0) | ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)):
+            return True
+    return False
+
+
+def _is_known(kind: Kind, tag: Tag, *, rank: int | None) -> bool:
+    numbers = kind.tag is tag and not kind.optional and kind.dtype in BITS
+    return numbers and (rank is None or kind.rank == rank)
+
+
+def _type_of(part: ast.expr, tag: Tag, site: Site, *, flat: bool) -> str | None:
+    """The type of a part's numbers; None for what may be no numbers, or has not one dimension."""
+    kind = site.kind_of(part)
+    if _is_known(kind, tag, rank=None if flat else 1):
+        return kind.dtype
+    if tag is Tag.TENSOR:
+        match part:
+            case ast.Call(func=func, args=[data], keywords=[]) if site.qualified(func) == "torch.tensor":
+                return _OF_FLOATS if _are_floats(data, site) else None
+        return None
+    if _are_floats(part, site) or (flat and _is_float(part, site, _DEPTH)):
+        return _OF_FLOATS
+    match part:
+        case ast.Call(func=func, args=[_], keywords=[]) if flat:
+            # `np.float32(reward)` makes numbers of that type, in as many dimensions as it is given
+            name = site.qualified(func) or ""
+            return library_dtype(name) or None if name.startswith("numpy.") else None
+    return None
+
+
+def _are_floats(data: ast.expr, site: Site) -> bool:
+    """Whether this is a list of floats and booleans that is written out."""
+    if not isinstance(data, (ast.List, ast.Tuple)) or not data.elts:
+        return False
+    return all(_is_float(each, site, _DEPTH) for each in data.elts)
+
+
+def _is_float(value: ast.expr, site: Site, depth: int) -> bool:
+    """Whether a value is a float or a boolean by what computes it; an annotation keeps nobody from passing a
+    whole number.
+    """
+    if depth <= 0:
+        return False
+    match value:
+        case ast.Constant(value=float() | bool()):
+            return True
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+            return site.kind_of(operand).tag is Tag.FLOAT and _is_float(operand, site, depth - 1)
+        case ast.UnaryOp(op=ast.Not()):
+            return True
+        case ast.Call(func=func):
+            kind = site.kind_of(value)
+            known = (site.qualified(func) or "").startswith(_LIBRARIES)
+            return known and kind.tag in _FLOATS and not kind.optional
+        case ast.Name():
+            bindings = site.definitions(value)
+            plain = bool(bindings) and all(each.how is How.ASSIGN and not each.path for each in bindings)
+            values = [each.value for each in bindings]
+            return plain and all(each is not None and _is_float(each, site, depth - 1) for each in values)
+    return False

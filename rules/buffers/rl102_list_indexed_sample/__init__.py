@@ -1,0 +1,159 @@
+"""A batch put together from single transitions, each looked up by itself.
+
+## What it does
+Flags, in hot code, the ways in which a batch is picked from a replay buffer one transition at a time:
+`[self.buffer[i] for i in indices]` with indices that were drawn at random or in a method that samples,
+and `random.sample` on a list of transitions or on a deque that may hold ten thousand or more. Flags
+`np.array([rewards[i] for i in indices])` and `torch.stack([states[i] for i in indices])`, too, where
+what is indexed is one array or tensor already.
+
+Left alone are draws of fewer than eight, `random.sample` on a range or on other lists than those of
+transitions, shorter deques, lists of text, and `zip(*batch)` by itself, which is quick.
+
+## Why is it slow
+Each transition costs a step of the interpreter and a look-up, and the batch must then be taken apart
+and copied into arrays again, value by value. An array takes all indices at once and copies the rows
+in one go. A deque is slower still: it has no index, and walks from the nearer end to each item. For
+large images the copying itself is what takes the time, and less is gained.
+
+## Example
+```python
+import numpy as np
+
+
+class ReplayBuffer:
+    def __init__(self, capacity):
+        self.rewards = np.zeros(capacity, dtype=np.float32)
+
+    def sample(self):
+        indices = np.random.randint(0, len(self.rewards), size=64)
+        return np.array([self.rewards[i] for i in indices])
+```
+
+Use instead:
+
+```python
+import numpy as np
+
+
+class ReplayBuffer:
+    def __init__(self, capacity):
+        self.rewards = np.zeros(capacity, dtype=np.float32)
+
+    def sample(self):
+        indices = np.random.randint(0, len(self.rewards), size=64)
+        return self.rewards[indices]
+```
+
+## Fix safety
+Only what is one array or tensor already is fixed; other storage is a matter of design, and gets
+advice.
+
+Safe for an array that surely holds numbers, whose rows lie in memory one behind the other, with
+indices that a call of `randint`, `choice` or `random.sample` surely drew, at least one of them.
+Values, type, shape and layout are the same.
+
+Unsafe where there may be no index at all: an empty list makes an empty array of floats, and an index
+without entries one of no rows, in the type of the array. Unsafe for tensors, for arrays that may hold
+objects or text, and for those that may be laid out column by column, since the rows that are picked
+follow the layout. Indices of unknown origin get advice alone: a tuple, or an array of booleans, means
+something else in brackets.
+
+## References
+- https://numpy.org/doc/stable/user/basics.indexing.html#integer-array-indexing
+- https://docs.python.org/3/library/collections.html#collections.deque
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.models.kind import Tag
+from rlint.rule import Finding, Heat, Rule
+from rlint.rules.buffers._shared.choice import shown
+from rlint.rules.buffers._shared.held import (
+    are_few,
+    is_length_of,
+    is_sampling,
+    is_short,
+    may_hold_transitions,
+    walks,
+)
+from rlint.rules.buffers._shared.store_size import holds_transitions
+from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, number_drawn
+from rlint.rules.buffers.rl102_list_indexed_sample.gathered import join_of, pick_at_once, picked_by
+from rlint.semantics.model import Site
+
+ARRAYS = (
+    "Keep each field of the transitions in one preallocated array, and index it with all indices at once: "
+    "`self.rewards[indices]`"
+)
+
+
+class ListIndexedSample(Rule):
+    """RL102."""
+
+    code = "RL102"
+    name = "list-indexed-sample"
+    seeds = ("S1.T1",)
+    claims = ("time",)
+    heat = Heat.HOT
+    visits = (ast.ListComp, ast.Call)
+    callees = frozenset({"sample"})
+    triggers = ("sample", "rand", "choice", "integers")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for a batch that is picked one by one."""
+        if isinstance(node, ast.ListComp):
+            found = self.comprehension(node, site)
+        elif isinstance(node, ast.Call) and site.qualified(node.func) == "random.sample":
+            found = self.sample(node, site)
+        else:
+            found = None
+        if found is not None and found.heat >= self.heat:
+            yield found
+
+    def comprehension(self, node: ast.ListComp, site: Site) -> Finding | None:
+        """`[self.buffer[i] for i in indices]`"""
+        picked = picked_by(node)
+        if picked is None:
+            return None
+        call = drawn_by(picked.indices, site)
+        if call is not None and are_few(number_drawn(call, site), site):
+            return None
+        kind = site.kind_of(picked.held)
+        held, indices = shown(picked.held, site), shown(picked.indices, site)
+        join = join_of(picked, site)
+        if join is not None and (call is not None or is_sampling(node, site)):
+            message = f"`{held}` is indexed once for each of `{indices}`, and the rows are put together again"
+            advice = f"Index with all of them at once: `{held}[{indices}]`"
+            return self.finding(site, join, message, fix=pick_at_once(picked, join, site), advice=advice)
+        if not may_hold_transitions(kind) or not (call is not None or is_sampling(node, site)):
+            return None
+        if kind.tag is not Tag.DEQUE and not holds_transitions(picked.held, site):
+            return None
+        if kind.tag is Tag.DEQUE and is_short(picked.held, site):
+            return None
+        message = f"The batch is picked from `{held}` one by one{walks(kind)}"
+        return self.finding(site, node, message, advice=ARRAYS)
+
+    def sample(self, call: ast.Call, site: Site) -> Finding | None:
+        """`random.sample(self.buffer, batch_size)`"""
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        held = call.args[0] if call.args else given.get("population")
+        size = call.args[1] if len(call.args) > 1 else given.get("k")
+        if not isinstance(held, (ast.Name, ast.Attribute)) or size is None or are_few(size, site):
+            return None
+        kind = site.kind_of(held)
+        if not may_hold_transitions(kind) or is_length_of(size, held, site):
+            return None
+        if kind.tag is Tag.DEQUE:
+            if is_short(held, site):
+                return None
+        elif not holds_transitions(held, site):
+            return None
+        message = (
+            f"`{site.text(call.func)}` picks the batch from `{shown(held, site)}` one by one{walks(kind)}"
+        )
+        return self.finding(site, call, message, advice=ARRAYS)

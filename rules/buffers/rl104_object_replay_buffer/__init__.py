@@ -1,0 +1,170 @@
+"""A replay buffer that keeps each transition as an object of its own, and makes arrays for each batch.
+
+## What it does
+Flags the place where a transition is put, as a tuple, named tuple, dict or object, into a list or deque
+from which batches are drawn at random: a buffer class, an attribute of the agent, or a variable of the
+script. `append` counts, and so does writing to a place that wraps around.
+
+Left alone are lists that are emptied while the program trains, as on-policy rollouts are, lists that
+nothing is drawn from at random (queues, n-step windows, episodes that are read in order), whole
+episodes or sequences as items, texts, buffers that hold fewer than a thousand items, and files with
+`LazyFrames` or `FrameStack`, whose observations share their images.
+
+## Why is it slow
+Each transition is a container with an object for each field: two arrays with a header each, a float, a
+flag. For observations of a few numbers, the objects take several times the memory of the numbers. The
+batch must be taken apart and copied into arrays each time that one is drawn, value by value, where
+preallocated arrays are indexed once. All those containers are looked at, besides, by the garbage
+collector.
+
+Writing a transition to the rows of several arrays takes longer than one `append`; the batches, each of
+many transitions, more than make up for that. For images the pixels take nearly all of the memory, and
+little is gained unless each image is stored once instead of as `state` and again as `next_state`.
+
+## Example
+```python
+import random
+from collections import deque
+
+import numpy as np
+
+
+class ReplayBuffer:
+    def __init__(self, capacity):
+        self.memory = deque(maxlen=capacity)
+
+    def add(self, state, action, reward, next_state, done):
+        self.memory.append((state, action, reward, next_state, done))
+
+    def sample(self, size):
+        batch = random.sample(self.memory, size)
+        return tuple(np.array(field) for field in zip(*batch))
+```
+Use instead (by hand):
+```python
+import numpy as np
+
+
+class ReplayBuffer:
+    def __init__(self, capacity, width):
+        self.states = np.zeros((capacity, width), dtype=np.float32)
+        self.actions = np.zeros(capacity, dtype=np.int64)
+        self.rewards = np.zeros(capacity, dtype=np.float32)
+        self.next_states = np.zeros((capacity, width), dtype=np.float32)
+        self.dones = np.zeros(capacity, dtype=bool)
+        self.count = 0
+
+    def add(self, state, action, reward, next_state, done):
+        row = self.count % len(self.dones)
+        self.states[row], self.next_states[row] = state, next_state
+        self.actions[row], self.rewards[row], self.dones[row] = action, reward, done
+        self.count += 1
+
+    def sample(self, size):
+        rows = np.random.randint(0, min(self.count, len(self.dones)), size=size)
+        fields = (self.states, self.actions, self.rewards, self.next_states, self.dones)
+        return tuple(field[rows] for field in fields)
+```
+
+## Fix safety
+There is advice alone: shapes and types of the fields must be known beforehand, and other code may
+take single transitions out of the buffer.
+
+`random.sample` draws without repeats, `randint` with them, which makes no difference to learning in a
+buffer of some size. `random.sample(range(count), size)` draws the very same transitions as before.
+
+## References
+- https://docs.python.org/3/library/collections.html#collections.deque
+- https://numpy.org/doc/stable/user/basics.indexing.html#integer-array-indexing
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from rlint.rule import Finding, Heat, Rule
+from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
+    is_of_episodes,
+    is_replay,
+    is_transition,
+    uses_of,
+    written_by,
+)
+from rlint.semantics.model import Site
+
+ADVICE = (
+    "Keep each field in one preallocated array (`np.zeros((capacity, *shape), dtype)`), write transitions "
+    "to the next row, wrapping around, and index all fields with the drawn rows"
+)
+
+
+LAZY = frozenset({"LazyFrames", "FrameStack"})
+
+
+class ObjectReplayBuffer(Rule):
+    """RL104."""
+
+    code = "RL104"
+    name = "object-replay-buffer"
+    seeds = ("S4.6", "S1.T1")
+    claims = ("mem", "time")
+    heat = Heat.HOT
+    visits = (ast.Call, ast.Assign)
+    callees = frozenset({"append"})
+    triggers = ("sample", "choice", "rand", "integers")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding where a transition is stored, at the first such place of a buffer."""
+        written = written_by(node)
+        if written is None:
+            return
+        if not is_transition(written.value, site) or is_of_episodes(written, site) or shares_frames(site):
+            return
+        uses = uses_of(written.holder, site)
+        draw = is_replay(uses, site)
+        if draw is None or is_heap(uses, site) or not is_first(node, uses, site):
+            return
+        drawn_in = site.function(draw)
+        where = f"`{drawn_in.name}`" if drawn_in is not None else "the loop"
+        yield self.finding(
+            site,
+            node,
+            f"`{site.text(written.holder)}` keeps each transition as objects of its own, which "
+            f"{where} takes apart again for each batch",
+            advice=ADVICE,
+        )
+
+
+def shares_frames(site: Site) -> bool:
+    """Does the program stack frames of images in such a way that observations share them? Arrays of stacked
+    observations would take more memory then.
+    """
+    names = [*site.module.classes, *(path.rpartition(".")[2] for path in site.module.imports.values())]
+    return any(name in LAZY for name in names)
+
+
+def is_heap(uses: Sequence[ast.Name | ast.Attribute], site: Site) -> bool:
+    """Does `heapq` keep it in the order of a score? Then its items are ranked: episodes, most often."""
+    for use in uses:
+        parent = site.parent(use)
+        if isinstance(parent, ast.Call) and use in parent.args:
+            module, _, name = (site.qualified(parent.func) or "").partition(".")
+            if module == "heapq" and name.startswith("heap"):
+                return True
+    return False
+
+
+def is_first(node: ast.AST, uses: Sequence[ast.Name | ast.Attribute], site: Site) -> bool:
+    """Is this the first place in the file where a transition gets into the buffer while it trains?"""
+    for use in sorted(uses, key=lambda use: (use.lineno, use.col_offset)):
+        parent = site.parent(use)
+        writer = site.parent(parent) if parent is not None else None
+        written = written_by(writer) if writer is not None else None
+        if written is None or written.holder is not use or not is_transition(written.value, site):
+            continue
+        if writer is None or writer is node:
+            return True
+        if site.heat_of(writer).level is Heat.HOT:
+            return False
+    return True

@@ -1,0 +1,214 @@
+"""Lists and deques that keep one object per transition, and from which batches are drawn at random."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from rlint.frozen import frozen
+from rlint.models.kind import Tag
+from rlint.regex import regex
+from rlint.rule import Heat
+from rlint.rules.buffers._shared.held import NO_TRANSITIONS, is_length_of, is_sampling
+from rlint.rules.buffers._shared.store_size import is_store_class
+from rlint.semantics.dataflow.array_growth import same_place
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.model import Site
+from rlint.semantics.types.numbers import number_of
+from rlint.syntax.scopes import How
+
+FIELDS = 3
+"""What has fewer parts is a pair of something, no transition."""
+SMALL = 1_000
+"""Fewer objects than this take no memory worth a thought."""
+
+_ONE = regex(
+    r"(^|_)(transition|experience|exp|e|sample|data|item|element|step|record|memory|obs|sarsa?|tuple|timestep|t|x"
+    r"|args|obj|sarsd?)_?$"
+)
+_OTHERS = frozenset({*NO_TRANSITIONS, Tag.NDARRAY, Tag.TENSOR})
+_MANY = regex(
+    r"episode|trajector|traj|rollout|seq|path|batch|game|task|text|prompt|chunk|segment|score|reward|loss|s$"
+)
+_VAGUE = regex(r"(^|_)(e|sample|data|item|element|record|x|args|obj)_?$")
+"""What may be a transition, or a whole episode: the name of the list tells."""
+_EPISODES = regex(r"episode|trajector|(^|_)traj|segment|(^|_)games?(_|$)|(^|_)paths?(_|$)|sequences?(_|$)")
+_DRAWS = frozenset({"random.sample", "random.choices", "numpy.random.choice"})
+_DRAWN_BY = frozenset(
+    {"choice", "choices", "integers", "permutation", "randint", "random_integers", "sample"}
+)
+_EMPTIES = frozenset({"clear"})
+
+
+@frozen
+class Written:
+    """A transition is stored: `value` becomes an item of the list `holder`."""
+
+    holder: ast.Name | ast.Attribute
+    value: ast.expr
+
+
+def written_by(node: ast.AST) -> Written | None:
+    """`memory.append(value)` or `memory[position] = value`"""
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=(ast.Name() | ast.Attribute(value=ast.Name())) as holder, attr="append"),
+            args=[value],
+            keywords=[],
+        ):
+            return Written(holder, value)
+        case ast.Assign(
+            targets=[
+                ast.Subscript(
+                    value=(ast.Name() | ast.Attribute(value=ast.Name())) as holder,
+                    slice=ast.Name() | ast.Attribute() | ast.BinOp(),
+                )
+            ],
+            value=value,
+        ):
+            return Written(holder, value)
+    return None
+
+
+def is_transition(value: ast.expr, site: Site, depth: int = 3) -> bool:
+    """Is a value one transition: several parts made into one object, or called so?"""
+    return _reads_like_one(value, site, depth) and site.kind_of(value).tag not in _OTHERS
+
+
+def _reads_like_one(value: ast.expr, site: Site, depth: int) -> bool:
+    """May a value be one as it is written?"""
+    match value:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return len(parts) >= FIELDS or any(isinstance(part, ast.Starred) for part in parts)
+        case ast.Dict(keys=keys):
+            return len(keys) >= FIELDS
+        case ast.Call(func=func, args=args, keywords=keywords):
+            name = (site.qualified(func) or "").partition(".")[0]
+            made = name not in ("numpy", "torch", "random") and not _MANY.search(
+                (last_name(func) or "").lower()
+            )
+            whole = any(isinstance(part, ast.Starred) for part in args)
+            whole = whole or any(keyword.arg is None for keyword in keywords)
+            return made and (whole or len(args) + len(keywords) >= FIELDS)
+        case ast.Name(id=name):
+            bindings = site.definitions(value)
+            if bindings and all(binding.how is How.PARAMETER for binding in bindings):
+                plain = name.lower()
+                return bool(_ONE.search(plain)) and (plain in ("args", "obs") or not _MANY.search(plain))
+            values = [b.value for b in bindings if b.how is How.ASSIGN and not b.path and b.value is not None]
+            return bool(values) and depth > 0 and all(is_transition(v, site, depth - 1) for v in values)
+    return False
+
+
+def is_of_episodes(written: Written, site: Site) -> bool:
+    """`self.segments.append(data)`: does the list, by its name, hold whole episodes, and is nothing that
+    looks like a transition put into it?
+    """
+    value, holder = written.value, last_name(written.holder) or ""
+    if not isinstance(value, ast.Name) or not _VAGUE.search(value.id.lower()):
+        return False
+    given = all(binding.how is How.PARAMETER for binding in site.definitions(value))
+    return given and bool(_EPISODES.search(holder.lower()))
+
+
+def uses_of(holder: ast.Name | ast.Attribute, site: Site) -> Sequence[ast.Name | ast.Attribute]:
+    """All nodes of the file that stand for the same list."""
+    if isinstance(holder, ast.Name):
+        scope = site.scope(holder).lookup(holder.id)
+        return site.uses(holder.id, scope) if scope is not None else []
+    cls = site.class_of(holder)
+    return [
+        use
+        for use in site.attribute_uses(holder.attr)
+        if same_place(use.value, holder.value) and site.class_of(use) is cls
+    ]
+
+
+def is_replay(uses: Sequence[ast.Name | ast.Attribute], site: Site) -> ast.AST | None:
+    """Where batches are drawn at random from a list that is made empty, is not small, and is never emptied
+    while the program trains; None where that is not so.
+    """
+    begins = False
+    for use in uses:
+        parent = site.parent(use)
+        if isinstance(use.ctx, ast.Store):
+            value = parent.value if isinstance(parent, (ast.Assign, ast.AnnAssign)) else None
+            if value is None:
+                if not isinstance(parent, ast.AnnAssign):
+                    return None
+                continue
+            if _is_cut(value, use):
+                continue
+            if not _is_empty(value, site) or _runs_often(use, site):
+                return None
+            begins = True
+        elif isinstance(parent, ast.Attribute) and parent.attr in _EMPTIES and _runs_often(use, site):
+            return None
+    draws = (draw for use in uses for draw in _draws(use, site) if _runs_often(draw, site))
+    return next(draws, None) if begins else None
+
+
+def _runs_often(node: ast.AST, site: Site) -> bool:
+    return site.heat_of(node).level > Heat.COLD
+
+
+def _draws(use: ast.expr, site: Site) -> Iterator[ast.AST]:
+    """The drawing of a batch that this use of a list is part of."""
+    parent = site.parent(use)
+    match parent:
+        case ast.Call(func=func, args=[first, *rest]) if first is use:
+            qualified = site.qualified(func)
+            method = func.attr if isinstance(func, ast.Attribute) else ""
+            size = (
+                rest[0] if rest else next((k.value for k in parent.keywords if k.arg in ("k", "size")), None)
+            )
+            by_generator = method == "sample" and site.qualified(func) is None and "rng" in site.text(func)
+            drawn = size is not None and (qualified in _DRAWS or by_generator)
+            if drawn and size is not None and not is_length_of(size, use, site):
+                yield parent
+        case ast.Subscript(value=value, slice=ast.Name() as index) if value is use:
+            picked_in_loop = is_sampling(parent, site) and is_store_class(site.class_of(use))
+            if (picked_in_loop and site.loops(parent)) or _is_drawn(index, site):
+                yield parent
+
+
+def _is_drawn(index: ast.Name, site: Site) -> bool:
+    """Does an index run over whole numbers that a generator drew?"""
+    bindings = site.definitions(index)
+    if not bindings or not all(b.how in (How.FOR, How.COMPREHENSION) and not b.path for b in bindings):
+        return False
+    over = bindings[0].value
+    if isinstance(over, ast.Name):
+        made = site.definitions(over)
+        over = made[0].value if len(made) == 1 and not made[0].path else None
+    return isinstance(over, ast.Call) and last_name(over) in _DRAWN_BY
+
+
+def _is_cut(value: ast.expr, use: ast.expr) -> bool:
+    """`self.memory = self.memory[-capacity:]`"""
+    return isinstance(value, ast.Subscript) and same_place(value.value, use)
+
+
+def _is_empty(value: ast.expr, site: Site) -> bool:
+    """A list or deque with nothing in it, or with `None` in all places, with room for many."""
+    match value:
+        case ast.List(elts=[]):
+            return True
+        case ast.BinOp(left=ast.List(elts=[ast.Constant(value=None)]), op=ast.Mult(), right=size):
+            return not _is_small(size, site)
+        case ast.ListComp(elt=ast.Constant(value=None)):
+            return True
+        case ast.Call(func=func, args=args, keywords=keywords):
+            if site.qualified(func) == "builtins.list":
+                return not args
+            if site.qualified(func) != "collections.deque":
+                return False
+            given = [keyword.value for keyword in keywords if keyword.arg == "maxlen"] or args[1:2]
+            empty = not args or (isinstance(args[0], (ast.List, ast.Tuple)) and not args[0].elts)
+            return empty and not (given and _is_small(given[0], site))
+    return False
+
+
+def _is_small(size: ast.expr, site: Site) -> bool:
+    number = number_of(size, site)
+    return number is not None and number.value < SMALL

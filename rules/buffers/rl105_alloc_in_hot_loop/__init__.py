@@ -1,0 +1,131 @@
+"""A tensor or an array allocated anew each time, only to be overwritten as a whole.
+
+## What it does
+Flags tensors and arrays that are allocated in each pass of a hot loop with a size that the loop does not
+change, and that get new values all over before anybody reads them: by `batch[:] = rows`, `fill`, `copy_`,
+`out=batch`, or item by item. The same goes for a method that runs per step and allocates such an array by
+what its object is set to.
+
+Left alone is what outlives the pass: what is stored, returned, yielded, put into a list or a queue, or
+handed to a function that could keep it. So is what is written in parts only, since it would have to be
+cleared each time, which takes longer than to allocate zeros. Tensors are left alone unless autograd is off,
+because it remembers what they held.
+
+The rule is opt-in: it needs the reader to know that nothing else looks at the memory, and what it saves is
+little unless the array is small and the loop tight, or the array large.
+
+## Why is it slow
+For a small array the allocation takes as long as the values that go into it. A large one comes from the
+operating system, which has to find and clear each page of it when it is first written to, in each pass. The
+memory of the pass before lies ready instead.
+
+## Example
+```python
+import numpy as np
+
+
+def rollout(env, policy, steps, n_envs, size):
+    total = 0.0
+    for _ in range(steps):
+        batch = np.empty((n_envs, size + 1), dtype=np.float32)
+        for i in range(n_envs):
+            batch[i] = env.observe(i)
+        total += float(policy.score(batch.mean(axis=0)))
+        env.step(policy.act(batch.argmax(axis=1)))
+    return total
+```
+Use instead:
+```python
+import numpy as np
+
+
+def rollout(env, policy, steps, n_envs, size):
+    total = 0.0
+    batch = np.empty((n_envs, size + 1), dtype=np.float32)
+    for _ in range(steps):
+        for i in range(n_envs):
+            batch[i] = env.observe(i)
+        total += float(policy.score(batch.mean(axis=0)))
+        env.step(policy.act(batch.argmax(axis=1)))
+    return total
+```
+
+## Fix safety
+Unsafe. All passes share one array then: whoever still holds it, or a view of it, from an earlier pass finds
+other values there. It is allocated before the loop, also where the loop does not run at all.
+
+There is advice alone where the array is allocated on each call of a method, and where a comment would be
+lost.
+
+## References
+- https://numpy.org/doc/stable/reference/generated/numpy.empty.html
+- https://pytorch.org/docs/stable/generated/torch.empty.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rlint.models.kind import Tag
+from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.rules.buffers.rl105_alloc_in_hot_loop.allocated import MAKERS, METHODS, Allocation, allocation_at
+from rlint.semantics.model import Site
+
+
+class AllocInHotLoop(Rule):
+    """See the page above."""
+
+    code = "RL105"
+    name = "alloc-in-hot-loop"
+    seeds = ("S3.2", "S1.M1")
+    claims = ("time", "alloc")
+    heat = Heat.HOT
+    opt_in: ClassVar[bool] = True
+    visits = (ast.Call,)
+    callees = last_names(*MAKERS) | METHODS
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for an allocation that the memory of the pass before could serve."""
+        assert isinstance(node, ast.Call)
+        found = allocation_at(node, site)
+        if found is None:
+            return
+        name, made = found.name.id, site.text(node.func)
+        if found.in_loop:
+            assert isinstance(found.around, (ast.For, ast.While))
+            often = f"in each pass of `{site.knowledge.loops.header(found.around)}`"
+            advice = f"Allocate `{name}` once, before the loop"
+        else:
+            assert isinstance(found.around, ast.FunctionDef)
+            often = f"on each call of `{found.around.name}`"
+            advice = f"Allocate `{name}` once, and keep it between the calls"
+        message = (
+            f"`{made}` allocates `{name}` anew {often}, with the same size, and all of it is overwritten"
+        )
+        yield self.finding(site, node, message, fix=build_fix(found, site), advice=advice)
+
+
+def build_fix(found: Allocation, site: Site) -> Fix | None:
+    """Move the allocation before the loop."""
+    loop, statement = found.around, found.statement
+    if not isinstance(loop, (ast.For, ast.While)):
+        return None
+    start, _ = site.span(statement)
+    line_end = site.tree.positions.line_end(statement.end_lineno or statement.lineno)
+    if site.has_comment(start, line_end) or not site.can_be_moved(found.call):
+        return None
+    code = site.moved(site.text(statement), statement, loop)
+    if code is None:
+        return None
+    before, deleted = site.insert_before(loop, code), site.delete(statement)
+    if before is None or deleted is None:
+        return None
+    what = "tensor" if site.kind_of(found.call).tag is Tag.TENSOR else "array"
+    name = found.name.id
+    reason = (
+        f"all passes share one {what}: nothing that outlives a pass may hold `{name}` or a view of it; "
+        "and it is allocated where the loop may not run"
+    )
+    return Fix(f"Allocate `{name}` before the loop", Safety.UNSAFE, (before, deleted), reason)

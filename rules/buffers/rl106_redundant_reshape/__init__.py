@@ -1,0 +1,135 @@
+"""Changes of shape that one call could make, or none.
+
+## What it does
+Flags changes of shape in hot code which do nothing that a shorter chain would not do:
+
+- one that the next one makes undone, as `flatten()` in `x.flatten().reshape(n, 4)`;
+- a new axis that `reshape` could have made: `x.view(-1).unsqueeze(1)` is `x.view(-1, 1)`;
+- an axis that is taken away again: `x.unsqueeze(0).squeeze(0)`;
+- axes that are swapped twice: `x.t().t()`, or `permute` behind `permute`;
+- a change that hangs on the number of dimensions where that is known: `x.flatten() if x.ndim > 1 else x`;
+- the same change of the same value, made twice in a function.
+
+A change of shape counts only where nothing is computed in between. `squeeze(-1).unsqueeze(-1)` is left alone,
+which makes sure that there is a last axis, and so is `view` with a data type.
+
+## Why is it slow
+It moves no data. But each change of shape is a call that makes a new tensor (and, where autograd is on, a
+node of its graph), which takes about as long as to add up two small tensors. In code that handles one
+observation at a time, such calls are a good part of the work.
+
+## Example
+```python
+import torch
+
+
+def advantage_loss(ratios: torch.Tensor, advantages: torch.Tensor) -> torch.Tensor:
+    return -(ratios * advantages.flatten().unsqueeze(1)).mean()
+
+
+def fit(net, optimizer, batches):
+    for states, advantages in batches:
+        loss = advantage_loss(net(states), advantages)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+Use instead:
+```python
+import torch
+
+
+def advantage_loss(ratios: torch.Tensor, advantages: torch.Tensor) -> torch.Tensor:
+    return -(ratios * advantages.reshape(-1, 1)).mean()
+
+
+def fit(net, optimizer, batches):
+    for states, advantages in batches:
+        loss = advantage_loss(net(states), advantages)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+
+## Fix safety
+Safe where the value was just made, so that it surely lies in memory in its order, and where the call that is
+left out could not have failed. Then values, shape, strides and sharing of memory are the same.
+
+Unsafe elsewhere: `flatten` and `reshape` copy what does not lie in its order, and code that writes into the
+result would then write into the original; a size that does not fit is no longer noticed; where a value comes
+back as it was, it is the same object and no view of it. A view that is made once is shared by its uses.
+
+There is advice alone for a condition on the number of dimensions, which costs next to nothing, and where a
+comment would be lost.
+
+## References
+- https://pytorch.org/docs/stable/tensor_view.html
+- https://numpy.org/doc/stable/reference/generated/numpy.reshape.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Finding, Heat, Rule
+from rlint.rules.buffers.rl106_redundant_reshape.reshapes import CALLED, PROPERTIES, link_at
+from rlint.rules.buffers.rl106_redundant_reshape.shaped_again import guarded, twice
+from rlint.rules.buffers.rl106_redundant_reshape.shorter_chains import shorter
+from rlint.semantics.model import Site
+
+
+class RedundantReshape(Rule):
+    """See the page above."""
+
+    code = "RL106"
+    name = "redundant-reshape"
+    seeds = ("S0.5", "S2.1", "S3.1")
+    claims = ("time",)
+    heat = Heat.HOT
+    visits = (ast.Call, ast.Attribute, ast.IfExp)
+    callees = CALLED
+    attributes = PROPERTIES
+    triggers = (
+        "reshape",
+        "view",
+        "flatten",
+        "ravel",
+        "squeeze",
+        "transpose",
+        "permute",
+        ".t()",
+        ".T",
+        "swap",
+    )
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for a chain of changes of shape that is longer than it need be."""
+        if isinstance(node, ast.IfExp):
+            yield from self._conditional(node, site)
+            return
+        last = link_at(node, site)
+        if last is None:
+            return
+        found = shorter(last, site)
+        if found is not None:
+            yield self.finding(site, last.node, found.message, fix=found.fix, advice=found.advice)
+        elif isinstance(node, ast.Call):
+            again = twice(node, site)
+            if again is not None:
+                text = " ".join(site.text(node).split())
+                times = "twice" if again.times == 2 else f"{again.times} times"
+                message = f"`{text}` is made {times} here, with the same result"
+                advice = "Change the shape once, and give the result a name"
+                yield self.finding(site, node, message, fix=again.fix, advice=advice)
+
+    def _conditional(self, node: ast.IfExp, site: Site) -> Iterator[Finding]:
+        found = guarded(node, site)
+        if found is None:
+            return
+        of = " ".join(site.text(found.link.of).split())
+        dimensions = "1 dimension" if found.rank == 1 else f"{found.rank} dimensions"
+        outcome = "always" if found.taken else "never"
+        message = f"`{of}` has {dimensions}, so that `{found.link.name}` {outcome} runs here"
+        advice = f"Write `{' '.join(site.text(found.link.node).split())}`" if found.taken else f"Write `{of}`"
+        yield self.finding(site, node, message, advice=advice)

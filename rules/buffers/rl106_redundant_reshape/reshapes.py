@@ -1,0 +1,184 @@
+"""Calls that change the shape of a tensor or an array, and none of its values."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.frozen import frozen
+from rlint.models.kind import Tag
+from rlint.models.parameters import PARAMETERS
+from rlint.semantics.model import Site
+from rlint.semantics.types.integers import is_integer
+from rlint.syntax.queries import arguments_by_name
+
+ARRAYS = (Tag.TENSOR, Tag.NDARRAY)
+KEEP_ORDER = frozenset({"reshape", "view", "flatten", "ravel", "squeeze", "unsqueeze"})
+"""What leaves all values in their order, whatever the shape."""
+SWAPS = frozenset({"transpose", "t", "T", "mT", "permute", "swapaxes", "swapdims"})
+PROPERTIES = frozenset({"T", "mT"})
+CALLED = KEEP_ORDER | SWAPS - PROPERTIES
+"""What changes shapes by these names, as a method or a function."""
+_FUNCTIONS = frozenset(f"{library}.{name}" for library in ("torch", "numpy") for name in CALLED - {"view"})
+_AXIS = ("dim", "axis")
+_OF_DATA = frozenset({"torch.tensor", "torch.FloatTensor", "torch.LongTensor", "numpy.array"})
+_CONTIGUOUS = frozenset(
+    [f"torch.{name}" for name in "rand randn randint randperm".split()]
+    + [
+        f"{library}.{name}"
+        for library in ("torch", "numpy")
+        for name in "zeros ones full empty arange linspace eye".split()
+    ]
+)
+_LAYOUTS = frozenset({"axis", "order", "out", "memory_format", "layout", "like"})
+
+
+@frozen
+class Link:
+    """`of.name(args)`, or `library.name(of, args)`, which is no method; `T` has no arguments."""
+
+    node: ast.expr
+    name: str
+    of: ast.expr
+    args: tuple[ast.expr, ...]
+    is_method: bool = True
+
+
+def link_at(node: ast.AST, site: Site) -> Link | None:
+    """The change of shape that an expression is."""
+    match node:
+        case ast.Attribute(value=of, attr="T" | "mT" as name) if site.kind_of(of).tag in ARRAYS:
+            return Link(node, name, of, ())
+        case ast.Call(func=func, args=args, keywords=keywords):
+            pass
+        case _:
+            return None
+    given = list(args)
+    for keyword in keywords:
+        if keyword.arg not in _AXIS or len(keywords) > 1:
+            return None
+        given.append(keyword.value)
+    qualified = site.qualified(func)
+    if qualified in _FUNCTIONS and given and not isinstance(given[0], ast.Starred):
+        if qualified == "numpy.reshape" and len(given) > len(("array", "shape")):
+            return None  # it says in which order the values are read, too
+        return Link(node, qualified.rpartition(".")[2], given[0], tuple(given[1:]), is_method=False)
+    if qualified is not None or not isinstance(func, ast.Attribute) or func.attr not in CALLED:
+        return None
+    may_be = site.kind_of(func.value).tag in (*ARRAYS, Tag.UNKNOWN)
+    return Link(node, func.attr, func.value, tuple(given)) if may_be else None
+
+
+def shape_of(link: Link, site: Site) -> list[ast.expr] | None:
+    """The sizes that `reshape`, `view`, `flatten()` or `ravel()` is told, one by one; None where it is told
+    them in one value, or in other words.
+    """
+    if link.name in ("flatten", "ravel"):
+        return [ast.UnaryOp(ast.USub(), ast.Constant(1))] if not link.args else None
+    if link.name not in ("reshape", "view"):
+        return None
+    match link.args:
+        case [ast.Tuple(elts=sizes) | ast.List(elts=sizes)]:
+            pass
+        case [size] if is_integer(size, site) is True or whole(size) is not None:
+            sizes = [size]
+        case [_, _, *_]:
+            sizes = list(link.args)
+        case _:
+            return None
+    return None if any(isinstance(size, ast.Starred) for size in sizes) else sizes
+
+
+def gives_any_shape(link: Link, site: Site) -> bool:
+    """Does the shape that comes out hang on the number of values alone, so that what comes in does not
+    matter? `view` may also be told a data type.
+    """
+    if shape_of(link, site) is not None:
+        return True
+    match link.args:
+        case [ast.Attribute(attr="shape")] | [ast.Call(func=ast.Attribute(attr="size"), args=[])]:
+            return link.name in ("reshape", "view")
+        case [ast.Starred(), *_] | [_, ast.Starred(), *_]:
+            return link.name in ("reshape", "view")
+        case [ast.expr()]:
+            return link.name == "reshape" and site.kind_of(link.args[0]).tag is not Tag.STR
+    return False
+
+
+def keeps_order(link: Link, site: Site) -> bool:
+    """Does it leave the values in their order, and their type alone?"""
+    if link.name == "view":
+        return gives_any_shape(link, site)
+    if link.name in ("flatten", "ravel") and not all(is_integer(given, site) for given in link.args):
+        return False  # the order in memory, for numpy
+    return link.name in KEEP_ORDER and not any(site.kind_of(given).tag is Tag.STR for given in link.args)
+
+
+def never_fails(link: Link) -> bool:
+    """Is there no shape that it cannot take?"""
+    if link.name == "reshape":
+        return len(link.args) == 1 and whole(link.args[0]) == -1
+    return link.name in ("flatten", "ravel", "squeeze") and not link.args
+
+
+def whole(node: ast.expr) -> int | None:
+    """The whole number that is written here."""
+    match node:
+        case ast.Constant(value=bool()):
+            return None
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
+            return -value
+    return None
+
+
+def is_contiguous(node: ast.expr, site: Site) -> bool:
+    """Do the values surely lie in memory one behind the other?"""
+    match node:
+        case ast.Call(func=ast.Attribute(value=of, attr="contiguous"), args=[], keywords=[]):
+            return site.kind_of(of).tag is Tag.TENSOR
+        case ast.Call(func=func):
+            qualified = site.qualified(func) or ""
+            given = arguments_by_name(node, PARAMETERS.get(qualified))
+            if given is None or not _LAYOUTS.isdisjoint(given):
+                return False
+            return qualified in _CONTIGUOUS or (qualified in _OF_DATA and _of_list(node, site))
+    return False
+
+
+def _of_list(call: ast.Call, site: Site) -> bool:
+    """Of an array, the copy has the same order in memory, whatever that is."""
+    if not call.args:
+        return False
+    data = call.args[0]
+    return isinstance(data, (ast.List, ast.ListComp)) or site.kind_of(data).tag is Tag.LIST
+
+
+def permutation(link: Link, rank: int | None, site: Site) -> tuple[int, ...] | None:
+    """The order of the axes that a swap of axes gives, for a value of so many dimensions."""
+    numbers = [whole(given) for given in _flat(link.args)]
+    axes = [number for number in numbers if number is not None]
+    if len(axes) != len(numbers):
+        return None
+    numpy = site.kind_of(link.of).tag is Tag.NDARRAY
+    if link.name == "permute" or (link.name == "transpose" and numpy):
+        rank = len(axes)
+        if not rank or not all(-rank <= axis < rank for axis in axes):
+            return None
+        order = [axis % rank for axis in axes]
+        return tuple(order) if sorted(order) == list(range(rank)) else None
+    if rank is None or numpy or link.name not in ("transpose", "swapaxes", "swapdims") or len(axes) != 2:
+        return None
+    if not all(-rank <= axis < rank for axis in axes):
+        return None
+    order = list(range(rank))
+    first, second = (axis % rank for axis in axes)
+    order[first], order[second] = order[second], order[first]
+    return tuple(order)
+
+
+def _flat(args: tuple[ast.expr, ...]) -> list[ast.expr]:
+    match args:
+        case (ast.Tuple(elts=axes) | ast.List(elts=axes),):
+            return axes
+    return list(args)

@@ -1,0 +1,128 @@
+"""Changes of shape that a condition on a known number of dimensions guards, or that are made twice."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from rlint.frozen import frozen
+from rlint.models.kind import Tag
+from rlint.rule import Fix, Safety
+from rlint.rules.buffers.rl106_redundant_reshape.reshapes import ARRAYS, KEEP_ORDER, Link, link_at, whole
+from rlint.semantics.dataflow.extract_variable import bind_once
+from rlint.semantics.model import Site
+
+_TWO = 2
+_COMPARED: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
+    ast.Gt: int.__gt__,
+    ast.GtE: int.__ge__,
+    ast.Lt: int.__lt__,
+    ast.LtE: int.__le__,
+    ast.Eq: int.__eq__,
+    ast.NotEq: int.__ne__,
+}
+
+
+@frozen
+class Guarded:
+    """`link` runs always (`taken`) or never, since the value has `rank` dimensions."""
+
+    test: ast.expr
+    link: Link
+    rank: int
+    taken: bool
+
+
+def guarded(node: ast.IfExp, site: Site) -> Guarded | None:
+    """`x.flatten() if x.ndim > 1 else x` of an `x` whose number of dimensions is known."""
+    for branch, other, wanted in ((node.body, node.orelse, True), (node.orelse, node.body, False)):
+        link = link_at(branch, site)
+        if link is None or link.name not in KEEP_ORDER or ast.dump(link.of) != ast.dump(other):
+            continue
+        kind = site.kind_of(link.of)
+        outcome = _answer(node.test, link.of, kind.rank, site)
+        if outcome is not None and kind.rank is not None and kind.tag in ARRAYS and not kind.optional:
+            return Guarded(node.test, link, kind.rank, outcome is wanted)
+    return None
+
+
+def _answer(test: ast.expr, of: ast.expr, rank: int | None, site: Site) -> bool | None:
+    """What a comparison of the number of dimensions gives."""
+    match test:
+        case ast.Compare(left=left, ops=[operator], comparators=[right]):
+            number, compare = whole(right), _COMPARED.get(type(operator))
+            if number is None or compare is None or rank is None or not _is_rank(left, of, site):
+                return None
+            return compare(rank, number)
+    return None
+
+
+def _is_rank(node: ast.expr, of: ast.expr, site: Site) -> bool:
+    match node:
+        case ast.Attribute(value=value, attr="ndim"):
+            return ast.dump(value) == ast.dump(of)
+        case ast.Call(func=ast.Attribute(value=value, attr="dim" | "ndimension"), args=[]):
+            return ast.dump(value) == ast.dump(of)
+        case ast.Call(func=func, args=[ast.Attribute(value=value, attr="shape")]):
+            return site.qualified(func) == "builtins.len" and ast.dump(value) == ast.dump(of)
+    return False
+
+
+@frozen
+class Twice:
+    """The same change of shape, made `times` times of the same value."""
+
+    times: int
+    fix: Fix | None
+
+
+def twice(node: ast.Call, site: Site) -> Twice | None:
+    """The first of several changes of shape that give the same."""
+    if not _counts(node, site) or _is_inside_another(node, site):
+        return None
+    repetition = site.repetition(node)
+    if repetition is None or not all(_runs_network(doubt, site) for doubt in repetition.doubts):
+        return None
+    if any(isinstance(site.parent(each), (ast.For, ast.comprehension)) for each in repetition.all):
+        return None  # beside a loop in Python it costs nothing
+    together = {site.tree.statement(each) for each in repetition.all}
+    if len(repetition.all) == _TWO and len(together) == 1:
+        return None  # `torch.dot(x.flatten(), x.flatten())`, which a name of its own makes no clearer
+    fix = None
+    bound = bind_once(repetition, list(repetition.again), site, ["flat", "reshaped", "shaped"])
+    if bound is not None:
+        reason = (
+            "all uses share one view: nothing may change it in place, and a gradient that reaches it by "
+            "several ways is summed up in another order"
+        )
+        fix = Fix(f"Change the shape once, as `{bound.name}`", Safety.UNSAFE, bound.edits, reason)
+    return Twice(len(repetition.all), fix)
+
+
+def _runs_network(node: ast.AST, site: Site) -> bool:
+    """Networks leave what they are given as it is."""
+    return isinstance(node, ast.Call) and site.kind_of(node.func).tag is Tag.MODULE
+
+
+def _counts(node: ast.expr, site: Site) -> bool:
+    link = link_at(node, site)
+    if link is None or link.name not in ("reshape", "view", "flatten", "ravel"):
+        return False
+    base = link.of
+    while (inner := link_at(base, site)) is not None:
+        base = inner.of
+    plain = isinstance(base, (ast.Name, ast.Attribute))
+    return plain and site.kind_of(link.of).tag in ARRAYS
+
+
+def _is_inside_another(node: ast.expr, site: Site) -> bool:
+    """Is the chain that goes on from it made twice as well, so that the finding is told there?"""
+    child: ast.AST = node
+    for parent in site.ancestors(node):
+        if not isinstance(parent, (ast.Attribute, ast.Call)):
+            return False
+        link = link_at(parent, site)
+        if link is not None and child is not parent and len(site.equal_to(parent)) > 1:
+            return True
+        child = parent
+    return False

@@ -1,0 +1,134 @@
+"""A transition added to a second buffer, which nothing reads.
+
+## What it does
+Flags a call that adds a transition to a buffer where the same function adds the same transition to
+another one in the same step, and where nothing in the project ever reads the first: it is not sampled
+from, counted, looped over, handed on, returned or looked at.
+
+Left alone are two buffers that both are used (demonstrations and the agent's own steps, n-step returns
+beside single steps, frames that are stacked), two different transitions, and buffers that come from
+elsewhere, of which nobody can say here who reads them.
+
+## Why is it slow
+The transition is stored twice in each step: its arrays are copied once more, or kept alive, and the
+memory holds a second copy of all that the agent has seen. It is seldom much of a step's time.
+
+## Example
+```python
+from collections import deque
+
+
+class Worker:
+    def __init__(self, capacity):
+        self.replay = deque(maxlen=capacity)
+        self.recent = deque(maxlen=capacity)
+
+    def run(self, env, policy, steps):
+        state = env.reset()
+        for _ in range(steps):
+            action = policy(state)
+            next_state, reward, done, _ = env.step(action)
+            self.replay.append((state, action, reward, next_state, done))
+            self.recent.append((state, action, reward, next_state, done))
+            state = next_state
+        return list(self.replay)
+```
+Use instead (by hand):
+```python
+from collections import deque
+
+
+class Worker:
+    def __init__(self, capacity):
+        self.replay = deque(maxlen=capacity)
+
+    def run(self, env, policy, steps):
+        state = env.reset()
+        for _ in range(steps):
+            action = policy(state)
+            next_state, reward, done, _ = env.step(action)
+            self.replay.append((state, action, reward, next_state, done))
+            state = next_state
+        return list(self.replay)
+```
+
+## Fix safety
+There is no fix: that nothing reads the buffer may be the mistake, and somebody may look at it in a
+notebook or a debugger.
+
+## References
+- https://docs.python.org/3/library/collections.html#collections.deque
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Finding, Heat, Rule
+from rlint.rules.buffers.rl108_redundant_memory_add.fed import is_unread, same_values, target_of, values_of
+from rlint.semantics.dataflow.write_only import ADDS
+from rlint.semantics.model import Site
+from rlint.syntax.walk import below
+
+
+class RedundantMemoryAdd(Rule):
+    """RL108."""
+
+    code = "RL108"
+    name = "redundant-memory-add"
+    seeds = ("S2.1",)
+    claims = ("time",)
+    heat = Heat.HOT
+    visits = (ast.Call,)
+    callees = ADDS
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for what is added to a buffer that nobody reads, and to another one, too."""
+        assert isinstance(node, ast.Call)
+        if not isinstance(node.func, ast.Attribute) or node.func.attr not in ADDS:
+            return
+        if not isinstance(site.parent(node), ast.Expr):
+            return
+        values = values_of(node, site)
+        target = target_of(node, site) if values is not None else None
+        if target is None or values is None or not is_unread(target, site):
+            return
+        twin = other_add(node, values, site)
+        if twin is None:
+            return
+        assert isinstance(twin.func, ast.Attribute)
+        shown, other = site.text(node.func.value), site.text(twin.func.value)
+        into = f"`{target.name}` of `{shown}`" if target.through else f"`{shown}`"
+        yield self.finding(
+            site,
+            node,
+            f"The transition is stored in {into}, too, which nothing in the project reads; "
+            f"`{other}` has it already",
+            advice=f"Drop the second buffer and this line, or read from it what `{other}` is read for",
+        )
+
+
+def other_add(node: ast.Call, values: list[ast.expr], site: Site) -> ast.Call | None:
+    """The call of the same step that adds the same to another buffer, which is not the superfluous one."""
+    assert isinstance(node.func, ast.Attribute)
+    own = ast.dump(node.func.value)
+    for name in sorted(ADDS):
+        for call in site.calls_named(name, site.function(node)):
+            if call is node or not isinstance(call.func, ast.Attribute):
+                continue
+            if ast.dump(call.func.value) == own or not isinstance(site.parent(call), ast.Expr):
+                continue
+            others = values_of(call, site)
+            if others is None or not same_values(values, others, site):
+                continue
+            first, second = sorted((node, call), key=site.span)
+            if site.between(first, second) is None or site.loops(first) != site.loops(second):
+                continue
+            names = [name for value in values for name in below(value) if isinstance(name, ast.Name)]
+            if not all(site.keeps(name, first, second) for name in names):
+                continue
+            target = target_of(call, site)
+            if target is None or first is call or not is_unread(target, site):
+                return call  # of two that nothing reads, the later one is superfluous
+    return None

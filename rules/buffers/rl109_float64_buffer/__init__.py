@@ -1,0 +1,176 @@
+"""A storage of float64 whose rows are only ever read as float32.
+
+## What it does
+Flags an array of a buffer or rollout (an attribute or a variable) that numpy allocates as float64, by
+default or by name, that is filled row by row, and whose rows become float32 tensors when they are read:
+`torch.FloatTensor(self.states[indices])`, `torch.from_numpy(self.states[indices]).float()`,
+`torch.as_tensor(self.states[indices], dtype=torch.float32)`.
+
+## Why is it slow
+numpy allocates float64 unless it is told otherwise, torch computes in float32. Each number takes twice the
+memory, for as long as the buffer lives, and is converted again in each batch that holds it. Frames are worse
+still: as bytes (`np.uint8`) they take an eighth.
+
+## Example
+```python
+import numpy as np
+import torch
+
+
+class ReplayBuffer:
+    def __init__(self, capacity: int, width: int) -> None:
+        self.states = np.zeros((capacity, width))
+        self.size = 0
+
+    def add(self, state: np.ndarray) -> None:
+        self.states[self.size] = state
+        self.size += 1
+
+    def sample(self, indices: np.ndarray) -> torch.Tensor:
+        return torch.as_tensor(self.states[indices], dtype=torch.float32)
+```
+Use instead:
+```python
+import numpy as np
+import torch
+
+
+class ReplayBuffer:
+    def __init__(self, capacity: int, width: int) -> None:
+        self.states = np.zeros((capacity, width), dtype=np.float32)
+        self.size = 0
+
+    def add(self, state: np.ndarray) -> None:
+        self.states[self.size] = state
+        self.size += 1
+
+    def sample(self, indices: np.ndarray) -> torch.Tensor:
+        return torch.as_tensor(self.states[indices], dtype=torch.float32)
+```
+
+## Fix safety
+The fix asks for `np.float32`. It is unsafe: numbers are rounded when they are stored and not when they are
+read, which is the same only as long as nobody computes with what is stored. A count beyond sixteen million
+would stand still, and whoever saved the buffer finds another type in the file.
+
+Left alone are arrays that are counted up, that are read as whole numbers too, or in ways that nobody
+sees, small arrays, and those whose comment says that float64 is meant.
+
+## References
+- https://numpy.org/doc/stable/reference/generated/numpy.zeros.html
+- https://docs.pytorch.org/docs/stable/generated/torch.get_default_dtype.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.models.kind import Tag
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.buffers.rl109_float64_buffer.read_as import (
+    is_counted_up,
+    is_float32,
+    is_row_written,
+    read_as,
+)
+from rlint.semantics.model import Site
+from rlint.semantics.types.numbers import number_of
+
+MAKERS = {"numpy.zeros": 1, "numpy.ones": 1, "numpy.empty": 1, "numpy.full": 2}
+"""What allocates, and where the data type stands among its arguments."""
+SMALL = 1_000
+MEANT = ("float64", "double", "precision", "precise")
+
+
+class Float64Buffer(Rule):
+    code = "RL109"
+    name = "float64-buffer"
+    seeds = ("S4.mem",)
+    claims = ("mem",)
+    heat = Heat.COLD
+    visits = (ast.Assign, ast.AnnAssign)
+    triggers = ("zeros(", "empty(", "ones(", "full(")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        match node:
+            case (
+                ast.Assign(targets=[ast.Attribute() | ast.Name() as target], value=ast.Call() as call)
+                | ast.AnnAssign(target=ast.Attribute() | ast.Name() as target, value=ast.Call() as call)
+            ):
+                pass
+            case _:
+                return
+        if site.qualified(call.func) not in MAKERS or site.kind_of(call).dtype != "float64":
+            return
+        if is_small(call, site) or is_meant(node, site) or not is_storage(target, site):
+            return
+        shown = site.text(target)
+        yield self.finding(
+            site,
+            call,
+            f"`{shown}` holds float64, and its rows are read as float32: twice the memory",
+            fix=build_fix(call, site),
+            advice="Ask for `dtype=np.float32`, or for `np.uint8` where the rows are frames",
+        )
+
+
+def is_small(call: ast.Call, site: Site) -> bool:
+    """Has the array surely few rows?"""
+    shape = call.args[0] if call.args else None
+    first = shape.elts[0] if isinstance(shape, (ast.Tuple, ast.List)) and shape.elts else shape
+    if first is None or isinstance(first, ast.Starred):
+        return True
+    number = number_of(first, site)
+    return number is not None and number.fixed and number.value < SMALL
+
+
+def is_meant(statement: ast.AST, site: Site) -> bool:
+    """Does a comment at the statement say that float64 is meant?"""
+    first, last = site.logical_lines(statement)
+    lines = [site.tree.positions.line_text(line) for line in range(first, last + 1)]
+    comments = [line.partition("#")[2].lower() for line in lines]
+    return any(word in comment for comment in comments for word in MEANT)
+
+
+def is_storage(target: ast.Attribute | ast.Name, site: Site) -> bool:
+    """Is what is assigned written row by row, and read as float32 and in no other way that is seen?"""
+    uses: list[ast.expr] = []
+    if isinstance(target, ast.Attribute):
+        uses.extend(site.attribute_uses(target.attr))
+    else:
+        scope = site.scope(target).lookup(target.id)
+        if scope is None or not scope.is_function or site.captured(target.id, scope):
+            return False
+        uses.extend(site.uses(target.id, scope))
+    if any(is_counted_up(use, site) for use in uses):
+        return False
+    others = [use for use in uses if isinstance(use.ctx, ast.Store) and use is not target]  # type: ignore[attr-defined]
+    if any(not is_like(use, site) for use in others):
+        return False
+    read = [dtype for use in uses if (dtype := read_as(use, site)) is not None]
+    return any(is_row_written(use, site) for use in uses) and bool(read) and all(map(is_float32, read))
+
+
+def is_like(use: ast.expr, site: Site) -> bool:
+    """Is the storage set to another array of float64 there, as by a reset?"""
+    parent = site.parent(use)
+    if not isinstance(parent, (ast.Assign, ast.AnnAssign)) or parent.value is None:
+        return False
+    kind = site.kind_of(parent.value)
+    return kind.tag is Tag.NDARRAY and kind.dtype in ("float64", "")
+
+
+def build_fix(call: ast.Call, site: Site) -> Fix | None:
+    """Ask for float32."""
+    wanted = site.spelled("numpy.float32", call)
+    if wanted is None:
+        return None
+    position = MAKERS[site.qualified(call.func) or ""]
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
+    given = named or call.args[position : position + 1]
+    edit = site.replace(given[0], wanted) if given else site.with_keyword(call, "dtype", wanted)
+    if edit is None:
+        return None
+    reason = "Numbers are rounded when they are stored: nothing may need them in more detail than float32"
+    return Fix("Allocate float32", Safety.UNSAFE, (edit,), reason)

@@ -1,0 +1,182 @@
+"""A few indices drawn without repeats from a large buffer, by a permutation of all of them.
+
+## What it does
+Flags `np.random.choice(n, k, replace=False)` in hot code, where `n` is the number of transitions in a
+buffer: `len(self.buffer)`, `min(self.mem_cntr, self.mem_size)`, a `size` of a replay memory. `range(n)`,
+`np.arange(n)` and `RandomState.choice` count, and so do `np.random.permutation(n)[:k]` and
+`torch.randperm(n)[:k]`, which are the same by another name. Flags `np.random.choice(n, k, p=p)` on a
+buffer as well.
+
+Left alone are `numpy.random.Generator.choice`, which draws a few at a time; numbers of agents, critics
+or environments, which are small; other numbers of which nothing is known; whole permutations, which
+each epoch over a rollout needs; and code that runs once per episode or less.
+
+## Why is it slow
+The `choice` of `np.random` without repeats makes a permutation of all `n` numbers and throws away all
+but the first `k`, so that each batch takes as long as the buffer is. From ten thousand transitions on,
+that costs more than the batch itself. `numpy.random.Generator.choice` remembers what it has drawn
+and takes as long as `k`; below about a thousand transitions it is not faster.
+
+With `p=`, `choice` checks all probabilities and sums them, once more as long as the buffer is. A sum
+tree finds an index in the logarithm of that.
+
+## Example
+```python
+import numpy as np
+
+
+class ReplayBuffer:
+    def __init__(self, max_size):
+        self.mem_size = max_size
+        self.mem_cntr = 0
+        self.rewards = np.zeros(max_size)
+
+    def sample_buffer(self, batch_size):
+        max_mem = min(self.mem_cntr, self.mem_size)
+        batch = np.random.choice(max_mem, batch_size, replace=False)
+        return self.rewards[batch]
+```
+
+Use instead:
+
+```python
+import numpy as np
+
+
+class ReplayBuffer:
+    def __init__(self, max_size):
+        self.mem_size = max_size
+        self.mem_cntr = 0
+        self.rewards = np.zeros(max_size)
+        self.index_rng = np.random.default_rng(np.random.randint(2**31))
+
+    def sample_buffer(self, batch_size):
+        max_mem = min(self.mem_cntr, self.mem_size)
+        batch = self.index_rng.choice(max_mem, size=batch_size, replace=False)
+        return self.rewards[batch]
+```
+
+## Fix safety
+Unsafe: the indices are as many, of the same type and without repeats, but others are drawn, since a
+`Generator` has a stream of its own. The fix seeds it from `np.random`, so that a seeded run still
+gives the same twice. Where a permutation was cut, which gave all there are to who asked for more, `min`
+stands in the new call, since `choice` would raise a `ValueError`.
+
+The generator is kept by the object, so the fix needs a class with an `__init__` that runs to its end.
+Functions, `torch.randperm` and probabilities get advice alone. Where a row that comes twice in a batch
+does no harm, as in most replay buffers, `np.random.randint(0, n, size=k)` is simpler and faster still.
+
+## References
+- https://numpy.org/doc/stable/reference/random/generated/numpy.random.choice.html
+- https://numpy.org/doc/stable/reference/random/generated/numpy.random.Generator.choice.html
+- https://numpy.org/doc/stable/reference/random/index.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Finding, Fix, Heat, Rule, last_names
+from rlint.rules.buffers._shared.cdf import stays_the_same
+from rlint.rules.buffers._shared.choice import Draw, Population, draw_of, is_constant, population_of, shown
+from rlint.rules.buffers._shared.store_size import counts_a_store, is_kept_small
+from rlint.rules.buffers.rl111_no_replace_choice.own_generator import draw_by_own_generator
+from rlint.semantics.model import Site
+
+TREE = "Keep the priorities in a sum tree, which finds an index without looking at all of them"
+GENERATOR = (
+    "Draw by `np.random.default_rng().choice(n, k, replace=False)`, with one generator that is kept, "
+    "or by `np.random.randint` where a row may come twice"
+)
+TORCH = "Draw by `torch.randint(n, (k,))` where a row may come twice, else by a `numpy.random.Generator`"
+PERMUTATIONS = ("numpy.random.permutation", "torch.randperm")
+
+
+class NoReplaceChoice(Rule):
+    """RL111."""
+
+    code = "RL111"
+    name = "no-replace-choice"
+    seeds = ("S1.T1",)
+    claims = ("time", "exp")
+    heat = Heat.HOT
+    visits = (ast.Call,)
+    callees = last_names(*PERMUTATIONS, "choice")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for a draw that takes as long as the buffer is."""
+        assert isinstance(node, ast.Call)
+        if isinstance(node.func, (ast.Name, ast.Attribute)) and site.qualified(node.func) in PERMUTATIONS:
+            found = self.cut_permutation(node, site)
+        else:
+            draw = draw_of(node, site)
+            population = population_of(draw, site) if draw is not None else None
+            found = (
+                self.choice(draw, population, site) if draw is not None and population is not None else None
+            )
+        if found is not None:
+            yield found
+
+    def cut_permutation(self, call: ast.Call, site: Site) -> Finding | None:
+        """`np.random.permutation(n)[:k]`"""
+        match site.parent(call):
+            case (
+                ast.Subscript(
+                    value=value, slice=ast.Slice(lower=None, upper=ast.expr() as size, step=None)
+                ) as cut
+            ):
+                if value is not call or not call.args or isinstance(call.args[0], ast.Starred):
+                    return None
+            case _:
+                return None
+        count = call.args[0]
+        if isinstance(size, ast.UnaryOp) or not self.is_worth_it(count, call, site):
+            return None
+        message = shuffles(site.text(call.func), count, f"`{shown(size, site)}`", site)
+        if site.qualified(call.func) == "torch.randperm":
+            return self.finding(site, cut, message, advice=TORCH)
+        fix = None
+        if isinstance(call.func, ast.Attribute) and not call.keywords and len(call.args) == 1:
+            fix = draw_by_own_generator(cut, count, size, site, cut=True)
+        return self.finding(site, cut, message, fix=fix, advice=GENERATOR)
+
+    def choice(self, draw: Draw, population: Population, site: Site) -> Finding | None:
+        """`np.random.choice(n, k, replace=False)`, and draws by probabilities."""
+        p, replace = draw.given.get("p"), draw.given.get("replace")
+        once = is_constant(replace, value=False)
+        weighted = p is not None and not is_constant(p, None)
+        if not (weighted or (once and not draw.generator)):
+            return None
+        if not self.is_worth_it(population.high, draw.call, site):
+            return None
+        function = site.text(draw.call.func)
+        size = f"`{shown(draw.size, site)}`" if draw.size is not None else "one"
+        if weighted and p is not None:
+            if not once and stays_the_same(p, draw, site):
+                return None  # the affair of choice-for-indices
+            message = f"`{function}` checks and sums all of `{shown(p, site)}` in each call to draw {size}"
+            return self.finding(site, draw.call, message, advice=TREE)
+        message = shuffles(function, population.high, size, site)
+        return self.finding(site, draw.call, message, fix=self.fix(draw, population, site), advice=GENERATOR)
+
+    def fix(self, draw: Draw, population: Population, site: Site) -> Fix | None:
+        """Draw by a generator of the object."""
+        func = draw.call.func
+        if population.low is not None or draw.size is None or not isinstance(func, ast.Attribute):
+            return None
+        if site.qualified(func.value) != "numpy.random":
+            return None
+        fix: Fix | None = draw_by_own_generator(draw.call, population.high, draw.size, site, cut=False)
+        return fix
+
+    def is_worth_it(self, count: ast.expr, at: ast.expr, site: Site) -> bool:
+        """Is this drawn often, and out of many?"""
+        if not counts_a_store(count, site) or is_kept_small(count, at, site):
+            return False
+        return site.heat_of(at).level >= self.heat
+
+
+def shuffles(function: str, count: ast.expr, size: str, site: Site) -> str:
+    """What happens, and what for."""
+    return f"`{function}` shuffles `{shown(count, site)}` numbers to use {size} of them"

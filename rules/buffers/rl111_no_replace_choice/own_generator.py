@@ -1,0 +1,78 @@
+"""A random generator that an object keeps for its draws."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import Edit, Fix, Safety
+from rlint.rules.buffers._shared.choice import can_be_edited
+from rlint.semantics.model import Site
+from rlint.syntax.queries import is_classmethod, is_staticmethod
+from rlint.syntax.syntax_index import FUNCTIONS, Function
+from rlint.syntax.walk import children
+
+_NAME = "index_rng"
+_REASON = "A seeded run draws other indices, since the generator has a stream of its own"
+
+
+def draw_by_own_generator(
+    node: ast.expr, count: ast.expr, size: ast.expr, site: Site, *, cut: bool
+) -> Fix | None:
+    """Replace an expression by a draw of `size` out of `count`, by a generator that `__init__` makes.
+    `cut` says that the draw was the head of a permutation.
+
+    None where there is no `__init__` for it, or something would be lost.
+    """
+    cls, method = site.class_of(node), site.function(node)
+    made = site.method(cls, "__init__") if cls is not None else None
+    if made is None or method is None or method is made or site.parent(method) is not cls:
+        return None
+    if is_staticmethod(method) or is_classmethod(method) or _leaves_early(made):
+        return None
+    receiver, own = _first(method), _first(made)
+    if receiver is None or own is None or not can_be_edited(node, site) or site.has_comment(*site.span(node)):
+        return None
+    name = site.free_name(_NAME)
+    generator = site.spelled("numpy.random.default_rng", made.body[-1])
+    seed = site.spelled("numpy.random.randint", made.body[-1])
+    insert = site.insert_after(made.body[-1], f"{own}.{name} = {generator}({seed}(2**31))")
+    if insert is None or generator is None or seed is None:
+        return None
+    wanted = _no_more(size, count, site) if cut else _argument(size, site)
+    if wanted is None:
+        return None
+    draw = f"{receiver}.{name}.choice({_argument(count, site)}, size={wanted}, replace=False)"
+    edits = (Edit(insert.start, insert.end, insert.text, shared=True), site.replace(node, draw))
+    return Fix("Draw by a `numpy.random.Generator`", Safety.UNSAFE, edits, _REASON)
+
+
+def _no_more(size: ast.expr, count: ast.expr, site: Site) -> str | None:
+    """The size of a draw where a permutation gave all there are to who asked for more; `choice` raises."""
+    is_builtin = site.scope(size).lookup("min") is None
+    if not (is_builtin and site.effect_of(size).quiet and site.effect_of(count).quiet):
+        return None
+    return f"min({_argument(size, site)}, {_argument(count, site)})"
+
+
+def _first(function: Function) -> str | None:
+    parameters = [*function.args.posonlyargs, *function.args.args]
+    return parameters[0].arg if parameters else None
+
+
+def _leaves_early(function: Function) -> bool:
+    """Does a `return` of the function itself stand in it?"""
+    stack: list[ast.AST] = list(function.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
+            stack.extend(children(node))
+    return False
+
+
+def _argument(expression: ast.expr, site: Site) -> str:
+    text = site.operand(expression)
+    plain = site.text(expression)
+    # parentheses are needed for what cannot stand between commas, or is broken over lines
+    return text if isinstance(expression, (ast.NamedExpr, ast.Tuple)) or "\n" in plain else plain

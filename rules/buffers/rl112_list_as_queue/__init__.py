@@ -1,0 +1,106 @@
+"""A long list whose first item is taken out, or put in, again and again.
+
+## What it does
+Flags `x.pop(0)`, `del x[0]` and `x.insert(0, item)` in hot code, on a list that is kept long: the same
+function holds its length against a limit that is large, or that is called a capacity or the like
+(`if len(self.buffer) > self.capacity`).
+
+Left alone are lists with a small limit or one that names a window of frames or steps, lists of whose
+length nothing is known, objects that may be no lists, and code that runs once per episode or less.
+
+## Why is it slow
+A list lies in memory as one row. When its first item goes, or another comes before it, all the others
+move by one place, so that each step takes as long as the list is. A deque adds and removes at both
+ends at once. Up to some hundred items, the difference is not worth a line.
+
+## Example
+```python
+import numpy as np
+
+
+class Replay:
+    def __init__(self, capacity):
+        self.capacity = capacity
+        self._rewards = []
+
+    def store_transition(self, reward):
+        self._rewards.append(np.float32(reward))
+        if len(self._rewards) > self.capacity:
+            self._rewards.pop(0)
+```
+
+Use instead:
+
+```python
+import collections
+import numpy as np
+
+
+class Replay:
+    def __init__(self, capacity):
+        self.capacity = capacity
+        self._rewards = collections.deque()
+
+    def store_transition(self, reward):
+        self._rewards.append(np.float32(reward))
+        if len(self._rewards) > self.capacity:
+            self._rewards.popleft()
+```
+
+## Fix safety
+The fix makes the list a deque, and calls `popleft` and `appendleft`. It is offered where the list
+begins empty at one place and the file does nothing with it that a deque does not know: no slices, no
+items from the middle, no handing on.
+
+Safe for a variable of one function, where items are only added, removed and counted. Unsafe for
+attributes, also private ones: a subclass, `vars`, a notebook and a pickle show a deque then, and an
+object that was pickled before brings its list along. Unsafe where it is looped over, since a deque must
+not be changed meanwhile; and for `random.sample`, which finds items in the middle of a deque slowly.
+
+A replay buffer that is sampled from is best kept in arrays of a fixed size, written in a circle.
+
+## References
+- https://docs.python.org/3/library/collections.html#collections.deque
+- https://wiki.python.org/moin/TimeComplexity
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Finding, Heat, Rule
+from rlint.rules.buffers.rl112_list_as_queue.queue import as_deque, front_of, is_kept_long, is_list
+from rlint.semantics.model import Site
+
+ADVICE = (
+    "Keep a `collections.deque(maxlen=…)`, which drops the oldest item by itself; "
+    "where items are picked from the middle, write in a circle over storage of a fixed size"
+)
+
+
+class ListAsQueue(Rule):
+    """RL112."""
+
+    code = "RL112"
+    name = "list-as-queue"
+    seeds = ("S1.T1",)
+    claims = ("time", "exp")
+    heat = Heat.HOT
+    visits = (ast.Call, ast.Delete)
+    callees = frozenset({"pop", "insert"})
+    triggers = ("pop", "del", "insert")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for an operation at the front of a long list."""
+        front = front_of(node, site)
+        if front is None:
+            return
+        if not is_list(front.held, site) or not is_kept_long(front, site):
+            return
+        if site.heat_of(node).level < self.heat:
+            return
+        held = site.text(front.held)
+        shown = f"del {held}[0]" if isinstance(node, ast.Delete) else f"{held}.{front.shown}"
+        message = f"`{shown}` moves all other items of the list by one place"
+        yield self.finding(site, node, message, fix=as_deque(front, site), advice=ADVICE)

@@ -1,0 +1,238 @@
+"""A mean, maximum or other statistic over all that was collected so far, computed anew each time.
+
+## What it does
+Flags `np.mean(scores)` and its kin (`sum`, `max`, `np.std`, `statistics.mean`, `np.array(scores).mean()`,
+a comprehension over all of the list) in each step or episode of a training, where the list is made once
+and only grows: a local or global list or an attribute that nothing empties, cuts or replaces.
+
+Left alone are windows (`scores[-100:]`, a `deque(maxlen=100)`), lists that begin anew with each episode
+or update, statistics behind an interval or once at the end, and a list that gains one item per episode
+in a loop of few episodes.
+
+## Why is it slow
+Each time, all items are read again, and numpy first turns the list into an array, object by object.
+The cost of one call grows with the length of the training, that of all together with its square. A
+running sum costs the same at the end as at the beginning.
+
+While a list is short, or where one item per episode comes in, this is little beside the rest of an
+episode; a list that gains an item per step is long soon.
+
+## Example
+```python
+import numpy as np
+
+
+def train(env, policy, steps):
+    rewards = []
+    state = env.reset()
+    for step in range(steps):
+        state, reward, done, info = env.step(policy(state))
+        rewards.append(reward)
+        print(f"step {step}: {np.mean(rewards):.3f} on average")
+```
+Use instead:
+```python
+import numpy as np
+
+
+def train(env, policy, steps):
+    rewards = []
+    rewards_sum = 0
+    state = env.reset()
+    for step in range(steps):
+        state, reward, done, info = env.step(policy(state))
+        rewards.append(reward)
+        rewards_sum += rewards[-1]
+        print(f"step {step}: {rewards_sum / len(rewards):.3f} on average")
+```
+
+## Fix safety
+Unsafe, and for sums and means alone: the fix keeps a sum beside the list. It rounds in another order,
+the items must be numbers, and the result may be a Python number where it was one of numpy. There is a
+fix where the list is set and grows at one place each, with a statement of its own, and where a mean is
+taken only behind that. For everything else there is advice: keep the largest item so far, or sums of
+items and of squares; or, as it is often meant, look at the latest items only.
+
+## References
+- https://numpy.org/doc/stable/reference/generated/numpy.mean.html
+- https://docs.python.org/3/library/collections.html#collections.deque
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.rules.buffers.rl113_whole_history_statistic.history import (
+    History,
+    history_of,
+    is_worth_it,
+    sum_edits,
+)
+from rlint.semantics.model import Site
+from rlint.syntax.syntax_index import FUNCTIONS, LOOPS
+from rlint.syntax.walk import below
+
+_REDUCTIONS = """amax amin average max mean median min nanmax nanmean nanmedian nanmin nanstd nansum nanvar
+    percentile quantile std sum var"""
+STATISTICS = {
+    **{f"numpy.{name}": name for name in _REDUCTIONS.split()},
+    **{f"torch.{name}": name for name in "max mean median min std sum var".split()},
+    **{f"builtins.{name}": name for name in "max min sum".split()},
+    **{f"statistics.{name}": name for name in "fmean mean median pstdev pvariance stdev variance".split()},
+    "math.fsum": "sum",
+}
+"""What goes over its whole first argument, and what is computed."""
+MEANS = frozenset({"numpy.mean", "numpy.average", "statistics.mean", "statistics.fmean"})
+SUMS = frozenset({"numpy.sum", "builtins.sum"})
+CONVERTS = frozenset(
+    f"{module}.{name}"
+    for module, names in (
+        ("numpy", "array asarray stack concatenate"),
+        ("torch", "tensor as_tensor stack cat FloatTensor Tensor"),
+        ("pandas", "Series"),
+    )
+    for name in names.split()
+)
+METHODS = frozenset({"max", "mean", "median", "min", "std", "sum", "var"})
+LATEST = "look at the latest items (`deque(maxlen=...)`) if these are meant"
+ADVICE = {
+    **dict.fromkeys(("mean", "average", "fmean", "nanmean"), "Keep a running sum beside the list"),
+    **dict.fromkeys(("sum", "nansum"), "Keep a running sum beside the list"),
+    **dict.fromkeys(("max", "amax", "nanmax"), "Keep the largest item so far"),
+    **dict.fromkeys(("min", "amin", "nanmin"), "Keep the smallest item so far"),
+    **dict.fromkeys(
+        ("std", "var", "nanstd", "nanvar", "stdev", "pstdev", "variance", "pvariance"),
+        "Keep running sums of the items and of their squares",
+    ),
+}
+
+
+class WholeHistoryStatistic(Rule):
+    """RL113."""
+
+    code = "RL113"
+    name = "whole-history-statistic"
+    claims = ("time", "exp")
+    heat = Heat.WARM
+    visits = (ast.Call,)
+    callees = last_names(*STATISTICS) | METHODS
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for a call that goes over a list that only grows."""
+        assert isinstance(node, ast.Call)
+        known = statistic(node, site)
+        if known is None:
+            return
+        what, shown, looked_at = known
+        anchor = _unless_empty(node, looked_at, site)
+        if not site.runs_each_pass(anchor) and not site.runs_by_role(anchor):
+            return
+        history = history_of(looked_at, site)
+        if history is None or not is_worth_it(history, node, site):
+            return
+        loops = site.loops(node)
+        function = site.function(node)
+        where = f"in each call of `{getattr(function, 'name', '')}`"
+        if loops:
+            where = f"in each pass of `{site.knowledge.loops.header(loops[0])}`"
+        yield self.finding(
+            site,
+            node,
+            f"`{shown}` goes over all items of `{site.text(looked_at)}`, which only grows, {where}",
+            fix=build_fix(node, looked_at, history, site),
+            advice=f"{ADVICE.get(what, 'Compute it once, behind the loop')}, or {LATEST}",
+        )
+
+
+def statistic(call: ast.Call, site: Site) -> tuple[str, str, ast.expr] | None:
+    """What a call computes, how it is shown, and the variable or attribute whose items it goes over."""
+    if not call.args:
+        match call.func:
+            case ast.Attribute(value=ast.Call(func=convert, args=[items, *_]), attr=method):
+                looked_at = whole(items, site)
+                if method in METHODS and looked_at is not None and site.qualified(convert) in CONVERTS:
+                    return method, f"{method}()", looked_at
+        return None
+    qualified = site.qualified(call.func) or ""
+    what = STATISTICS.get(qualified)
+    if what is None or (qualified in ("builtins.max", "builtins.min") and len(call.args) > 1):
+        return None
+    items = call.args[0]
+    match items:
+        case ast.Call(func=convert, args=[inner, *_]) if site.qualified(convert) in CONVERTS:
+            items = inner
+    looked_at = whole(items, site)
+    return (what, site.text(call.func), looked_at) if looked_at is not None else None
+
+
+def whole(items: ast.expr, site: Site) -> ast.expr | None:
+    """The variable or attribute that is gone over from end to end: itself, or by a comprehension."""
+    match items:
+        case ast.Name() | ast.Attribute(value=ast.Name()):
+            return items if site.qualified(items) is None else None
+        case ast.ListComp(generators=[generator]) | ast.GeneratorExp(generators=[generator]):
+            return whole(generator.iter, site)
+        case ast.Subscript(value=value, slice=ast.Slice(lower=None, upper=None)):
+            return whole(value, site)
+    return None
+
+
+def build_fix(call: ast.Call, looked_at: ast.expr, history: History, site: Site) -> Fix | None:
+    """Keep a sum beside the list."""
+    qualified = site.qualified(call.func)
+    plain = len(call.args) == 1 and not call.keywords and call.args[0] is looked_at
+    if not plain or (qualified not in MEANS and qualified not in SUMS) or not site.can_be_moved(looked_at):
+        return None
+    kept = sum_edits(history, site)
+    if kept is None:
+        return None
+    total, (start, growth) = kept
+    text = site.text(looked_at)
+    if isinstance(looked_at, ast.Name) and site.scope(looked_at).function is not site.scope(growth).function:
+        return None
+    if qualified in MEANS and site.between(growth, call) is None:
+        return None  # there may be no items yet: no number, and no error, for numpy
+    first, second = (
+        site.insert_after(start, f"{total} = 0"),
+        site.insert_after(growth, f"{total} += {text}[-1]"),
+    )
+    if first is None or second is None or site.has_comment(*site.span(call)):
+        return None
+    new = f"{total} / len({text})" if qualified in MEANS else total
+    if qualified in MEANS and not _stands_free(call, site):
+        new = f"({new})"
+    shared = [Edit(edit.start, edit.end, edit.text, shared=True) for edit in (first, second)]
+    reason = f"The items of `{text}` must be numbers; a running sum rounds in another order"
+    return Fix("Keep a running sum", Safety.UNSAFE, (*shared, site.replace(call, new)), reason=reason)
+
+
+def _stands_free(call: ast.Call, site: Site) -> bool:
+    """May a quotient stand in the place of the call without parentheses?"""
+    match site.parent(call):
+        case (
+            ast.Assign() | ast.AnnAssign() | ast.Return() | ast.FormattedValue() | ast.keyword() | ast.Expr()
+        ):
+            return True
+        case ast.Call(func=func):
+            return func is not call
+        case ast.List() | ast.Tuple() | ast.Dict():
+            return True
+    return False
+
+
+def _unless_empty(node: ast.expr, looked_at: ast.expr, site: Site) -> ast.AST:
+    """The call, or the condition around it that only asks whether there are items: `mean(x) if x else 0`."""
+    anchor: ast.AST = node
+    child: ast.AST = node
+    for parent in site.ancestors(node):
+        if isinstance(parent, (*LOOPS, *FUNCTIONS)):
+            break
+        if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
+            shape = ast.dump(looked_at)
+            if not any(ast.dump(part) == shape for part in below(parent.test)):
+                break
+            anchor = parent
+        child = parent
+    return anchor

@@ -1,0 +1,168 @@
+"""Lists that only grow while a program trains: where they start, and where they grow."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from rlint.frozen import mutable
+from rlint.models.kind import Tag
+from rlint.rule import Heat
+from rlint.semantics.dataflow.array_growth import same_place
+from rlint.semantics.frequency.trip_count import passes
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import How
+
+_MAKES = frozenset({"builtins.list", "collections.deque"})
+_GROWS = frozenset({"append", "extend", "appendleft", "insert"})
+_SHRINKS = frozenset({"clear", "pop", "popleft", "popitem", "remove", "rotate", "__setitem__", "__delitem__"})
+_LONG = 2_000
+"""What is looked at as a whole fewer times than this, by a loop that makes no more of it, takes no time."""
+
+
+@mutable
+class History:
+    """A list that is made once and only grows: `starts` are the assignments of the empty list, `growths` the
+    calls and statements that make it longer. `changed` tells whether single items are written.
+    """
+
+    holder: ast.Name | ast.Attribute
+    starts: list[ast.stmt]
+    growths: list[ast.AST]
+    changed: bool = False
+
+
+def history_of(expression: ast.expr, site: Site) -> History | None:
+    """What is known of a list that an expression stands for; None unless it is made in code that runs once,
+    grows in code that runs often, and is surely never cut, emptied or replaced.
+    """
+    uses: Sequence[ast.Name | ast.Attribute] | None
+    match expression:
+        case ast.Name():
+            uses = _uses_of_name(expression, site)
+        case ast.Attribute(value=ast.Name()):
+            uses = _uses_of_attribute(expression, site)
+        case _:
+            return None
+    found = History(expression, [], [])
+    if uses is None or not all(_understood(use, found, site) for use in uses):
+        return None
+    if not found.starts or not all(_is_made_once(start, expression, site) for start in found.starts):
+        return None
+    return found if any(site.heat_of(growth).level > Heat.COLD for growth in found.growths) else None
+
+
+def is_worth_it(history: History, look: ast.AST, site: Site) -> bool:
+    """Does looking at the whole list at `look` take time? Not where both happen per episode, a few times."""
+    if site.heat_of(look).level is Heat.HOT:
+        return True
+    if any(site.heat_of(growth).level is Heat.HOT for growth in history.growths):
+        return True
+    counts = [passes(loop, site) for loop in site.loops(look)[:1]]
+    return not any(count is not None and count < _LONG for count in counts)
+
+
+def _uses_of_name(name: ast.Name, site: Site) -> list[ast.Name] | None:
+    scope = site.scope(name).lookup(name.id)
+    bindings = site.bindings(name)
+    if scope is None or any(
+        binding.how not in (How.ASSIGN, How.AUGMENT, How.ANNOTATE) for binding in bindings
+    ):
+        return None
+    if scope.parent is None:
+        return None if site.is_imported(name.id) else site.uses(name.id, scope)
+    return None if site.captured(name.id, scope) else site.uses(name.id, scope)
+
+
+def _uses_of_attribute(attribute: ast.Attribute, site: Site) -> list[ast.Attribute] | None:
+    cls = site.class_of(attribute)
+    name = attribute.attr
+    if cls is None or site.is_read_elsewhere(name):
+        return None
+    uses = site.attribute_uses(name)
+    own = all(same_place(use.value, attribute.value) and site.class_of(use) is cls for use in uses)
+    return uses if own else None
+
+
+def _understood(use: ast.Name | ast.Attribute, found: History, site: Site) -> bool:
+    """Note what a use does to the list; False where it may make it shorter, or let others do so."""
+    parent = site.parent(use)
+    match parent:
+        case ast.Assign(targets=[target], value=value) if target is use and _is_empty(value, site):
+            found.starts.append(parent)
+        case ast.Tuple(elts=targets, ctx=ast.Store()):
+            statement = site.parent(parent)
+            match statement:
+                case ast.Assign(targets=[target], value=ast.Tuple(elts=values)) if (
+                    target is parent
+                    and len(targets) == len(values)
+                    and _is_empty(values[targets.index(use)], site)
+                ):
+                    found.starts.append(statement)
+                case _:
+                    return False
+        case ast.AnnAssign(target=target, value=value) if target is use and (
+            value is None or _is_empty(value, site)
+        ):
+            if value is not None:
+                found.starts.append(parent)
+        case ast.AugAssign(target=target, op=ast.Add()) if target is use:
+            found.growths.append(parent)
+        case ast.Attribute(attr=method):
+            if method in _SHRINKS or not isinstance(site.parent(parent), ast.Call):
+                return False
+            if method in _GROWS:
+                found.growths.append(site.tree.statement(parent))
+        case ast.Subscript(ctx=ast.Store(), slice=index) if not isinstance(index, ast.Slice):
+            found.changed = True
+        case ast.Subscript():
+            return isinstance(parent.ctx, ast.Load)
+        case ast.Assign() | ast.AnnAssign() | ast.NamedExpr() | ast.Global() | ast.Delete() | ast.AugAssign():
+            return isinstance(use.ctx, ast.Load) and isinstance(parent, ast.AugAssign)
+        case _:
+            return isinstance(use.ctx, ast.Load)
+    return True
+
+
+def _is_made_once(start: ast.stmt, holder: ast.Name | ast.Attribute, site: Site) -> bool:
+    """Does the list begin with the training: in code that runs once, and for an attribute with its object?"""
+    function = site.function(start)
+    if isinstance(holder, ast.Attribute):
+        if getattr(function, "name", "") not in ("__init__", "__post_init__"):
+            return False
+    elif site.scope(start) is not site.scope(holder).lookup(holder.id):
+        return False
+    return site.heat_of(start).level is Heat.COLD
+
+
+def _is_empty(value: ast.expr, site: Site) -> bool:
+    match value:
+        case ast.List(elts=[]):
+            return True
+        case ast.Call(func=func, args=[] | [ast.List(elts=[])], keywords=[]):
+            return site.qualified(func) in _MAKES
+    return False
+
+
+def sum_edits(history: History, site: Site) -> tuple[str, list[ast.stmt]] | None:
+    """The name for the sum of a list of numbers, and the two statements behind which it is set and grows;
+    None where it cannot be kept beside the list.
+    """
+    if history.changed or len(history.starts) != 1 or len(history.growths) != 1:
+        return None
+    start, [growth] = history.starts[0], history.growths
+    match growth:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="append"), args=[added], keywords=[])):
+            if site.kind_of(added).tag not in (Tag.UNKNOWN, Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.NUMPY_SCALAR):
+                return None
+        case _:
+            return None
+    if isinstance(history.holder, ast.Name):
+        if site.scope(start) is not site.scope(growth):
+            return None
+        wanted = f"{history.holder.id}_sum"
+        name = site.free_local((wanted,), start, key=f"{wanted} {start.lineno}")
+    else:
+        name = site.free_name(f"{history.holder.attr}_sum", key=f"sum of .{history.holder.attr}")
+        name = f"{site.text(history.holder.value)}.{name}"
+    return name, [start, growth]

@@ -1,0 +1,80 @@
+"""The fix of a `choice` among whole numbers: the function that draws them at once."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.models.kind import Tag
+from rlint.rule import Edit, Fix, Safety
+from rlint.rules.buffers._shared.choice import Draw, Population, can_be_edited, renamed, shown
+from rlint.semantics.model import Site
+from rlint.semantics.types.numbers import Number, number_of
+
+
+def draw_numbers(draw: Draw, population: Population, site: Site) -> Fix | None:
+    """Call `randint` or `integers`."""
+    name = "integers" if draw.generator else "randint"
+    new_name, spans = renamed(draw, name, site), site.argument_spans(draw.call)
+    dropped = [draw.given[part] for part in ("replace", "p") if part in draw.given]
+    cut = site.without_arguments(draw.call, dropped) if dropped else []
+    if new_name is None or spans is None or cut is None or not can_be_edited(draw.call, site):
+        return None
+    first = draw.given["a"]
+    start, end = spans[first]
+    keyword = not draw.call.args
+    low_name, high_name = ("low=", "high=") if keyword else ("", "")
+    edits = [new_name, *cut]
+    if population.made:
+        if site.has_comment(start, end):
+            return None
+        low = (
+            site.operand(population.low)
+            if isinstance(population.low, ast.NamedExpr)
+            else (site.text(population.low) if population.low is not None else "0")
+        )
+        edits.append(Edit(start, end, f"{low_name}{low}, {high_name}{site.text(population.high)}"))
+    else:
+        edits.append(Edit(start, site.span(first)[0] if keyword else start, f"{low_name}0, {high_name}"))
+    size = draw.given.get("size")
+    if size is not None and size in draw.call.args:
+        edits.append(Edit(spans[size][0], spans[size][0], "size="))
+    reason = doubt(draw, population, site)
+    safety = Safety.UNSAFE if reason else Safety.SAFE
+    return Fix(f"Draw by `{name}`", safety, tuple(edits), reason)
+
+
+def doubt(draw: Draw, population: Population, site: Site) -> str | None:
+    """What a reader has to agree to; None where there is nothing."""
+    first = shown(draw.given["a"], site)
+    if not population.sure:
+        return f"`{first}` must stand for one whole number: of an array or a list, items would be drawn"
+    single = draw.size is None
+    kind = site.kind_of(draw.size) if draw.size is not None else None
+    counted = kind is not None and kind.tag in (Tag.INT, Tag.TUPLE) and not kind.optional
+    if draw.generator and not counted:
+        return (
+            "A single draw comes as a numpy scalar instead of a Python number"
+            if not population.made
+            else None
+        )
+    if population.made and not draw.generator:
+        if not counted:
+            drawn = "The draw" if single else "A single draw"
+            return f"{drawn} comes as a Python number instead of a numpy scalar"
+        never_empty = holds_some(population, site) or positive(draw.size, site)
+        if population.made == "builtins.range" and not never_empty:
+            return f"If `{first}` is empty and nothing is drawn, the empty result is of integers, not floats"
+    return None
+
+
+def holds_some(population: Population, site: Site) -> bool:
+    """Is there surely a number between the ends: none is from 5 on and below 2."""
+    low = number_of(population.low, site) if population.low is not None else Number(0.0)
+    high = number_of(population.high, site)
+    return low is not None and high is not None and low.fixed and high.fixed and low.value < high.value
+
+
+def positive(expression: ast.expr | None, site: Site) -> bool:
+    """Is an expression surely a number above zero?"""
+    number = number_of(expression, site) if expression is not None else None
+    return number is not None and number.fixed and number.value > 0

@@ -1,0 +1,33 @@
+"""Loops that an exception may end early, with what they did so far still to be seen."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.semantics.model import Site
+from rlint.syntax.syntax_index import FUNCTIONS, Loop
+
+_HARMLESS = ("torch.", "numpy.errstate")
+"""Context managers that let exceptions through."""
+
+
+def may_end_early(held: ast.Name, region: Loop, site: Site) -> bool:
+    """May an exception leave the loop and be caught where the list is seen afterwards?"""
+    scope = site.scope(held).lookup(held.id)
+    uses = site.uses(held.id, scope) if scope is not None else []
+    for ancestor in site.ancestors(region):
+        if isinstance(ancestor, FUNCTIONS):
+            break
+        body: list[ast.stmt] = []
+        if isinstance(ancestor, ast.Try) or type(ancestor).__name__ == "TryStar":
+            body = getattr(ancestor, "body", [])
+        elif isinstance(ancestor, (ast.With, ast.AsyncWith)):
+            managers = (item.context_expr for item in ancestor.items)
+            called = (manager.func if isinstance(manager, ast.Call) else manager for manager in managers)
+            if not all((site.qualified(name) or "").startswith(_HARMLESS) for name in called):
+                body = ancestor.body
+        if body:
+            first, last = site.span(body[0])[0], site.span(body[-1])[1]
+            if any(not first <= site.span(use)[0] < last for use in uses):
+                return True
+    return False

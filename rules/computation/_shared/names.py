@@ -1,0 +1,120 @@
+"""What to call the result of a call, so that a reader knows it again."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.syntax.syntax_index import COMPREHENSIONS
+from rlint.syntax.walk import below
+
+_VERBS = frozenset(
+    """build calc calculate check compute convert count create decode detect encode estimate eval evaluate
+    extract fetch find format gather generate get has is load look make measure normalise normalize parse
+    prepare process read retrieve select split strip to tokenise tokenize try""".split()
+)
+_DONE = {
+    "casefold": "folded",
+    "cat": "joined",
+    "clean": "cleaned",
+    "concat": "joined",
+    "concatenate": "joined",
+    "decode": "decoded",
+    "discount": "discounted",
+    "encode": "encoded",
+    "extract": "extracted",
+    "findall": "matches",
+    "finditer": "matches",
+    "fullmatch": "match",
+    "literal_eval": "parsed",
+    "join": "joined",
+    "loads": "loaded",
+    "lower": "lowered",
+    "lstrip": "stripped",
+    "match": "match",
+    "normalise": "normalised",
+    "normalize": "normalized",
+    "parse": "parsed",
+    "preprocess": "preprocessed",
+    "process": "processed",
+    "replace": "replaced",
+    "rsplit": "parts",
+    "rstrip": "stripped",
+    "search": "match",
+    "sorted": "ordered",
+    "split": "parts",
+    "splitlines": "lines",
+    "strip": "stripped",
+    "tokenise": "tokens",
+    "tokenize": "tokens",
+    "tolist": "values",
+    "transform": "transformed",
+}
+
+
+def of_result(expression: ast.expr) -> list[str]:
+    """`answer`, `extracted_answer` for `extract_answer(r)`; plurals for a comprehension of such calls."""
+    if isinstance(expression, COMPREHENSIONS):
+        item = expression.value if isinstance(expression, ast.DictComp) else expression.elt
+        calls = [node for node in below(item) if isinstance(node, ast.Call)]
+        names = of_result(calls[0]) if calls else []
+        return [_plural(name) for name in names] or ["values"]
+    assert isinstance(expression, ast.Call)
+    match expression.func:
+        case ast.Name(id=called) | ast.Attribute(attr=called):
+            pass
+        case _:
+            return ["result"]
+    verb, _, noun = called.strip("_").lower().partition("_")
+    subject = _subject(expression)
+    found: list[str] = []
+    if verb in _VERBS and noun:
+        found = [noun]
+        found += [f"{_DONE[verb]}_{noun}"] if verb in _DONE else []
+        found += [f"{subject}_{noun}"] if subject else []
+    elif verb in _DONE and not noun:
+        done = _DONE[verb]
+        found = [done]
+        if subject:
+            found += [f"{done}_{subject}" if done.endswith("ed") else f"{subject}_{done}"]
+    elif subject:
+        what = "count" if called == "sum" and _is_of_truths(expression) else called.strip("_").lower()
+        found = [f"{subject}_{what}"]
+    return [*found, f"{noun or called.strip('_')}_result"]
+
+
+def _plural(name: str) -> str:
+    if name.endswith("ed"):
+        return f"all_{name}"
+    return name if name.endswith("s") else f"{name}s"
+
+
+def _subject(call: ast.Call) -> str | None:
+    """What the call is about: its first argument, or what the method is called on."""
+    owner = _told(call.func.value) if isinstance(call.func, ast.Attribute) else None
+    about = _told(call.args[0]) if call.args else None
+    return about or owner
+
+
+def _told(expression: ast.expr) -> str | None:
+    """The name that tells a reader most of an expression."""
+    match expression:
+        case ast.Name(id=name):
+            return name.strip("_") if name not in ("self", "cls", "np", "torch") else None
+        case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
+            return name.strip("_")
+        case ast.Call():
+            return _subject(expression)
+        case (
+            ast.Subscript(value=inner)
+            | ast.UnaryOp(operand=inner)
+            | ast.BinOp(left=inner)
+            | ast.Compare(left=inner)
+        ):
+            return _told(inner)
+    return None
+
+
+def _is_of_truths(call: ast.Call) -> bool:
+    """`(dones == True).sum()`, `np.sum(losses < limit)`: is it counted how often something holds?"""
+    summed = [*call.args[:1], getattr(call.func, "value", None)]
+    return any(isinstance(each, ast.Compare) for each in summed)

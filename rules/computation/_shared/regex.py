@@ -1,0 +1,167 @@
+"""Calls of `re` with constant patterns: which they are, and whether the pattern may be compiled earlier."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+
+from rlint.frozen import frozen
+from rlint.rule import Edit
+from rlint.semantics.model import Site
+from rlint.semantics.types.constants import Value, Written
+from rlint.syntax.scopes import Binding
+
+FUNCTIONS = {
+    "compile": ("pattern", "flags"),
+    "search": ("pattern", "string", "flags"),
+    "match": ("pattern", "string", "flags"),
+    "fullmatch": ("pattern", "string", "flags"),
+    "findall": ("pattern", "string", "flags"),
+    "finditer": ("pattern", "string", "flags"),
+    "split": ("pattern", "string", "maxsplit", "flags"),
+    "sub": ("pattern", "repl", "string", "count", "flags"),
+    "subn": ("pattern", "repl", "string", "count", "flags"),
+}
+"""The functions of `re` that take a pattern, and their parameters."""
+# LOCALE depends on the process at the time of the call, DEBUG prints
+_FLAG_NAMES = {
+    "IGNORECASE": "I",
+    "MULTILINE": "M",
+    "DOTALL": "S",
+    "VERBOSE": "X",
+    "ASCII": "A",
+    "UNICODE": "U",
+}
+_FLAGS = {
+    f"re.{name}": int(re.RegexFlag[full]) for full, short in _FLAG_NAMES.items() for name in (full, short)
+}
+_FLAGS["re.NOFLAG"] = 0
+_NO_FLAGS = Written(0, "")
+
+
+@frozen
+class Use:
+    """A call of `re.<function>`."""
+
+    call: ast.Call
+    function: str
+    pattern: ast.expr
+    flag_argument: ast.expr | None
+    flags: Written
+
+
+@frozen
+class Compiled:
+    """A pattern that compiles, with its flags, both as values and as text for module level."""
+
+    pattern: Written
+    flags: Written
+
+
+def use_of(node: ast.AST, site: Site) -> Use | None:
+    """The call of `re` with constant flags that a node is, or None."""
+    if not isinstance(node, ast.Call):
+        return None
+    module, _, function = (site.qualified(node.func) or "").rpartition(".")
+    parameters = FUNCTIONS.get(function)
+    if module != "re" or parameters is None or len(node.args) > len(parameters):
+        return None
+    if any(isinstance(argument, ast.Starred) for argument in node.args):
+        return None
+    given = dict(zip(parameters, node.args, strict=False))
+    for keyword in node.keywords:
+        if keyword.arg not in parameters or keyword.arg in given:
+            return None
+        given[keyword.arg] = keyword.value
+    if "pattern" not in given or (function != "compile" and "string" not in given):
+        return None
+    argument = given.get("flags")
+    flags = site.constant(argument, _FLAGS) if argument is not None else _NO_FLAGS
+    if flags is None or not isinstance(flags.value, int):
+        return None
+    return Use(node, function, given["pattern"], argument, flags)
+
+
+def compiled(pattern: ast.expr, flags: Written, site: Site) -> Compiled | None:
+    """The pattern where it is constant and compiles without an error or a warning, which would
+    otherwise come at import instead of at the call.
+    """
+    written = site.constant(pattern, _FLAGS)
+    if written is None or not compiles(written.value, flags.value):
+        return None
+    return Compiled(written, flags)
+
+
+def compiles(pattern: Value, flags: Value) -> bool:
+    """Does a pattern compile in silence?"""
+    if isinstance(pattern, int) or not isinstance(flags, int):
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            made = re.compile(pattern, flags)
+    except (re.error, Warning, ValueError, TypeError, OverflowError, RecursionError, MemoryError):
+        return False
+    return not made.flags & (re.LOCALE | re.DEBUG)
+
+
+def flags_text(flags: Written, alias: str) -> str:
+    """Flags as an argument at module level."""
+    if flags.text is not None:
+        return flags.text
+    value = int(flags.value) if not isinstance(flags.value, (str, bytes)) else 0
+    names = [name for name in _FLAG_NAMES if value & _FLAGS[f"re.{name}"]]
+    return " | ".join(f"{alias}.{name}" for name in names)
+
+
+@frozen
+class Move:
+    """What to do about a call: the constant's name, and the edits (None where they could do harm)."""
+
+    name: str
+    edits: tuple[Edit, ...] | None
+    many: bool = False
+
+
+def called_on(use: Use, owner: str, site: Site) -> list[Edit] | None:
+    """The edits that make `owner.search(text)` of `re.search(pattern, text, flags)`, and `owner` of
+    `re.compile(pattern, flags)`; None where something could be lost.
+    """
+    if any(isinstance(ancestor, ast.JoinedStr) for ancestor in site.ancestors(use.call)):
+        return None  # before Python 3.12, the tree does not tell where the parts of an f-string stand
+    if use.function == "compile":
+        return None if site.has_comment(*site.span(use.call)) else [site.replace(use.call, owner)]
+    dropped = [use.pattern] if use.flag_argument is None else [use.pattern, use.flag_argument]
+    removed = site.without_arguments(use.call, dropped)
+    if removed is None:
+        return None
+    return [site.replace(use.call.func, f"{owner}.{use.function}"), *removed]
+
+
+def uses_of(binding: Binding, site: Site) -> list[Use] | None:
+    """All calls that are given a variable as their pattern; None where it is used otherwise, too."""
+    scope = site.scope(binding.node)
+    uses = []
+    for read in site.reads(binding.name, scope):
+        definitions = site.definitions(read)
+        if binding not in definitions:
+            continue
+        use = use_of(site.parent(read) or read, site)
+        if use is None or use.pattern is not read or definitions != [binding]:
+            return None
+        uses.append(use)
+    return uses
+
+
+def comment_behind(statement: ast.AST, site: Site) -> str:
+    """The comment that stands behind a statement on its last line, to go where the statement goes."""
+    end = site.span(statement)[1]
+    rest = site.tree.text[end : site.tree.positions.line_end(site.logical_lines(statement)[1])].strip()
+    return f"  {rest}" if rest.startswith("#") else ""
+
+
+def function_name(use: Use, site: Site) -> str:
+    """The name of the function around a call."""
+    function = site.function(use.call)
+    return function.name if function is not None else ""

@@ -1,0 +1,163 @@
+"""The same pure call, evaluated again with the same arguments.
+
+## What it does
+Flags a call that is evaluated again, in code that runs per step, sample or batch, though its result is
+there already: in one expression (`f(x) if f(x) else y`), in the filter and the value of a comprehension,
+in a condition and the block below it, in a chain of `elif`, in two statements, in two comprehensions or
+loops over the same list. What counts is that the function is known to be pure, from the tables or by
+inspection of the project across its files, and that nothing in between can change the arguments. Also
+flagged, with advice alone: a helper that applies the very function which its caller applies to the
+same value.
+
+## Why is it slow
+Each evaluation does all the work again: it searches the whole response, parses it, reduces the array. In
+a reward function that is the work of the whole function, done once per sample. Remembering a result
+costs nothing.
+
+## Example
+```python
+import re
+
+ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
+
+
+def extract_answer(response):
+    match = ANSWER.search(response)
+    return match.group(1).strip() if match else None
+
+
+def correctness_reward(response, gold):
+    if extract_answer(response) is None:
+        return -1.0
+    return 1.0 if extract_answer(response) == gold else 0.0
+
+
+def answers_for_rewards(responses):
+    return [extract_answer(response) for response in responses if extract_answer(response)]
+```
+Use instead:
+```python
+import re
+
+ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
+
+
+def extract_answer(response):
+    match = ANSWER.search(response)
+    return match.group(1).strip() if match else None
+
+
+def correctness_reward(response, gold):
+    answer = extract_answer(response)
+    if answer is None:
+        return -1.0
+    return 1.0 if answer == gold else 0.0
+
+
+def answers_for_rewards(responses):
+    return [answer for response in responses if (answer := extract_answer(response))]
+```
+
+## Fix safety
+Safe where the first evaluation always comes before the others, the function is pure, no argument can
+change in between, and the result is immutable or nobody keeps it. The new variable is bound where the
+first evaluation stood (with `:=` where it is not the first thing that its statement does), so that no
+error and no evaluation comes earlier than before.
+
+Unsafe where what is gone through may be an iterator, of which the second evaluation finds nothing left: a
+parameter that nothing shows to be a list or the like, by its kind, its annotation, `len` or an index. Unsafe,
+too, where a list, an array or an object of unknown kind would be shared by two who keep it; where a
+gradient may flow through it, since sharing a tensor adds gradients up in another order; and where
+something in between, such as a call of unknown code or an `await`, might reach the arguments by another
+way. Where a comment would be lost there is advice only, and for helpers and second loops, too: leaving
+out one of two calls of `extract(extract(x))` changes the result unless extracting twice gives the same.
+
+What is cheap is not flagged: `len`, attributes, subscripts, operators, getters, views of tensors; nor are
+calls that draw random numbers, ask the clock, files or other threads, make a network or a buffer, or
+whose results are changed in place. Methods of strings are left to RL503, networks to RL313.
+
+## References
+- https://docs.python.org/3/faq/programming.html#my-program-is-too-slow-how-do-i-speed-it-up
+- https://docs.python.org/3/reference/expressions.html#assignment-expressions
+- https://docs.python.org/3/reference/expressions.html#evaluation-order
+- https://wiki.python.org/moin/PythonSpeed/PerformanceTips
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.computation._shared import names, sharing, told, worth
+from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
+from rlint.rules.computation.rl501_duplicate_extract_call.reapplied import Reapplied
+from rlint.semantics.dataflow.common_subexpressions import Repetition
+from rlint.semantics.dataflow.extract_variable import bind_once
+from rlint.semantics.model import Site
+
+_DOUBTS = 5
+"""Where more than this in between might change the value, nobody can tell."""
+
+
+class DuplicateExtractCall(Rule):
+    code = "RL501"
+    name = "duplicate-extract-call"
+    seeds = ("S0.1",)
+    claims = ("time",)
+    heat = Heat.WARM
+    visits = (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp))
+        if isinstance(node, ast.Call):
+            by_helper = reapplied.by_helper(node, site)
+            in_loop = reapplied.in_loop(node, site) if by_helper is None else None
+            if by_helper is not None or in_loop is not None:
+                yield from self.check_reapplied(node, by_helper, in_loop, site)
+        if len(site.equal_to(node)) < 2 or worth.is_setup(node, site):
+            return
+        if not worth.is_worth_keeping(node, site):
+            return
+        repetition = site.repetition(node)
+        if repetition is None or len(repetition.doubts) > _DOUBTS:
+            return
+        again = [other for other in repetition.again if not worth.is_covered(other, site)]
+        often = [other for other in again if site.heat_of(other).level >= self.heat]
+        if not often or sharing.is_meant_twice([node, *again], site):
+            return
+        yield self.finding(
+            site,
+            told.place_of(often[0], site),
+            told.message_for(node, again, often[0], site),
+            fix=self.build_fix(repetition, again, site),
+            advice="Keep the first result in a variable and use that",
+        )
+
+    def check_reapplied(
+        self, call: ast.Call, by_helper: Reapplied | None, in_loop: Reapplied | None, site: Site
+    ) -> Iterator[Finding]:
+        """The same function at work again in a helper, or in a second loop over the same items."""
+        if site.heat_of(call).level < self.heat or site.repeated(call) is not None:
+            return
+        if by_helper is not None:
+            message, advice = reapplied.told_of_helper(call, by_helper, site)
+            yield self.finding(site, call, message, advice=advice)
+        elif in_loop and worth.is_worth_keeping(call, site) and not worth.is_covered(call, site):
+            message, advice = reapplied.told_of_loop(call, in_loop, site)
+            yield self.finding(site, call, message, advice=advice)
+
+    def build_fix(self, repetition: Repetition, again: list[ast.expr], site: Site) -> Fix | None:
+        bound = bind_once(repetition, again, site, names.of_result(repetition.first))
+        if bound is None:
+            return None
+        reasons = sharing.reasons_against(repetition, [repetition.first, *again], site)
+        if bound.reordered:
+            reasons.append("where two things in the statement fail, the other error comes first")
+        title = (
+            f"Use `{bound.name}`, which has the value already"
+            if bound.reused
+            else f"Evaluate it once, as `{bound.name}`"
+        )
+        safety = Safety.UNSAFE if reasons else Safety.SAFE
+        return Fix(title, safety, bound.edits, "; ".join(reasons) or None)

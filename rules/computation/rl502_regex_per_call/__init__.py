@@ -1,0 +1,148 @@
+"""A constant regular expression handed to `re` as text, again on each call.
+
+## What it does
+Flags `re.search`, `match`, `fullmatch`, `sub`, `subn`, `findall`, `finditer` and `split` with a constant
+pattern in code that runs per step, sample or message, loops over a constant list of patterns there, and
+`re.compile` of a constant pattern in a function that runs again and again.
+
+## Why is it slow
+`re` keeps the patterns that it compiled in a small cache. Each call has to build the key, look the
+pattern up, and call a Python function in between, which on short texts costs more than the matching.
+Once a program uses more patterns than the cache holds, they are compiled again and again. A pattern
+compiled at import is there when it is needed.
+
+## Example
+```python
+import re
+
+
+def correctness_reward(completions, answers):
+    return [1.0 if extract_answer(c) == a else 0.0 for c, a in zip(completions, answers)]
+
+
+def extract_answer(completion):
+    match = re.search(r"<answer>(.*?)</answer>", completion, re.DOTALL)
+    return match.group(1).strip() if match else None
+```
+Use instead:
+```python
+import re
+
+ANSWER_PATTERN = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
+
+
+def correctness_reward(completions, answers):
+    return [1.0 if extract_answer(c) == a else 0.0 for c, a in zip(completions, answers)]
+
+
+def extract_answer(completion):
+    match = ANSWER_PATTERN.search(completion)
+    return match.group(1).strip() if match else None
+```
+
+## Fix safety
+Safe: only patterns and flags that are constant and compile without an error or a warning are moved, so
+nothing new can happen at import, and the methods of a compiled pattern do what the functions do. A list
+of patterns is moved if it is used for the loop alone. Where other code needs the text of the pattern,
+or a comment would be lost, there is advice only. Patterns with `re.LOCALE` or `re.DEBUG`, whose meaning
+depends on the moment of the call, are left alone.
+
+## References
+- https://docs.python.org/3/library/re.html#re.compile
+- https://docs.python.org/3/howto/regex.html#module-level-functions
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.computation._shared import regex
+from rlint.rules.computation.rl502_regex_per_call import regex_moves
+from rlint.semantics.model import Site
+from rlint.syntax.walk import below
+
+_CACHING = frozenset({"functools.lru_cache", "functools.cache", "functools.cached_property"})
+
+
+class RegexPerCall(Rule):
+    """See the page above."""
+
+    code = "RL502"
+    name = "regex-per-call"
+    seeds = ("S0.6",)
+    claims = ("time",)
+    heat = Heat.WARM
+    visits = (ast.Call,)
+    callees = frozenset(regex.FUNCTIONS)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for a call of `re` whose pattern could have been compiled at import."""
+        use = regex.use_of(node, site)
+        if use is None:
+            return
+        level = site.heat_of(use.call).level
+        if level < (Heat.WARM if use.function == "compile" else Heat.HOT) or _is_done_once(use, site):
+            return
+        if _reads_an_error(use, site):
+            return
+        move = regex_moves.move_of(use, site)
+        if move is None:
+            return
+        fix = None
+        if move.edits is not None:
+            title = f"Compile the pattern{'s' if move.many else ''} once, in `{move.name}`"
+            fix = Fix(title, Safety.SAFE, move.edits)
+        yield self.finding(site, use.call, _message(use, move, site), fix=fix, advice=_advice(use, move))
+
+
+def _is_done_once(use: regex.Use, site: Site) -> bool:
+    """Is the compiled pattern kept for the next call by what surrounds it: a cache, a global name?"""
+    if use.function != "compile":
+        return False
+    function = site.function(use.call)
+    for decorator in function.decorator_list if function is not None else ():
+        callee = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if site.qualified(callee) in _CACHING:
+            return True
+    match site.parent(use.call):
+        case ast.Assign(targets=[ast.Attribute()]) if function is not None and function.name == "__init__":
+            return True  # the constructor's whole point, however often it runs
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return function is not None and name in site.scope(use.call).globals
+        case ast.Assign(targets=[ast.Subscript()]) | ast.keyword() | ast.arguments():
+            return True
+        case ast.Call(func=ast.Attribute(attr="setdefault")):
+            return True
+    return False
+
+
+def _reads_an_error(use: regex.Use, site: Site) -> bool:
+    """Is the text that is searched the message of a caught exception? Errors are no hot path."""
+    errors = {
+        ancestor.name
+        for ancestor in site.ancestors(use.call)
+        if isinstance(ancestor, ast.ExceptHandler) and ancestor.name
+    }
+    return any(isinstance(node, ast.Name) and node.id in errors for node in below(use.call))
+
+
+def _message(use: regex.Use, move: regex.Move, site: Site) -> str:
+    loops, function = site.loops(use.call), site.function(use.call)
+    if loops and not move.many:
+        each = f"in each pass of `{site.knowledge.loops.header(loops[0])}`"
+    else:
+        each = f"on each call of `{function.name}`" if function is not None else "in each pass"
+    if use.function == "compile":
+        return f"`re.compile` is given {'constant patterns' if move.many else 'a constant pattern'} {each}"
+    what = "the patterns of a constant list" if move.many else "a constant pattern"
+    return f"`re.{use.function}` looks up the compiled form of {what} {each}"
+
+
+def _advice(use: regex.Use, move: regex.Move) -> str:
+    if move.many:
+        compiled = f"`{move.name} = tuple(re.compile(p) for p in ...)`"
+        return f"Compile the patterns at module level, {compiled}, and loop over those"
+    called = f"`{move.name}.{use.function}(...)`" if use.function != "compile" else f"`{move.name}`"
+    return f"Compile it at module level, `{move.name} = re.compile(...)`, and write {called} here"

@@ -1,0 +1,179 @@
+"""Loops over a constant list of patterns: the compiled patterns go into a module constant."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.frozen import frozen
+from rlint.rule import Edit
+from rlint.rules.computation._shared import regex, regex_names
+from rlint.rules.computation._shared.regex import Compiled, Move, Use
+from rlint.rules.computation._shared.regex_constants import compiler_for, exported
+from rlint.rules.computation.rl502_regex_per_call import regex_displays
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import Binding, How
+
+Display = ast.List | ast.Tuple | ast.Dict
+_ONLY_READ_BY = frozenset(
+    {"builtins.len", "builtins.enumerate", "builtins.tuple", "builtins.list", "builtins.zip"}
+)
+
+
+@frozen
+class PatternList:
+    """A loop over a display of constant patterns.
+
+    `variable` is the loop variable that holds a pattern, `iterable` the display or its name in the
+    loop's header, `source` what binds that name, `elements` the patterns' places in the display.
+    """
+
+    variable: Binding
+    iterable: ast.expr
+    source: Binding | None
+    display: Display
+    elements: tuple[ast.expr, ...]
+    patterns: tuple[Compiled, ...]
+    plain: bool
+
+    @property
+    def name(self) -> str:
+        """The name of the list, "" where it stands in the loop's header."""
+        return self.source.name if self.source is not None else ""
+
+
+def list_of(use: Use, site: Site) -> PatternList | None:
+    """The list of constant patterns that the pattern of a call runs through, or None."""
+    if not isinstance(use.pattern, ast.Name):
+        return None
+    match site.definitions(use.pattern):
+        case [Binding(how=How.FOR | How.COMPREHENSION, value=ast.expr() as iterated) as variable]:
+            pass
+        case _:
+            return None
+    iterable, of_dict, path = _iterated(iterated, variable.path, site)
+    source: Binding | None = None
+    display: ast.expr = iterable
+    if isinstance(iterable, ast.Name):
+        match site.definitions(iterable):
+            case [Binding(how=How.ASSIGN, path=(), value=ast.expr() as bound) as binding]:
+                source, display = binding, bound
+            case _:
+                return None
+    if not isinstance(display, (ast.List, ast.Tuple, ast.Dict)) or isinstance(display, ast.Dict) != of_dict:
+        return None
+    items = display.values if isinstance(display, ast.Dict) else display.elts
+    elements = [_along(item, path) for item in items]
+    patterns = [regex.compiled(element, use.flags, site) for element in elements if element is not None]
+    known = [pattern for pattern in patterns if pattern is not None]
+    if not items or len(known) != len(items):
+        return None
+    found = tuple(element for element in elements if element is not None)
+    plain = not of_dict and not path
+    return PatternList(variable, iterable, source, display, found, tuple(known), plain)
+
+
+def move_list(patterns: PatternList, use: Use, site: Site) -> Move:
+    """Compile the patterns at module level, and loop over those."""
+    source = patterns.source
+    of_module = source is not None and site.scope(source.node).parent is None
+    wanted = (
+        f"COMPILED_{patterns.name.upper().lstrip('_')}"
+        if of_module
+        else regex_names.constant_name(patterns.name, "", "", regex.function_name(use, site), many=True)
+    )
+    elements = dict(zip(patterns.elements, patterns.patterns, strict=True))
+    compiler = compiler_for(use, site)
+    uses = regex.uses_of(patterns.variable, site)
+    if compiler is None or uses is None or any(each.flags.value != use.flags.value for each in uses):
+        return Move(wanted, None, many=True)
+    alias, needs, imported = compiler
+    flags = regex.flags_text(use.flags, alias)
+    value = (
+        _over_module_list(patterns, alias, flags, site)
+        if of_module
+        else regex_displays.compiled(patterns.display, elements, alias, flags, site)
+    )
+    gone = _without_source(patterns, site) if source is not None and not of_module else []
+    if value is None or gone is None:
+        return Move(wanted, None, many=True)
+    name = site.free_name(exported(wanted, site), value)
+    comment: list[str] = []
+    if gone and source is not None and isinstance(source.statement, ast.stmt):
+        value += regex.comment_behind(source.statement, site)
+        comment = site.own_comment(source.statement)
+    if of_module and source is not None and isinstance(source.statement, ast.stmt):
+        needs = (*needs, source.statement)
+    needs = (*needs, *use.flags.needs, *(need for each in patterns.patterns for need in each.pattern.needs))
+    made = site.module_constant(name, value, user=use.call, needs=needs, comment=comment)
+    calls = [regex.called_on(each, patterns.variable.name, site) for each in uses]
+    if made is None or any(call is None for call in calls):
+        return Move(name, None, many=True)
+    edits = [*imported, *made, *gone, site.replace(patterns.iterable, name)]
+    edits += [edit for call in calls for edit in call or ()]
+    return Move(name, tuple(edits), many=True)
+
+
+def _iterated(
+    iterated: ast.expr, path: tuple[int, ...], site: Site
+) -> tuple[ast.expr, bool, tuple[int, ...]]:
+    """What a loop goes through, whether it is a dict, and the way to the variable in each item."""
+    match iterated:
+        case ast.Call(func=ast.Name() as callee, args=[inner, *_]) if (
+            path[:1] == (1,) and site.qualified(callee) == "builtins.enumerate"
+        ):
+            return _iterated(inner, path[1:], site)
+        case ast.Call(func=ast.Attribute(value=owner, attr="items"), args=[]) if path[:1] == (1,):
+            return owner, True, path[1:]
+        case ast.Call(func=ast.Attribute(value=owner, attr="values"), args=[]):
+            return owner, True, path
+    return iterated, False, path
+
+
+def _along(item: ast.expr | None, path: tuple[int, ...]) -> ast.expr | None:
+    for index in path:
+        if not isinstance(item, (ast.Tuple, ast.List)) or not 0 <= index < len(item.elts):
+            return None
+        item = item.elts[index]
+    return item
+
+
+def _over_module_list(patterns: PatternList, alias: str, flags: str, site: Site) -> str | None:
+    """Patterns whose text stays in the module's own list, which nothing may change."""
+    source = patterns.source
+    if source is None or not patterns.plain:
+        return None
+    scope = site.scope(source.node)
+    if len(scope.bindings[source.name]) != 1 or site.is_imported(source.name):
+        return None
+    if not isinstance(patterns.display, ast.Tuple) and not all(
+        _only_reads(read, site) for read in site.reads(source.name, scope)
+    ):
+        return None
+    compiled = f"{alias}.compile(pattern, {flags})" if flags else f"{alias}.compile(pattern)"
+    return f"tuple({compiled} for pattern in {source.name})"
+
+
+def _only_reads(read: ast.Name, site: Site) -> bool:
+    match site.parent(read):
+        case ast.For() | ast.comprehension() | ast.Compare() | ast.FormattedValue():
+            return True
+        case ast.Call(func=callee) as call:
+            return read in call.args and site.qualified(callee) in _ONLY_READ_BY
+        case ast.Subscript(ctx=ast.Load()):
+            return True
+    return False
+
+
+def _without_source(patterns: PatternList, site: Site) -> list[Edit] | None:
+    """Remove the local list, if only the loop reads it."""
+    source = patterns.source
+    if source is None or len(site.uses(source.name, site.scope(source.node))) != 2:
+        return None
+    match source.statement:
+        case ast.Assign(targets=[ast.Name()]) | ast.AnnAssign():
+            pass
+        case _:
+            return None
+    captured = site.captured(source.name, site.scope(source.node))
+    deleted = None if captured else site.delete(source.statement, comment=True)
+    return [deleted] if deleted is not None else None

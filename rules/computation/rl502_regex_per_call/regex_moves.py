@@ -1,0 +1,124 @@
+"""Moving constant patterns to module level, compiled."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import Edit
+from rlint.rules.computation._shared import regex
+from rlint.rules.computation._shared.regex import Move, Use
+from rlint.rules.computation._shared.regex_constants import Edits, constant_for
+from rlint.rules.computation.rl502_regex_per_call.regex_lists import list_of, move_list
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import Binding
+
+
+def move_of(use: Use, site: Site) -> Move | None:
+    """How the pattern of a call can be compiled at import; None where it is not constant."""
+    pattern = regex.compiled(use.pattern, use.flags, site)
+    if pattern is None:
+        patterns = list_of(use, site)
+        return move_list(patterns, use, site) if patterns is not None else None
+    binding = _local_text(use, site)
+    name, defined = _constant(pattern, use, binding, site)
+    uses = regex.uses_of(binding, site) if binding is not None else [use]
+    if uses is None:
+        return Move(name, None)
+    edits: list[Edit | None] = []
+    for each in uses:
+        edits += _moved(each, binding, site)
+    if binding is not None:
+        edits.append(without_local(binding, site, goes_along=bool(defined)))
+    done = tuple(edit for edit in edits if edit is not None)
+    return Move(name, tuple(dict.fromkeys(done)) if len(done) == len(edits) else None)
+
+
+def _local_text(use: Use, site: Site) -> Binding | None:
+    """The local binding of the pattern's text, if the call names one."""
+    if not isinstance(use.pattern, ast.Name):
+        return None
+    (binding,) = site.definitions(use.pattern)
+    return binding if site.scope(binding.node).parent is not None else None
+
+
+def without_local(binding: Binding, site: Site, *, goes_along: bool) -> Edit | None:
+    """Remove the statement that binds a local, if nothing but known reads can see the variable; does the
+    comment above go along with it?
+    """
+    statement = binding.statement
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        return None
+    if isinstance(statement, ast.Assign) and (
+        len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name)
+    ):
+        return None
+    if site.captured(binding.name, site.scope(binding.node)):
+        return None
+    if not goes_along and regex.comment_behind(statement, site):
+        return None
+    return site.delete(statement, comment=goes_along)
+
+
+def _moved(use: Use, text: Binding | None, site: Site) -> list[Edit | None]:
+    """The edits for one call, None among them where one cannot be made."""
+    pattern = regex.compiled(use.pattern, use.flags, site)
+    if pattern is None:
+        return [None]
+    name, defined = _constant(pattern, use, text, site)
+    rewritten = _renamed(use, name, site, goes_along=bool(defined)) or regex.called_on(use, name, site)
+    if defined is None or rewritten is None:
+        return [None]
+    return [*defined, *rewritten]
+
+
+def _constant(
+    pattern: regex.Compiled, use: Use, text: Binding | None, site: Site
+) -> tuple[str, Edits | None]:
+    """The constant for a pattern, with the comments of the local text that it takes the place of."""
+    comment = regex.comment_behind(text.statement, site) if text is not None else ""
+    found: tuple[str, Edits | None] = constant_for(
+        pattern, use, site, comment, _comment_above(use, text, site)
+    )
+    return found
+
+
+def _comment_above(use: Use, text: Binding | None, site: Site) -> list[str]:
+    """The comment of the statement that the constant takes the place of: `pattern = re.compile(...)`."""
+    statement = text.statement if text is not None else site.parent(use.call)
+    if not isinstance(statement, ast.Assign) or (text is None and use.function != "compile"):
+        return []
+    return site.own_comment(statement) if isinstance(statement.targets[0], ast.Name) else []
+
+
+def _renamed(use: Use, name: str, site: Site, *, goes_along: bool) -> list[Edit] | None:
+    """For `pattern = re.compile(...)`: the constant in place of the local, which goes, and the comment above
+    with it.
+    """
+    statement = site.parent(use.call)
+    match statement:
+        case ast.Assign(targets=[ast.Name() as target]) if use.function == "compile":
+            pass
+        case _:
+            return None
+    scope = site.scope(statement)
+    start, end = site.span(statement)
+    if scope.parent is None or site.has_comment(start, end) or regex.comment_behind(statement, site):
+        return None
+    reads = site.reads(target.id, scope)
+    if len(site.uses(target.id, scope)) != len(reads) + 1 or len(scope.bindings[target.id]) != 1:
+        return None
+    deleted = None if site.captured(target.id, scope) else site.delete(statement, comment=goes_along)
+    if deleted is None or any(
+        site.between(statement, read) is None
+        or any(isinstance(ancestor, ast.JoinedStr) for ancestor in site.ancestors(read))
+        for read in reads
+    ):
+        return None
+    edits = [deleted]
+    for read in reads:
+        again = regex.use_of(site.parent(read) or read, site)
+        called = None
+        if again is not None and again.pattern is read and again.flag_argument is None:
+            called = regex.called_on(again, name, site)  # `re.sub(compiled, ...)`
+        edits += called or [site.replace(read, name)]
+    return edits

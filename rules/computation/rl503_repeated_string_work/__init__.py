@@ -1,0 +1,210 @@
+"""Work on text that was done already, and constants that are built again only to be searched.
+
+## What it does
+Flags, in code that runs per sample, message or environment step:
+
+- a method that goes through a text (`lower`, `strip`, `split`, `replace`, `count` …), called again on the
+  same unchanged text: in one statement, in the branches of an `if`, in a comprehension's condition and its
+  value, or in each pass of a loop that leaves the text alone;
+- `x in set([...])` with constants, for which Python builds a list and a set each time, while it makes a
+  constant of `x in {...}` by itself;
+- a dict, set or long list of constants that is bound to a local variable, or stands in an expression, and
+  is only searched.
+
+Only what is a text for certain counts: by what makes it, by its annotation, or because methods that only
+texts have are called on it. Arrays and tensors have a `split` of their own. `x in [...]` with constants
+is not flagged, nor is a list of words that a loop goes through: there, nothing is gained. Silent, too, is
+the rule where each pass also computes with tensors, which takes longer by far than a look at a name.
+
+## Why is it slow
+Each of these methods goes through the whole text and makes a new one, or a list of new ones. A reward
+function that lowers a completion for each word that it looks for does so dozens of times per completion.
+Collections are built item by item, with a hash of each key, before the one item in question is looked up.
+
+## Example
+```python
+import re
+
+HEDGES = ("maybe", "perhaps", "not sure")
+NUMBER = re.compile(r"[0-9]+")
+
+
+def tone_reward(completion: str) -> float:
+    penalty = sum(word in completion.lower() for word in HEDGES)
+    if "sorry" in completion.lower():
+        penalty += 1
+    return -0.1 * penalty
+
+
+def tag_reward(tag: str) -> float:
+    weights = {"think": 0.5, "answer": 1.0, "check": 0.25}
+    return weights.get(tag, 0.0)
+```
+Use instead:
+```python
+import re
+
+HEDGES = ("maybe", "perhaps", "not sure")
+NUMBER = re.compile(r"[0-9]+")
+WEIGHTS = {"think": 0.5, "answer": 1.0, "check": 0.25}
+
+
+def tone_reward(completion: str) -> float:
+    lowered = completion.lower()
+    penalty = sum(word in lowered for word in HEDGES)
+    if "sorry" in lowered:
+        penalty += 1
+    return -0.1 * penalty
+
+
+def tag_reward(tag: str) -> float:
+    return WEIGHTS.get(tag, 0.0)
+```
+
+## Fix safety
+Safe where the text is bound once: the first evaluation comes before the others, nothing in between can
+change the variable, and a list of parts is either not kept by two or not changed. Unsafe where the text is
+an attribute or an item that a call in between might replace.
+
+Work is moved before a loop safely where it cannot fail: the variable was made a text in the function, or a
+method of texts was called on it before the loop. An annotation only claims so. Where the work might fail, the
+move is safe if the loop surely has a first pass (it goes through constants) that does it before anything
+else, and nothing in the loop catches the error; otherwise it is unsafe. Where a condition in the loop comes
+first, there is advice alone.
+
+Constants move to module level only if they hold nothing that can be changed and nobody gets hold of the
+collection itself: no other variable, no call, no nested function. Where a comment would be lost, or the
+statement shares its line, there is advice alone.
+
+## References
+- https://docs.python.org/3/library/stdtypes.html#string-methods
+- https://docs.python.org/3/reference/expressions.html#membership-test-operations
+- https://wiki.python.org/moin/PythonSpeed/PerformanceTips
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+from rlint.rules.computation._shared import names, sharing, told, worth
+from rlint.rules.computation.rl503_repeated_string_work import searched, text_work
+from rlint.semantics.dataflow.common_subexpressions import Repetition
+from rlint.semantics.dataflow.extract_variable import bind_once
+from rlint.semantics.frequency.loops import AnyLoop
+from rlint.semantics.model import Site
+
+_DOUBTS = 5
+"""Where more than this in between might change the text, nobody can tell."""
+
+
+class RepeatedStringWork(Rule):
+    """See the page above."""
+
+    code = "RL503"
+    name = "repeated-string-work"
+    seeds = ("S0.6",)
+    claims = ("time",)
+    heat = Heat.HOT
+    visits = (ast.Call, ast.Compare, ast.Dict, ast.Assign, ast.AnnAssign)
+    callees = text_work.METHODS
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for work on text, or for the building of a collection, that was done already."""
+        found: searched.Searched | None = None
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            found = searched.bound(node, site)
+        elif isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute):
+                yield from self.check_text(node, site)
+        elif isinstance(node, ast.Compare):
+            if isinstance(node.comparators[-1], ast.Call) and site.heat_of(node).level is Heat.HOT:
+                for call, edit in searched.membership(node, site):
+                    yield self._set_of_constants(call, edit, site)
+        elif isinstance(node, ast.Dict) and node.keys:
+            found = searched.in_place(node, site)
+        if found is not None and not text_work.is_dwarfed(node, site):
+            yield self._collection(node, found, site)
+
+    def check_text(self, call: ast.Call, site: Site) -> Iterator[Finding]:
+        """The same method on the same text, further down or in each pass of a loop."""
+        if not text_work.is_text_work(call, site):
+            return
+        if site.repeated(call) is not None or worth.is_setup(call, site):
+            return
+        repetition = site.repetition(call)
+        loop = text_work.loop_with_same_text(call, site)
+        if (repetition is None and loop is None) or text_work.is_spoken_for(call, site):
+            return
+        if not sharing.is_value(call, site) or not site.answers_alike(call):
+            return
+        if text_work.is_dwarfed(call, site) or text_work.is_name_of_weights(call, site):
+            return
+        if loop is not None:
+            if text_work.is_hot(call, site):
+                yield self._in_loop(call, loop, repetition, site)
+        elif repetition is not None and len(repetition.doubts) <= _DOUBTS:
+            yield from self._again(repetition, site)
+
+    def _in_loop(self, call: ast.Call, loop: AnyLoop, repetition: Repetition | None, site: Site) -> Finding:
+        header = site.knowledge.loops.header(loop)
+        text = told.shown(call, site)
+        return self.finding(
+            site,
+            told.place_of(call, site),
+            f"{text} goes through the same text in each pass of `{header}`",
+            fix=text_work.hoist(call, loop, repetition, site),
+            advice="Do it once before the loop, and use the result in it",
+        )
+
+    def _again(self, repetition: Repetition, site: Site) -> Iterator[Finding]:
+        first = repetition.first
+        again = [other for other in repetition.again if not text_work.is_spoken_for(other, site)]
+        often = [other for other in again if text_work.is_hot(other, site)]
+        if not often or sharing.is_meant_twice([first, *again], site):
+            return
+        line = site.span_of(told.place_of(first, site))[0].line
+        statement = site.tree.statement(first)
+        if all(site.tree.statement(node) is statement for node in again):
+            known = "again in one statement, for the same result"
+        else:
+            known = f"again for the result that line {line} already has"
+        yield self.finding(
+            site,
+            told.place_of(often[0], site),
+            f"{told.shown(first, site)} goes through the text {known}",
+            fix=_bind(repetition, again, site),
+            advice="Keep the first result in a variable and use that",
+        )
+
+    def _set_of_constants(self, call: ast.Call, edit: Edit | None, site: Site) -> Finding:
+        fix = Fix("Write the set as a display", Safety.SAFE, (edit,)) if edit is not None else None
+        message = f"`{site.text(call.func)}(...)` is built of constants again for one look-up"
+        return self.finding(
+            site, call, message, fix=fix, advice="Write `{...}`, which Python makes a constant"
+        )
+
+    def _collection(self, node: ast.AST, found: searched.Searched, site: Site) -> Finding:
+        named = f"`{found.name}`, a {found.what} of constants," if found.name else "this dict of constants"
+        fix = None
+        if found.edits is not None:
+            fix = Fix(f"Build it once, as `{found.constant}`", Safety.SAFE, found.edits)
+        message = f"{named} is built anew each time, only to be searched"
+        return self.finding(site, node, message, fix=fix, advice="Build it once, as a constant of the module")
+
+
+def _bind(repetition: Repetition, again: list[ast.expr], site: Site) -> Fix | None:
+    """Do the work where it is done first, and use the result further down."""
+    bound = bind_once(repetition, again, site, names.of_result(repetition.first))
+    if bound is None:
+        return None
+    reasons = sharing.reasons_against(repetition, [repetition.first, *again], site)
+    if bound.reordered:
+        reasons.append("where two things in the statement fail, the other error comes first")
+    title = (
+        f"Use `{bound.name}`, which has the value already"
+        if bound.reused
+        else f"Do it once, and call the result `{bound.name}`"
+    )
+    return Fix(title, Safety.UNSAFE if reasons else Safety.SAFE, bound.edits, "; ".join(reasons) or None)

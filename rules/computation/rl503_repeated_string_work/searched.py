@@ -1,0 +1,182 @@
+"""Collections of constants that a function builds anew each time, only to look something up in them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from rlint.frozen import frozen
+from rlint.rule import Edit
+from rlint.rules.computation._shared.regex import comment_behind
+from rlint.rules.computation._shared.regex_constants import exported
+from rlint.semantics.dataflow.extract_variable import can_be_replaced
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.model import Site
+
+_SETS = frozenset({"builtins.set", "builtins.frozenset"})
+_FEWEST = 3
+"""Fewer items than this are built as fast as a global name is read."""
+_MAY_COLLECT = (ast.Call, ast.List, ast.Set, ast.Dict)
+_FEWEST_IN_LIST = 8
+
+
+@frozen
+class Searched:
+    """A collection that is only searched: what it is, and how it gets built once (None: by hand).
+
+    `name` is what the program calls it, or "" where it stands in the expression that searches it;
+    `constant` what it is called at module level.
+    """
+
+    what: str
+    name: str
+    constant: str
+    edits: tuple[Edit, ...] | None
+
+
+def bound(statement: ast.Assign | ast.AnnAssign, site: Site) -> Searched | None:
+    """The collection that a statement binds to a local variable which is only searched."""
+    value = statement.value
+    if not isinstance(value, _MAY_COLLECT):
+        return None
+    match statement:
+        case ast.Assign(targets=[ast.Name() as target]) | ast.AnnAssign(target=ast.Name() as target):
+            what = _collection(value, site)
+        case _:
+            return None
+    if not what:
+        return None
+    scope = site.scope(target)
+    if not scope.is_function or target.id in scope.globals | scope.nonlocals:
+        return None
+    reads = site.reads(target.id, scope)
+    if not reads or len(site.uses(target.id, scope)) != len(reads) + 1 or site.captured(target.id, scope):
+        return None
+    for read in reads:
+        if not _is_search(read, site, keyed=what == "dict") or site.between(statement, read) is None:
+            return None
+    name = site.free_name(
+        exported(target.id.upper().lstrip("_") or "CONSTANTS", site), str(site.span(target))
+    )
+    made = _defined(
+        name, value, site, behind=comment_behind(statement, site), above=site.own_comment(statement)
+    )
+    deleted = site.delete(statement, comment=True)
+    edits = None
+    if made is not None and deleted is not None and all(can_be_replaced(read, site) for read in reads):
+        edits = (*made, deleted, *(site.replace(read, name) for read in reads))
+    return Searched(what, target.id, name, edits)
+
+
+def in_place(display: ast.Dict, site: Site) -> Searched | None:
+    """The dict of constants that stands in the very expression that looks something up in it."""
+    if not _is_search(display, site, keyed=True) or _collection(display, site) != "dict":
+        return None
+    if site.function(display) is None:
+        return None
+    name = site.free_name(exported(_table_name(display, site), site), str(site.span(display)))
+    made = _defined(name, display, site) if can_be_replaced(display, site) else None
+    edits = (*made, site.replace(display, name)) if made is not None else None
+    return Searched("dict", "", name, edits)
+
+
+def membership(compare: ast.Compare, site: Site) -> list[tuple[ast.Call, Edit | None]]:
+    """The calls of `set` on constants to the right of `in`, each with its edit into a display, which
+    Python makes a constant by itself.
+    """
+    found: list[tuple[ast.Call, Edit | None]] = []
+    for operator, right in zip(compare.ops, compare.comparators, strict=True):
+        if not isinstance(operator, (ast.In, ast.NotIn)) or not isinstance(right, ast.Call):
+            continue
+        given = _made_set_of(right, site)
+        if given is not None and given.elts:
+            found.append((right, _as_display(right, given, site)))
+    return found
+
+
+def _made_set_of(value: ast.expr, site: Site) -> ast.List | ast.Tuple | ast.Set | None:
+    """The constants that `set(...)` or `frozenset(...)` is made of."""
+    match value:
+        case ast.Call(func=func, args=[ast.List() | ast.Tuple() | ast.Set() as given], keywords=[]):
+            if site.qualified(func) in _SETS and all(_is_constant(item) for item in given.elts):
+                return given
+    return None
+
+
+def _as_display(call: ast.Call, given: ast.List | ast.Tuple | ast.Set, site: Site) -> Edit | None:
+    text = site.text(given)
+    if text[:1] not in "[({" or site.has_comment(*site.span(call)) or not can_be_replaced(call, site):
+        return None
+    return site.replace(call, f"{{{text[1:-1]}}}")
+
+
+def _collection(value: ast.expr, site: Site) -> str:
+    """What a value is: a list, set or dict of so many constants that building it counts, or ""."""
+    match value:
+        case ast.List(elts=items):
+            enough = len(items) >= _FEWEST_IN_LIST
+            return "list" if enough and all(map(_is_constant, items)) else ""
+        case ast.Set(elts=items):
+            return "set" if len(items) >= _FEWEST and all(map(_is_constant, items)) else ""
+        case ast.Dict(keys=keys, values=values):
+            parts = [*keys, *values]
+            constant = all(part is not None and _is_constant(part) for part in parts)
+            return "dict" if constant and len(keys) >= _FEWEST else ""
+    given = _made_set_of(value, site)
+    return "set" if given is not None and len(given.elts) >= _FEWEST else ""
+
+
+def _is_constant(value: ast.expr) -> bool:
+    """Is this a value that is written down, and that nobody can change?"""
+    match value:
+        case ast.Constant():
+            return True
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float())):
+            return True
+        case ast.Tuple(elts=items):
+            return all(map(_is_constant, items))
+    return False
+
+
+def _is_search(read: ast.expr, site: Site, *, keyed: bool) -> bool:
+    """Does an expression look something up in the collection that it reads, and do nothing else with it?"""
+    match site.parent(read):
+        case ast.Compare(ops=operators, comparators=right) if read in right:
+            # between two other operators, it would be compared with what follows, too
+            return isinstance(operators[-1], (ast.In, ast.NotIn)) and read is right[-1]
+        case ast.Subscript(value=owner, ctx=ast.Load()) if owner is read:
+            return keyed
+        case ast.Attribute(attr="get") as method:
+            call = site.parent(method)
+            return keyed and isinstance(call, ast.Call) and call.func is method
+    return False
+
+
+def _defined(
+    name: str, value: ast.expr, site: Site, *, behind: str = "", above: Sequence[str] = ()
+) -> tuple[Edit, ...] | None:
+    """Define the constant at module level, with the comments that were `behind` and `above` it."""
+    text = site.moved(site.text(value), site.tree.statement(value), None)
+    if text is None:
+        return None
+    return site.module_constant(name, text + behind, user=value, comment=above)
+
+
+def _table_name(display: ast.Dict, site: Site) -> str:
+    """`REWARD_BY_LEVEL` for `reward = {...}[level]`."""
+    parent = site.parent(display)
+    key: ast.expr | None = None
+    if isinstance(parent, ast.Subscript):
+        key = parent.slice
+    elif isinstance(parent, ast.Attribute):
+        parent = site.parent(parent)
+        key = parent.args[0] if isinstance(parent, ast.Call) and parent.args else None
+    by = last_name(key) if key is not None else None
+    match site.parent(parent) if parent is not None else None:
+        case ast.Assign(targets=[ast.Name() | ast.Attribute() as target]):
+            what = last_name(target)
+        case _:
+            what = None
+    function = site.function(display)
+    words = (what or (function.name if function is not None else "") or "table").strip("_")
+    return (f"{words}_BY_{by.strip('_')}" if by and by != words else f"{words}_TABLE").upper()

@@ -1,0 +1,214 @@
+"""Loading models and tokenizers: which calls do it, whether they load the same again, and for what."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.models.kind import Tag
+from rlint.regex import regex
+from rlint.rule import last_names
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import How
+from rlint.syntax.syntax_index import Function
+from rlint.syntax.walk import below, children
+
+_FROM_PRETRAINED = frozenset({"transformers", "diffusers", "trl"})
+_LOADERS = {
+    "torch.load": "file",
+    "torch.jit.load": "model",
+    "torch.hub.load": "model",
+    "joblib.load": "file",
+    "safetensors.torch.load_file": "file",
+    "sentence_transformers.SentenceTransformer": "model",
+    "sentence_transformers.CrossEncoder": "model",
+    "spacy.load": "model",
+    "transformers.pipeline": "pipeline",
+    "vllm.LLM": "model",
+    "whisper.load_model": "model",
+}
+NAMES = last_names("from_pretrained", *_LOADERS)
+"""The last names of all calls that load."""
+_SAVES = frozenset({"save", "dump", "save_file"})
+_STATE = regex(r"checkpoint|ckpt|state|weights(?!_only)|snapshot|latest")
+_SAVERS = ("torch.save", "joblib.dump", "safetensors.torch.save_file")
+_STAYS = frozenset(
+    """builtins.str os.path.join os.path.expanduser os.environ.get os.getenv pathlib.Path torch.device
+    torch.cuda.is_available builtins.dict transformers.BitsAndBytesConfig""".split()
+)
+_CONFIG = regex(r"^(args|cfg|config|conf|hparams|opts?|options|flags|settings|params)$|_(args|cfg|config)$")
+_DONE_ONCE = regex(
+    r"^_*(main|cli|run_app|from_pretrained|setup|build|init|initialize|initialise|restore|resume|reload|"
+    r"refresh|sync|update_weights)(_|$)|(checkpoint|ckpt|state_dict|weights|snapshot)s?$|^__|^on_|_init$"
+)
+_TRAINS = frozenset(
+    """add_adapter load_state_dict named_parameters parameters register_forward_hook requires_grad_
+    resize_token_embeddings train train_model trainable_parameters""".split()
+)
+_FILE = regex(r"path|filename|dir$|name$|ckpt|checkpoint")
+_MODEL = regex(r"model|tokenizer|pretrained|path|repo_id|device|dtype|revision")
+_DEPTH = 6
+
+
+def what_it_loads(call: ast.Call, site: Site) -> str:
+    """What a call loads from the disk or the net: "model", "tokenizer" …; "" for other calls."""
+    qualified = site.qualified(call.func) or ""
+    if qualified.endswith(".from_pretrained") and qualified.partition(".")[0] in _FROM_PRETRAINED:
+        name = qualified.split(".")[-2]
+        return next((word for word in ("tokenizer", "processor", "config") if word in name.lower()), "model")
+    return _LOADERS.get(qualified, "")
+
+
+def saves_files(site: Site) -> bool:
+    """Does this file write such files, too, so that what is loaded may be another thing each time?"""
+    named = (*site.tree.of_type(ast.Attribute), *site.tree.of_type(ast.Name))
+    return any(_last(node) in _SAVES and site.qualified(node) in _SAVERS for node in named)
+
+
+def is_checkpoint(call: ast.Call, site: Site) -> bool:
+    """Do the names around a call say that it reads the state of a training, which others write?"""
+    statement = site.tree.statement(call)
+    names = (node for node in below(statement) if isinstance(node, (ast.Name, ast.Attribute)))
+    texts = (node.value for node in below(call) if isinstance(node, ast.Constant))
+    told = [*map(_last, names), *(text for text in texts if isinstance(text, str))]
+    return any(_STATE.search(each.lower()) for each in told)
+
+
+def is_same_each_time(call: ast.Call, site: Site) -> bool:
+    """Is a call given what stays as it is from one run to the next?"""
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if not arguments or any(keyword.arg is None for keyword in call.keywords):
+        return False
+    return all(_stays(argument, call, site, _DEPTH) for argument in arguments)
+
+
+def _stays(value: ast.expr, call: ast.Call, site: Site, depth: int) -> bool:
+    if depth == 0:
+        return False
+    if site.qualified(value) is not None:
+        return True  # of a library, or a class or function of the project
+    match value:
+        case ast.Constant() | ast.Lambda():
+            return True
+        case ast.Attribute(value=owner):
+            root = owner
+            while isinstance(root, ast.Attribute):
+                root = root.value
+            named = isinstance(root, ast.Name) and _CONFIG.search(root.id.lower())
+            inside = isinstance(owner, ast.Attribute) and _CONFIG.search(owner.attr.lower())
+            return bool(named or inside) or site.is_setting(value)
+        case ast.Name():
+            return _name_stays(value, call, site, depth)
+        case ast.Call(func=func, args=args, keywords=keywords):
+            parts = [*args, *(keyword.value for keyword in keywords)]
+            known = site.qualified(func) in _STAYS
+            return known and all(_stays(part, call, site, depth - 1) for part in parts)
+        case ast.JoinedStr() | ast.FormattedValue() | ast.BinOp() | ast.IfExp() | ast.Dict() | ast.Tuple():
+            parts = [part for part in children(value) if isinstance(part, ast.expr)]
+            return all(_stays(part, call, site, depth - 1) for part in parts)
+    return False
+
+
+def _name_stays(name: ast.Name, call: ast.Call, site: Site, depth: int) -> bool:
+    scope = site.scope(name).lookup(name.id)
+    bindings = site.bindings(name)
+    if scope is None or len(bindings) != 1:
+        return False
+    (binding,) = bindings
+    if binding.how is How.PARAMETER:
+        if site.kind_of(name).tag is Tag.MODULE or site.takes_loop_items(name):
+            return False
+        return site.is_called(name) or _is_default(name, binding.statement) or bool(_MODEL.search(name.id))
+    if binding.how is not How.ASSIGN or binding.path or binding.value is None or site.loops(binding.node):
+        return False
+    if scope.parent is None and site.kind_of(binding.value).tag is Tag.STR:
+        return True
+    return _stays(binding.value, call, site, depth - 1)
+
+
+def _is_default(parameter: ast.Name, function: ast.AST) -> bool:
+    """May a call leave a parameter out?"""
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    arguments = function.args
+    plain = [*arguments.posonlyargs, *arguments.args]
+    named = plain[len(plain) - len(arguments.defaults) :]
+    only = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    return any(each.arg == parameter.id for each in (*named, *(each for each, value in only if value)))
+
+
+def is_meant_once(function: Function) -> bool:
+    """Does a function's name or decorator say that it loads something anew on purpose, or remembers it?"""
+    if _DONE_ONCE.search(function.name.lower()):
+        return True
+    for decorator in function.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        last = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        if "cache" in last.lower() or last in ("property", "fixture", "command", "main", "remote"):
+            return True
+    return False
+
+
+def is_kept_or_trained(call: ast.Call, site: Site) -> bool:
+    """Is what is loaded kept for the next time by hand, loaded into a network, or trained, for which each
+    run wants one of its own?
+    """
+    statement = site.tree.statement(call)
+    names: list[str] = []
+    match site.parent(call):
+        case ast.Assign(targets=targets):
+            for target in targets:
+                if not isinstance(target, ast.Name):
+                    return True
+                names.append(target.id)
+        case ast.Call(func=ast.Attribute(attr=attribute)) if attribute in ("load_state_dict", "setdefault"):
+            return True
+        case ast.keyword() | ast.Call() | ast.NamedExpr():
+            return True  # something else keeps it, or takes it over
+        case ast.Attribute(attr=attribute) if attribute in _TRAINS:
+            return True
+    scope = site.scope(statement)
+    if any(name in scope.globals | scope.nonlocals for name in names):
+        return True
+    reads = [read for name in names for read in site.reads(name, scope)]
+    return any(_is_kept_read(read, site) for read in reads)
+
+
+def _is_kept_read(read: ast.Name, site: Site) -> bool:
+    parent = site.parent(read)
+    if isinstance(parent, ast.keyword):
+        parent = site.parent(parent)
+        return not isinstance(parent, ast.Call) or _takes_over(parent.func)
+    match parent:
+        case ast.Attribute(attr=attribute):
+            return attribute in _TRAINS
+        case ast.Call(func=func) if func is not read:
+            return _takes_over(func)
+        case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
+            return True
+        case ast.Dict() | ast.List() | ast.Yield():
+            return True
+    return False
+
+
+def _takes_over(func: ast.expr) -> bool:
+    """Does an object, or somebody's loader, take over what it is handed?"""
+    last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+    return last[:1].isupper() or last in ("load_state_dict", "append", "put", "get_peft_model", "train")
+
+
+def names_a_file(call: ast.Call, site: Site) -> bool:
+    """Is the first argument the name of a file, not an open one or bytes in memory?"""
+    if not call.args:
+        return False
+    match call.args[0]:
+        case ast.Constant(value=str()) | ast.JoinedStr() | ast.BinOp():
+            return True
+        case ast.Call(func=func):
+            return site.qualified(func) in _STAYS
+        case ast.Name() | ast.Attribute() as value:
+            return site.kind_of(value).tag in (Tag.STR, Tag.PATH) or bool(_FILE.search(_last(value).lower()))
+    return False
+
+
+def _last(value: ast.expr) -> str:
+    return value.id if isinstance(value, ast.Name) else getattr(value, "attr", "")

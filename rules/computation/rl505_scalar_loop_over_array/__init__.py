@@ -1,0 +1,168 @@
+"""A Python loop over the elements of an array, where one operation does them all.
+
+## What it does
+Flags, in hot code, a loop whose passes do nothing but compute elements of arrays or tensors from elements
+at the same place and from numbers (`for i in range(len(x)): x[i] = x[i] / 255.0`, two loops over rows and
+columns, `if x[i] < 0: x[i] = 0`), and one that adds up such values (`total += a[i] * b[i]`). The same of a
+comprehension that is made an array or added up: `np.array([x / 255.0 for x in pixels])`,
+`sum(a * b for a, b in zip(weights, values))`.
+
+Left alone are loops that end early, that carry something from one element to the next, that call what works
+on single numbers only or does anything else; loops over a few things (`range(4)`, layers, agents,
+environments); and whatever may be a list.
+
+## Why is it slow
+Each pass makes objects for the elements that it reads, looks up the operation by their types, and puts the
+result back; for tensors, each of these is a call into torch. An operation on whole arrays does that once,
+and then runs through memory in machine code. With fewer than some ten elements, there is nothing to gain.
+
+## Example
+```python
+import numpy as np
+
+
+def preprocess_observation(frame):
+    pixels = np.array(frame, dtype=np.float64)
+    for i in range(len(pixels)):
+        pixels[i] = pixels[i] / 255.0
+    return pixels
+```
+Use instead:
+```python
+import numpy as np
+
+
+def preprocess_observation(frame):
+    pixels = np.array(frame, dtype=np.float64)
+    pixels[:] = pixels / 255.0
+    return pixels
+```
+
+## Fix safety
+The fix assigns to all of the array in place, so that whoever holds it sees the new values, and its data
+type stays (an array of whole numbers cuts off what is behind the point, as the loop does). It is offered for
+a loop over the whole length of one array, whose operators work on arrays as they do on numbers.
+
+Safe for an array that the function made itself, of a known number of dimensions and of doubles, with
+constants that cannot overflow; and for single precision and bytes where one operation with such a constant
+is all there is. Unsafe otherwise: an array of objects computes as its objects do, and warnings read
+otherwise. Unsafe, too, where something around the loop catches errors and the array is seen afterwards, or
+the program has numpy raise errors (`errstate`, `seterr`): the loop stops half-way then, the fix before it.
+
+For more arrays, sums, conditions and functions of single numbers there is advice: sums round in another
+order, and arrays of other shapes would be stretched instead of being an error.
+
+## References
+- https://numpy.org/doc/stable/user/basics.broadcasting.html
+- https://numpy.org/doc/stable/reference/ufuncs.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.regex import regex
+from rlint.rule import Finding, Heat, Rule, last_names
+from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
+    Elements,
+    elements_of,
+    gathered,
+    held_by,
+)
+from rlint.rules.computation.rl505_scalar_loop_over_array.whole_arrays import whole_fix
+from rlint.semantics.frequency.trip_count import over_components, passes
+from rlint.semantics.model import Site
+
+_FEW = 12
+_ARRAYS_OF = frozenset({"numpy.array", "numpy.asarray", "numpy.fromiter", "torch.tensor", "torch.as_tensor"})
+_SUMS = frozenset({"builtins.sum", "math.fsum", "numpy.sum"})
+_OF_FEW = regex(r"env|worker|agent|actor|player|process|rank|action|joint|motor|goal|dim")
+
+
+class ScalarLoopOverArray(Rule):
+    """RL505."""
+
+    code = "RL505"
+    name = "scalar-loop-over-array"
+    seeds = ("S1.D1",)
+    claims = ("time",)
+    heat = Heat.HOT
+    visits = (ast.Call, ast.For)
+    callees = last_names(*_ARRAYS_OF, *_SUMS)
+    triggers = ("for ",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for a loop that whole arrays would do without."""
+        assert isinstance(node, (ast.Call, ast.For))
+        made = made_from(node, site) if isinstance(node, ast.Call) else node
+        if made is None:
+            return
+        found = elements_of(made, site) if isinstance(made, ast.For) else gathered(made, site)
+        if found is None or is_short(found, site) or is_inner(node, site):
+            return
+        if site.heat_of(made.body[0] if isinstance(made, ast.For) else made.elt).level < self.heat:
+            return
+        held = site.text(held_by(found.arrays[0]) if found.arrays else next(iter(found.items.values())))
+        sort = "loop" if node is made else "comprehension"
+        adds = found.summed is not None or (isinstance(node, ast.Call) and is_sum(node, site))
+        does = "adds up" if adds else "computes"
+        yield self.finding(
+            site,
+            node,
+            f"The {sort} {does} one element of `{held}` after the other in Python",
+            fix=whole_fix(found, site) if found.stored else None,
+            advice=advice(found, adds=adds),
+        )
+
+
+def made_from(call: ast.Call, site: Site) -> ast.ListComp | ast.GeneratorExp | None:
+    """The comprehension that is made an array, or added up."""
+    match call:
+        case ast.Call(args=[ast.ListComp() as made]) if site.qualified(call.func) in _ARRAYS_OF:
+            return made
+        case ast.Call(
+            args=[], keywords=[ast.keyword(arg="data" | "object", value=ast.ListComp() as made), *_]
+        ) if site.qualified(call.func) in _ARRAYS_OF:
+            return made
+        case ast.Call(args=[(ast.ListComp() | ast.GeneratorExp()) as made], keywords=[]):
+            return made if is_sum(call, site) else None
+    return None
+
+
+def is_sum(call: ast.Call, site: Site) -> bool:
+    """`sum(…)`."""
+    return site.qualified(call.func) in _SUMS
+
+
+def advice(found: Elements, *, adds: bool) -> str:
+    """What to write instead."""
+    if adds:
+        return "Add up in one call: `(a * b).sum()`, or `a @ b` for a product of two rows of numbers"
+    if not found.plain:
+        return (
+            "Compute with the whole arrays: `np.where` and `np.clip` for conditions, `np.exp` for `math.exp`"
+        )
+    if not found.stored:
+        return "Compute with the whole array: `x / 255.0`"
+    return "Compute with the whole arrays, without the index: `x[:] = x / 255.0`"
+
+
+def is_short(found: Elements, site: Site) -> bool:
+    """Are there surely few passes, or may there well be, as it goes over environments or joints?"""
+    if site.knowledge.loops.is_bounded(found.loop):
+        return True
+    count = passes(found.loop, site)
+    if count is not None and len(found.counters) < 2:
+        return count <= _FEW
+    if over_components(found.loop, site):
+        return True
+    iterable = found.loop.iter if isinstance(found.loop, ast.For) else found.loop.generators[0].iter
+    names = [site.text(iterable), *(site.text(held_by(element)) for element in found.arrays)]
+    return any(_OF_FEW.search(name.lower()) for name in names)
+
+
+def is_inner(loop: ast.AST, site: Site) -> bool:
+    """Is the loop around it another one that does nothing else, and is found itself?"""
+    outer = site.parent(loop)
+    return isinstance(outer, ast.For) and outer.body == [loop] and elements_of(outer, site) is not None

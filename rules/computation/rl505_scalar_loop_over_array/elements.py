@@ -1,0 +1,267 @@
+"""Loops that compute arrays element by element, with nothing carried from one element to the next."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import field
+
+from rlint.frozen import mutable
+from rlint.models.kind import Tag
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.model import Site
+from rlint.semantics.types.observations import is_observation
+from rlint.syntax.walk import below
+
+_ARRAYS = frozenset({Tag.NDARRAY, Tag.TENSOR})
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod)
+_OF_WHOLE_ARRAYS = frozenset(
+    f"numpy.{name}"
+    for name in """abs absolute arctan2 ceil clip cos exp expm1 fabs floor hypot log log10 log1p log2 maximum
+    minimum power rint sign sin sqrt square tan tanh where""".split()
+)
+"""What takes an array as it takes a number."""
+_OF_NUMBERS = frozenset(
+    """builtins.abs builtins.float builtins.max builtins.min math.ceil math.cos math.exp math.fabs math.floor
+    math.log math.log10 math.log1p math.pow math.sin math.sqrt math.tan math.tanh""".split()
+)
+"""What there is for whole arrays under another name."""
+
+
+@mutable
+class Elements:
+    """What a loop computes: `arrays` are those that it reads or writes elements of, one node for each use;
+    `stored` are the assignments to elements, `summed` the variable that it adds to instead.
+    """
+
+    loop: ast.For | ast.ListComp | ast.GeneratorExp
+    body: list[ast.stmt] = field(default_factory=list)  # of the innermost loop
+    counters: tuple[str, ...] = ()
+    items: dict[str, ast.expr] = field(default_factory=dict)  # loop variables that are elements, and of what
+    arrays: list[ast.Subscript] = field(default_factory=list)
+    stored: list[ast.Assign | ast.AugAssign] = field(default_factory=list)
+    summed: ast.AugAssign | None = None
+    temporary: set[str] = field(default_factory=set)
+    given: set[str] = field(default_factory=set)  # variables that are read as they were before
+    plain: bool = True  # operators alone: what stands for an element can stand for the array
+    computes: bool = False
+
+
+def elements_of(loop: ast.For, site: Site) -> Elements | None:
+    """What a loop does to the elements of arrays, where that is all that it does."""
+    if loop.orelse:
+        return None
+    found = Elements(loop)
+    body = _enter(loop, found, site)
+    found.body = body or []
+    if body is None or not all(_is_statement(statement, found, site) for statement in body):
+        return None
+    if not found.computes or bool(found.stored) == bool(found.summed):
+        return None
+    return found if _only_arrays(found, site) else None
+
+
+def gathered(made: ast.ListComp | ast.GeneratorExp, site: Site) -> Elements | None:
+    """What a comprehension computes from the elements of arrays, where that is all that it does."""
+    found = Elements(made)
+    if len(made.generators) != 1 or made.generators[0].ifs or made.generators[0].is_async:
+        return None
+    clause = made.generators[0]
+    if not _goes_through(clause.target, clause.iter, found, site) or not _is_simple(made.elt, found, site):
+        return None
+    computes = isinstance(made.elt, (ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Call))
+    return found if computes and _only_arrays(found, site) else None
+
+
+def _enter(loop: ast.For, found: Elements, site: Site) -> list[ast.stmt] | None:
+    """Take in what the loop counts, or goes through; a loop that holds nothing but another is one with it."""
+    if not _goes_through(loop.target, loop.iter, found, site):
+        return None
+    match loop.body:
+        case [ast.For(orelse=[]) as inner] if not found.items:
+            return _enter(inner, found, site)
+    return loop.body
+
+
+def _goes_through(target: ast.expr, iterable: ast.expr, found: Elements, site: Site) -> bool:
+    match iterable, target:
+        case ast.Call(func=func, args=args), ast.Name(id=name) if site.qualified(func) == "builtins.range":
+            if len(args) > 1 and site.text(args[0]) != "0":
+                return False
+            if len(args) > 2 or name in found.counters:
+                return False
+            found.counters += (name,)
+        case ast.Call(func=func, args=[array]), ast.Tuple(elts=[ast.Name(id=name), ast.Name(id=item)]):
+            if site.qualified(func) != "builtins.enumerate":
+                return False
+            found.counters += (name,)
+            found.items[item] = array
+        case ast.Call(func=func, args=args), ast.Tuple(elts=elts) if len(args) == len(elts):
+            if site.qualified(func) != "builtins.zip":
+                return False
+            for array, part in zip(args, elts, strict=True):
+                if not isinstance(part, ast.Name):
+                    return False
+                found.items[part.id] = array
+        case ((ast.Name() | ast.Attribute()), ast.Name(id=item)):
+            found.items[item] = iterable
+        case _:
+            return False
+    return True
+
+
+def _is_statement(statement: ast.stmt, found: Elements, site: Site) -> bool:
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            if name in found.counters or not _is_simple(value, found, site) or name in found.given:
+                return False  # what is read before it is set comes from the pass before
+            found.temporary.add(name)
+            found.plain = False
+            return True
+        case ast.Assign(targets=[ast.Subscript() as target], value=value):
+            if not _is_element(target, found) or not _is_simple(value, found, site):
+                return False
+            found.computes = found.computes or isinstance(
+                value, (ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Call)
+            )
+            found.arrays.append(target)
+            found.stored.append(statement)
+            return True
+        case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
+            if not isinstance(op, _OPERATORS) or not _is_element(target, found):
+                return False
+            if not _is_simple(value, found, site):
+                return False
+            found.computes = True
+            found.arrays.append(target)
+            found.stored.append(statement)
+            return True
+        case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=value):
+            if found.summed is not None or name in found.temporary or not _is_simple(value, found, site):
+                return False
+            if any(isinstance(node, ast.Name) and node.id == name for node in below(value)):
+                return False
+            found.computes = True
+            found.summed = statement
+            return True
+        case ast.If(test=test, body=body, orelse=orelse):
+            found.plain, found.computes = False, True
+            return _is_simple(test, found, site) and all(
+                _is_store(inner) and _is_statement(inner, found, site) for inner in (*body, *orelse)
+            )
+    return False
+
+
+def _is_store(statement: ast.stmt) -> bool:
+    """An assignment to an item, which leaves no variable behind."""
+    match statement:
+        case ast.Assign(targets=[target]) | ast.AugAssign(target=target):
+            return isinstance(target, ast.Subscript)
+    return False
+
+
+def _is_element(node: ast.Subscript, found: Elements) -> bool:
+    """`x[i]`, `x[i, j]`, `x[i][j]`: one place of an array for each pass."""
+    return _indices(node) == list(found.counters) and bool(found.counters)
+
+
+def _indices(node: ast.Subscript) -> list[str] | None:
+    first: list[str] | None = []
+    if isinstance(node.value, ast.Subscript):
+        first = _indices(node.value)
+    elif not isinstance(node.value, (ast.Name, ast.Attribute)):
+        return None
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if first is None or not all(isinstance(part, ast.Name) for part in parts):
+        return None
+    return [*first, *(part.id for part in parts if isinstance(part, ast.Name))]
+
+
+def _is_simple(value: ast.expr, found: Elements, site: Site) -> bool:
+    """Is a value computed from elements, numbers and what the loop leaves alone?"""
+    match value:
+        case ast.Constant(value=int() | float()):
+            return True
+        case ast.Name(id=name):
+            if name not in found.temporary and name not in found.items:
+                found.given.add(name)
+            return name not in found.counters
+        case ast.Attribute():
+            return _is_settled(value, found)
+        case ast.Subscript():
+            if _is_element(value, found):
+                found.arrays.append(value)
+                return True
+            return _is_settled(value, found)
+        case ast.BinOp(left=left, op=op, right=right):
+            return isinstance(op, _OPERATORS) and all(_is_simple(p, found, site) for p in (left, right))
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _is_simple(operand, found, site)
+        case ast.Compare(left=left, comparators=[right]):
+            return _is_simple(left, found, site) and _is_simple(right, found, site)
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            found.plain = False
+            return all(_is_simple(part, found, site) for part in (test, body, orelse))
+        case ast.Call(func=func, args=args, keywords=[]) if args:
+            qualified = site.qualified(func)
+            if qualified in _OF_NUMBERS:
+                found.plain = False
+            elif qualified not in _OF_WHOLE_ARRAYS:
+                return False
+            return all(_is_simple(argument, found, site) for argument in args)
+    return False
+
+
+def _is_settled(value: ast.expr, found: Elements) -> bool:
+    """An attribute, or an item at a constant place, which is the same in each pass."""
+    moving = {*found.counters, *found.items, *found.temporary}
+    return not any(
+        (isinstance(node, ast.Name) and node.id in moving)
+        or isinstance(node, (ast.Call, ast.NamedExpr, ast.Await, ast.Slice))
+        for node in below(value)
+    )
+
+
+def held_by(element: ast.Subscript) -> ast.expr:
+    """The array that an element is of."""
+    held: ast.expr = element
+    while isinstance(held, ast.Subscript):
+        held = held.value
+    return held
+
+
+def _only_arrays(found: Elements, site: Site) -> bool:
+    """Are all arrays surely arrays or tensors (or observations of an environment), and does each element
+    depend on nothing that another pass writes?
+    """
+    read = [held_by(element) for element in found.arrays]
+    body = found.body if isinstance(found.loop, ast.For) else [found.loop.elt]
+    used = {
+        node.id
+        for statement in body
+        for node in below(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+    read += [array for item, array in found.items.items() if item in used]
+    if not read or not all(_is_array(array, site) for array in read):
+        return False
+    written = {ast.dump(held_by(target)) for target in _targets(found)}
+    places = [id(held_by(element)) for element in found.arrays]
+    return not any(
+        isinstance(node, (ast.Name, ast.Attribute))
+        and ast.dump(node).replace("Store()", "Load()") in written
+        and id(node) not in places
+        for statement in body
+        for node in below(statement)
+    )
+
+
+def _targets(found: Elements) -> list[ast.Subscript]:
+    targets = [s.targets[0] if isinstance(s, ast.Assign) else s.target for s in found.stored]
+    return [target for target in targets if isinstance(target, ast.Subscript)]
+
+
+def _is_array(array: ast.expr, site: Site) -> bool:
+    kind = site.kind_of(array)
+    if kind.tag in _ARRAYS:
+        return kind.rank != 0
+    return is_observation(array, site) and last_name(array) not in ("s", "o")

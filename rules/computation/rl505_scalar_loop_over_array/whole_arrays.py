@@ -1,0 +1,177 @@
+"""The operation on whole arrays that does what a loop over their elements does."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.models.kind import Kind, Tag
+from rlint.rule import Edit, Fix, Safety
+from rlint.rules.computation._shared.early import may_end_early
+from rlint.rules.computation.rl505_scalar_loop_over_array.elements import Elements, held_by
+from rlint.semantics.model import Site
+from rlint.semantics.types.dtypes import fits_single
+from rlint.syntax.scopes import How
+
+_LARGE = 1e200
+"""A number that may be added to any array of doubles without an overflow it would not have had."""
+_WHOLE = 2**53
+_LARGE_SINGLE = 1e20
+_SMALL_SINGLE = 1e-20
+
+
+def whole_fix(found: Elements, site: Site) -> Fix | None:
+    """`x[:] = x / 255.0` for a loop that divides each element; None where an element needs more than to be
+    replaced by its array.
+    """
+    if not found.plain or found.items or len(found.stored) != 1 or len(found.counters) != 1:
+        return None
+    if not isinstance(found.loop, ast.For):
+        return None
+    (statement,) = found.stored
+    (counter,) = found.counters
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+    if not isinstance(target, ast.Subscript) or len(found.loop.body) != 1:
+        return None
+    arrays = {ast.dump(held_by(element)).replace("Store()", "Load()") for element in found.arrays}
+    end = _whole_of(found, site)
+    if len(arrays) != 1 or end is None or _used_outside(counter, found, site):
+        return None
+    start, behind = site.span(found.loop)
+    if site.has_comment(start, behind) or not site.stands_alone(found.loop):
+        return None
+    held = site.text(held_by(target))
+    value = _text(statement.value, found, site)
+    if isinstance(statement, ast.AugAssign):
+        operator = site.tree.text[site.span(target)[1] : site.span(statement.value)[0]].strip()
+        sign = operator.rstrip("(").strip().removesuffix("=")
+        if "(" in operator or isinstance(statement.value, (ast.BinOp, ast.UnaryOp)):
+            value = f"({value})"
+        value = f"{held} {sign} {value}"
+    edit = site.replace_statement(found.loop, f"{held}[:] = {value}")
+    if edit is None or "\n" in value:
+        return None
+    reason = None
+    if not _is_exact(statement, held_by(target), site):
+        reason = f"`{held}` must be an array of numbers; one of them may round otherwise"
+    elif _may_stop(held_by(target), found.loop, site):
+        reason = f"where numpy raises an error for a number, no number of `{held}` is replaced before that"
+    safety = Safety.UNSAFE if reason else Safety.SAFE
+    return Fix(f"Compute all of `{held}` at once", safety, (edit,), reason=reason)
+
+
+def _whole_of(found: Elements, site: Site) -> str | None:
+    """Does the loop count to the length of the array, as `range(len(x))` does?"""
+    match getattr(found.loop, "iter", None):
+        case ast.Call(args=[end]):
+            held = site.text(held_by(found.arrays[0]))
+            text = site.text(end)
+            if text in (f"len({held})", f"{held}.shape[0]"):
+                return text
+    return None
+
+
+def _used_outside(counter: str, found: Elements, site: Site) -> bool:
+    scope = site.scope(found.loop).lookup(counter)
+    if scope is None or scope.parent is None or site.captured(counter, scope):
+        return True
+    deleted = (name for name in site.tree.of_type(ast.Name) if isinstance(name.ctx, ast.Del))
+    if any(name.id == counter and site.scope(name).lookup(counter) is scope for name in deleted):
+        return True
+    uses = site.reads(counter, scope)
+    outside = (use for use in uses if not any(above is found.loop for above in site.ancestors(use)))
+    return any(_may_read(use, found, site) for use in outside)
+
+
+def _may_read(use: ast.Name, found: Elements, site: Site) -> bool:
+    """Does the loop bind what a name reads? One that nothing binds would be a variable of the module, if any,
+    without the loop.
+    """
+    definitions = site.definitions(use)
+    return not definitions or any(binding.statement is found.loop for binding in definitions)
+
+
+def _text(value: ast.expr, found: Elements, site: Site) -> str:
+    """The text of a value with arrays for their elements."""
+    start, end = site.span(value)
+    text = site.tree.text
+    inside = [element for element in found.arrays if start <= site.span(element)[0] < end]
+    edits = [Edit(*site.span(element), site.operand(held_by(element))) for element in inside]
+    for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
+        text = text[: edit.start] + edit.text + text[edit.end :]
+        end += len(edit.text) - (edit.end - edit.start)
+    return text[start:end]
+
+
+def _is_exact(statement: ast.Assign | ast.AugAssign, held: ast.expr, site: Site) -> bool:
+    """Does the operation on the whole array surely give the same, bit for bit, without other warnings? Of an
+    array that this function made, with constants that cannot overflow.
+    """
+    kind = site.kind_of(held)
+    if kind.tag is not Tag.NDARRAY or not kind.rank or not _is_made_here(held, site):
+        return False
+    if isinstance(statement, ast.AugAssign):
+        return kind.dtype == "float64" and _is_exact_step(statement.op, statement.value, kind)
+    return _is_exact_value(statement.value, kind, outermost=True)
+
+
+def _may_stop(held: ast.expr, loop: ast.For, site: Site) -> bool:
+    """May numpy raise an error for one of the numbers, as it does once it is told to, and somebody see the
+    array afterwards?
+    """
+    caught = isinstance(held, ast.Name) and may_end_early(held, loop, site)
+    return caught or site.is_set_up("errstate", "seterr")
+
+
+def _is_exact_value(value: ast.expr, kind: Kind, *, outermost: bool) -> bool:
+    match value:
+        case ast.Subscript():
+            return not outermost
+        case ast.BinOp(left=left, op=op, right=right):
+            if kind.dtype == "float64":
+                return _is_exact_step(op, right, kind) and _is_exact_value(left, kind, outermost=False)
+            if not isinstance(left, ast.Subscript) or not outermost:
+                return False
+            if kind.dtype == "float32":
+                return _is_exact_step(op, right, kind)
+            if kind.dtype == "uint8" and isinstance(op, ast.Div) and isinstance(right, ast.Constant):
+                # a whole number that is no byte is an error, if there is any element
+                return _is_exact_step(op, right, kind) and not _is_large(right.value)
+    return False
+
+
+def _is_large(value: object) -> bool:
+    return isinstance(value, int) and value > 255
+
+
+def _is_exact_step(op: ast.operator, number: ast.expr, kind: Kind) -> bool:
+    match number:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            size = abs(value)
+            if isinstance(value, int) and size > _WHOLE:
+                return False  # no number of numpy
+        case _:
+            return False
+    if kind.dtype == "float32" and not (fits_single(value) and _SMALL_SINGLE <= size <= _LARGE_SINGLE):
+        return False
+    match op:
+        case ast.Div():
+            return 1 <= size < _LARGE
+        case ast.Mult():
+            return size <= 1
+        case ast.Add() | ast.Sub():
+            return size < _LARGE
+    return False
+
+
+def _is_made_here(held: ast.expr, site: Site) -> bool:
+    """Is the array one that the function made, which nobody else looks at while it is written?"""
+    if not isinstance(held, ast.Name):
+        return False
+    definitions = site.definitions(held)
+    return len(definitions) == 1 and all(
+        binding.how is How.ASSIGN
+        and not binding.path
+        and isinstance(binding.value, ast.Call)
+        and site.kind_of(binding.value).fresh
+        for binding in definitions
+    )

@@ -1,0 +1,224 @@
+"""Lists that a loop fills from the front, and how to fill them from the end instead."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.frozen import frozen
+from rlint.models.kind import Tag
+from rlint.rule import Edit, Fix, Safety
+from rlint.rules.computation._shared.early import may_end_early
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import Binding, How
+from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, Loop
+from rlint.syntax.walk import below
+
+
+@frozen
+class Front:
+    """A statement that puts `value` before all other items of the list `held`."""
+
+    statement: ast.stmt
+    held: ast.Name | ast.Attribute
+    value: ast.expr
+
+
+def front_of(node: ast.AST, site: Site) -> Front | None:
+    """`x.insert(0, value)` or `x = [value] + x`."""
+    if isinstance(node, ast.Assign) and not isinstance(node.value, ast.BinOp):
+        return None
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=(ast.Name() | ast.Attribute()) as held, attr="insert"),
+            args=[ast.Constant(value=0 as first), value],
+            keywords=[],
+        ):
+            statement = site.parent(node)
+            if isinstance(statement, ast.Expr) and first is not False:
+                return Front(statement, held, value)
+        case ast.Assign(
+            targets=[ast.Name() as held],
+            value=ast.BinOp(left=ast.List(elts=[value]), op=ast.Add(), right=ast.Name(id=name)),
+        ):
+            if held.id == name and not isinstance(value, ast.Starred):
+                return Front(node, held, value)
+    return None
+
+
+def is_list(front: Front, site: Site) -> bool:
+    """Is it surely a list that is filled?"""
+    held = front.held
+    if isinstance(front.statement, ast.Assign):  # a list and something else is a list, or an error
+        return True
+    return site.kind_of(held).tag is Tag.LIST
+
+
+def loop_of(front: Front, site: Site) -> Loop | None:
+    """The loop of the same function that fills the list: the innermost one."""
+    return next(iter(_loops_around(front.statement, site)), None)
+
+
+def _loops_around(node: ast.AST, site: Site) -> Iterator[Loop]:
+    child = node
+    for ancestor in site.ancestors(node):
+        if isinstance(ancestor, LOOPS) and any(child is part for part in ancestor.body):
+            yield ancestor
+        elif isinstance(ancestor, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
+            return
+        child = ancestor
+
+
+def is_first(front: Front, site: Site) -> bool:
+    """Is this the first statement of its loop that fills the list? One finding is enough."""
+    loop = loop_of(front, site)
+    shown = _shape(front.held)
+    for node in below(loop) if loop is not None else ():
+        other = front_of(node, site)
+        if (
+            other is not None
+            and _shape(other.held) == shown
+            and site.span(other.statement) < site.span(front.statement)
+        ):
+            return False
+    return True
+
+
+def append_fix(front: Front, site: Site) -> Fix | None:
+    """Append instead, and turn the list round behind the loop; None where somebody would see the difference
+    in between, or the list does not begin empty.
+    """
+    made = _made_at(front, site)
+    if made is None or not isinstance(front.held, ast.Name):
+        return None
+    region = _region(front, made, site)
+    if region is None or site.between(made, region) is None:
+        return None
+    edits = _edits(front.held, made, region, site)
+    name = front.held.id
+    turned = site.insert_after(region, f"{name}.reverse()")
+    if edits is None or turned is None:
+        return None
+    shared = tuple(Edit(edit.start, edit.end, edit.text, shared=True) for edit in (*edits, turned))
+    reason = None
+    if may_end_early(front.held, region, site):
+        reason = f"An exception in the loop that is caught around it leaves `{name}` the other way round"
+    safety = Safety.UNSAFE if reason else Safety.SAFE
+    return Fix(f"Append to `{name}`, and reverse it behind the loop", safety, shared, reason)
+
+
+def _made_at(front: Front, site: Site) -> ast.stmt | None:
+    """The statement that makes the list, empty, for this loop and nothing else."""
+    held = front.held
+    if not isinstance(held, ast.Name):
+        return None
+    scope = site.scope(held).lookup(held.id)
+    if scope is None or scope.is_class or scope is not site.scope(held).function:
+        return None
+    if site.captured(held.id, scope) or (scope.parent is None and site.is_imported(held.id)):
+        return None
+    made = [binding for binding in _definitions(held, front, site) if not _is_front(binding, site)]
+    if len(made) != 1 or made[0].how is not How.ASSIGN or made[0].path:
+        return None
+    match made[0].statement, made[0].value:
+        case (ast.Assign(targets=[_]) | ast.AnnAssign()) as statement, ast.List(elts=[]):
+            return statement
+        case (ast.Assign(targets=[_]) | ast.AnnAssign()) as statement, ast.Call(
+            func=func, args=[], keywords=[]
+        ):
+            return statement if site.qualified(func) == "builtins.list" else None
+    return None
+
+
+def _definitions(held: ast.Name, front: Front, site: Site) -> list[Binding]:
+    scope = site.scope(held).lookup(held.id)
+    return site.bindings_before(held.id, front.statement, scope) if scope is not None else []
+
+
+def _is_front(binding: Binding, site: Site) -> bool:
+    return isinstance(binding.statement, ast.Assign) and front_of(binding.statement, site) is not None
+
+
+def _region(front: Front, made: ast.stmt, site: Site) -> Loop | None:
+    """The outermost loop that fills the list that was made before it."""
+    found = None
+    for loop in _loops_around(front.statement, site):
+        if any(ancestor is loop for ancestor in site.ancestors(made)):
+            break
+        found = loop
+    return found
+
+
+def _edits(held: ast.Name, made: ast.stmt, region: Loop, site: Site) -> list[Edit] | None:
+    """What makes all that the loop does with the list fit for its other order."""
+    scope = site.scope(held).lookup(held.id)
+    if scope is None:
+        return None
+    edits: list[Edit] = []
+    begun, started = site.span(made)[1], site.span(region)[0]
+    filled: set[int] = set()
+    for node in below(region):
+        front = front_of(node, site)
+        if front is not None and isinstance(front.held, ast.Name) and front.held.id == held.id:
+            edit = _append_edits(front, site)
+            if edit is None:
+                return None
+            edits += edit
+            filled.update(map(id, below(front.statement)) if isinstance(front.statement, ast.Assign) else ())
+            filled.add(id(front.held))
+            filled -= set(map(id, below(front.value)))
+    for use in site.uses(held.id, scope):
+        if id(use) in filled:
+            continue
+        if any(ancestor is region for ancestor in site.ancestors(use)):
+            edit = _read_edits(use, site)
+            if edit is None:
+                return None
+            edits += edit
+        elif begun <= site.span(use)[0] < started:
+            return None
+    return edits
+
+
+def _append_edits(front: Front, site: Site) -> list[Edit] | None:
+    text = site.tree.text
+    start, end = site.span(front.statement)
+    first, last = site.span(front.value)
+    name = site.text(front.held)
+    opened, closed = text[start:first].rstrip(), text[last:end].strip()
+    if isinstance(front.statement, ast.Expr):
+        # parentheses around the value stay
+        call = front.statement.value
+        spans = site.argument_spans(call) if isinstance(call, ast.Call) else None
+        if spans is None or not isinstance(call, ast.Call):
+            return None
+        first = spans[front.value][0]
+        edits = [Edit(site.span(call.func)[0], first, f"{name}.append(")]
+    elif opened.endswith("[") and closed.startswith("]"):
+        edits = [Edit(start, first, f"{name}.append("), Edit(last, end, ")")]
+    else:
+        return None
+    return None if any(site.has_comment(edit.start, edit.end) for edit in edits) else edits
+
+
+def _read_edits(use: ast.Name, site: Site) -> list[Edit] | None:
+    """How a use of the list while it is filled reads then; None where it can tell the order."""
+    parent = site.parent(use)
+    if not isinstance(use.ctx, ast.Load):
+        return None
+    match parent:
+        case ast.Call(func=func, args=[only], keywords=[]) if only is use:
+            return [] if site.qualified(func) == "builtins.len" else None
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) if test is use:
+            return []
+        case ast.UnaryOp(op=ast.Not()):
+            return []
+        case ast.Subscript(value=value, slice=ast.Constant(value=0 as index), ctx=ast.Load()) if value is use:
+            return [site.replace(parent.slice, "-1")] if index is not False else None
+        case ast.Subscript(value=value, slice=index, ctx=ast.Load()) if value is use:
+            return [site.replace(index, "0")] if site.text(index) == "-1" else None
+    return None
+
+
+def _shape(held: ast.expr) -> str:
+    return ast.dump(held).replace("Store()", "Load()")

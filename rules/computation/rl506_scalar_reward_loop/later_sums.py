@@ -1,0 +1,199 @@
+"""Sums of all that comes later, computed anew for each step."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from rlint.models.kind import Tag
+from rlint.regex import regex
+from rlint.rule import last_names
+from rlint.semantics.frequency.loops import AnyLoop
+from rlint.semantics.model import Site
+from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, LOOPS
+from rlint.syntax.walk import below
+
+_SUMS = frozenset(
+    {"builtins.sum", "math.fsum", "numpy.dot", "numpy.sum", "torch.dot", "torch.sum", "numpy.inner"}
+)
+_METHODS = frozenset({"sum", "dot"})
+SUMS = last_names(*_SUMS) | _METHODS
+"""What adds up, by its last name."""
+_REWARD = regex(r"(^|_)(r|rs|rews?|rewards?|deltas?|returns?|costs?|td_errors?)(_|$)", re.IGNORECASE)
+_NUMBERED = frozenset({"builtins.range", "builtins.enumerate"})
+
+
+def summed_later(node: ast.AST, site: Site) -> tuple[ast.expr, AnyLoop] | None:
+    """The sequence whose items from the current one on a sum or a loop adds up, and the loop that does so for
+    each step.
+    """
+    match node:
+        case ast.Call(func=func, args=[first, *others]) if site.qualified(func) in _SUMS:
+            for summed in (first, *others[:1]):
+                found = _later_in(summed, site)
+                if found is not None:
+                    return found
+        case ast.Call(func=ast.Attribute(value=summed, attr="sum" | "dot")):
+            return _later_in(summed, site)
+        case ast.For(iter=iterable) if _adds_up(node):
+            return _later(iterable, node, site)
+    return None
+
+
+def _later_in(summed: ast.expr, site: Site) -> tuple[ast.expr, AnyLoop] | None:
+    """Of what is summed: `rewards[t:]`, `discounts * rewards[t:]`, `gamma**k * r for k, r in …`."""
+    if isinstance(summed, (ast.ListComp, ast.GeneratorExp)):
+        if len(summed.generators) != 1 or summed.generators[0].ifs:
+            return None
+        return _later(summed.generators[0].iter, summed, site)
+    for part in _factors(summed):
+        found = _slice_of(part, summed, site)
+        if found is not None:
+            return found
+    return None
+
+
+def _factors(product: ast.expr) -> list[ast.expr]:
+    if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
+        return [*_factors(product.left), *_factors(product.right)]
+    return [product]
+
+
+def _later(iterable: ast.expr, node: ast.AST, site: Site) -> tuple[ast.expr, AnyLoop] | None:
+    """`rewards[t:]`, numbered or beside others; or `range(t, n)` with `rewards[k]` in the loop."""
+    match iterable:
+        case ast.Call(func=func, args=[ast.Name() as first, _]) if site.qualified(func) == "builtins.range":
+            loop = _counting_loop(first, node, site)
+            if loop is None:
+                return None
+            return _indexed_in(node, iterable, loop, site)
+        case ast.Call(func=func, args=args):
+            if site.qualified(func) in ("builtins.enumerate", "builtins.zip"):
+                for argument in args:
+                    found = _slice_of(argument, node, site)
+                    if found is not None:
+                        return found
+            return None
+    return _slice_of(iterable, node, site)
+
+
+def _slice_of(part: ast.expr, node: ast.AST, site: Site) -> tuple[ast.expr, AnyLoop] | None:
+    """`rewards[t:]` or `rewards[t + 1:]`, of a sequence of numbers."""
+    match part:
+        case ast.Subscript(value=sequence, slice=ast.Slice(lower=lower, upper=None, step=None)):
+            match lower:
+                case ast.BinOp(left=ast.Name() as first, op=ast.Add(), right=ast.Constant()):
+                    pass
+                case ast.Name() as first:
+                    pass
+                case _:
+                    return None
+            loop = _counting_loop(first, node, site)
+            return (sequence, loop) if loop is not None and _is_of_numbers(sequence, loop, site) else None
+    return None
+
+
+def _indexed_in(
+    node: ast.AST, iterable: ast.Call, loop: AnyLoop, site: Site
+) -> tuple[ast.expr, AnyLoop] | None:
+    """The sequence that `for k in range(t, n)` goes through to its end."""
+    end = iterable.args[1]
+    match node:
+        case ast.For(target=ast.Name(id=counter)):
+            pass
+        case ast.ListComp(generators=[generator]) | ast.GeneratorExp(generators=[generator]):
+            if not isinstance(generator.target, ast.Name):
+                return None
+            counter = generator.target.id
+        case _:
+            return None
+    if not _same_end(end, loop, site):
+        return None
+    for part in below(node):
+        match part:
+            case ast.Subscript(value=sequence, slice=ast.Name(id=name)) if name == counter:
+                if _is_of_numbers(sequence, loop, site):
+                    return sequence, loop
+    return None
+
+
+def _same_end(end: ast.expr, loop: AnyLoop, site: Site) -> bool:
+    """Does the outer loop count up to the same end?"""
+    iterable = _iterable(loop)
+    match iterable:
+        case ast.Call(func=func, args=args) if site.qualified(func) == "builtins.range" and args:
+            return ast.dump(args[1] if len(args) > 1 else args[0]) == ast.dump(end)
+        case ast.Call(func=func, args=[sequence, *_]) if site.qualified(func) == "builtins.enumerate":
+            return site.text(end) == f"len({site.text(sequence)})"
+    return False
+
+
+def _counting_loop(counter: ast.Name, node: ast.AST, site: Site) -> AnyLoop | None:
+    """The loop around a node that counts its passes in `counter`: `for t in range(n)`, `for t, r in
+    enumerate(rewards)`.
+    """
+    for ancestor in site.ancestors(node):
+        if isinstance(ancestor, (*FUNCTIONS, ast.Lambda)):
+            return None
+        if isinstance(ancestor, (ast.For, *COMPREHENSIONS)):
+            iterable = _iterable(ancestor)
+            target = ancestor.target if isinstance(ancestor, ast.For) else ancestor.generators[0].target
+            match iterable:
+                case ast.Call(func=func) if site.qualified(func) in _NUMBERED:
+                    if isinstance(target, ast.Tuple) and target.elts:
+                        target = target.elts[0]
+                    if isinstance(target, ast.Name) and target.id == counter.id:
+                        return ancestor
+                case ast.Call(func=func, args=[ast.Call(func=inner)]):
+                    is_turned = site.qualified(func) == "builtins.reversed"
+                    is_counter = isinstance(target, ast.Name) and target.id == counter.id
+                    if is_turned and is_counter and site.qualified(inner) in _NUMBERED:
+                        return ancestor
+    return None
+
+
+def _iterable(loop: AnyLoop) -> ast.expr | None:
+    if isinstance(loop, ast.While):
+        return None
+    return loop.iter if isinstance(loop, (ast.For, ast.AsyncFor)) else loop.generators[0].iter
+
+
+def _is_of_numbers(sequence: ast.expr, loop: AnyLoop, site: Site) -> bool:
+    """Is it a sequence of rewards or the like, which the loop leaves as it is?"""
+    if not isinstance(sequence, (ast.Name, ast.Attribute)):
+        return False
+    name = sequence.id if isinstance(sequence, ast.Name) else sequence.attr
+    kind = site.kind_of(sequence)
+    if not _REWARD.search(name) or kind.tag in (Tag.STR, Tag.DICT):
+        return False
+    shape = ast.dump(sequence)
+    for part in below(loop):
+        match part:
+            case ast.Call(func=ast.Attribute(value=changed)) if ast.dump(changed) == shape:
+                return False
+            case ast.Assign(targets=targets) if any(_stores(target, shape) for target in targets):
+                return False
+    return True
+
+
+def _stores(target: ast.expr, shape: str) -> bool:
+    held = target.value if isinstance(target, ast.Subscript) else target
+    return ast.dump(held).replace("Store()", "Load()") == shape
+
+
+def _adds_up(loop: ast.For) -> bool:
+    """Does a loop do nothing but add something to a variable in each pass, and count?"""
+    adds = False
+    for statement in loop.body:
+        match statement:
+            case ast.AugAssign(target=ast.Name(), op=ast.Add() | ast.Mult()):
+                adds = adds or isinstance(statement.op, ast.Add)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(left=ast.Name(id=left), op=op)):
+                if name != left or not isinstance(op, (ast.Add, ast.Mult)):
+                    return False
+                adds = adds or isinstance(op, ast.Add)
+            case ast.Expr(value=ast.Constant()):
+                pass
+            case _:
+                return False
+    return adds and not any(isinstance(part, LOOPS) for statement in loop.body for part in below(statement))

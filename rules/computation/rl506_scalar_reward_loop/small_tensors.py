@@ -1,0 +1,175 @@
+"""Recurrences over time whose numbers are tensors without dimensions."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from rlint.models.kind import Tag
+from rlint.regex import regex
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
+
+_DISCOUNTED = regex(r"gamma|lambda|(^|_)lam(_|$)|discount|gae|returns?(_|$)|advantage", re.IGNORECASE)
+_LISTS_OF = frozenset(
+    {"torch.tensor", "torch.as_tensor", "torch.FloatTensor", "torch.Tensor", "torch.zeros", "torch.empty"}
+)
+
+
+def small_tensors(loop: ast.For, site: Site) -> ast.expr | None:
+    """A tensor of numbers that a backward (or forward) recurrence reads or writes one by one."""
+    counters = _counters(loop, site)
+    if counters is None or not _recurs(loop):
+        return None
+    names = {
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node in below(loop)
+        if isinstance(node, (ast.Name, ast.Attribute))
+    }
+    if not any(_DISCOUNTED.search(name) for name in names):
+        return None
+    for node in below(loop):
+        match node:
+            case ast.Subscript(value=held, slice=index) if _is_step(index, counters):
+                if _is_vector(held, site) or (_is_tensor(held, site) and _is_number(node, site)):
+                    return held
+    for held, item in _iterated(loop.iter, loop.target, site):
+        if _is_vector(held, site) or _are_numbers(loop, held, item, site):
+            return held
+    return None
+
+
+def _counters(loop: ast.For, site: Site) -> set[str] | None:
+    """The variables that count the steps; empty for a loop over the values themselves."""
+    iterable = loop.iter
+    match iterable:
+        case ast.Call(func=func, args=[inner]) if site.qualified(func) == "builtins.reversed":
+            iterable = inner
+    match iterable, loop.target:
+        case ast.Call(func=func), ast.Name(id=name) if site.qualified(func) == "builtins.range":
+            return {name}
+        case ast.Call(func=func), ast.Tuple(elts=[ast.Name(id=name), *_]):
+            return {name} if site.qualified(func) == "builtins.enumerate" else set()
+    return set()
+
+
+def _is_step(index: ast.expr, counters: set[str]) -> bool:
+    """`t`, `t + 1`."""
+    match index:
+        case ast.Name(id=name) | ast.BinOp(left=ast.Name(id=name), right=ast.Constant()):
+            return name in counters
+    return False
+
+
+def _recurs(loop: ast.For) -> bool:
+    """Does each pass compute a product with what the pass before it computed?"""
+    assigned: dict[str, list[ast.expr]] = {}
+    for node in below(loop):
+        if not isinstance(node, ast.Assign):
+            continue
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                assigned.setdefault(target.id, []).append(node.value)
+            elif isinstance(target, ast.Subscript) and _reads_neighbour(target, node.value):
+                return True
+    return any(
+        _is_multiplied(value) and name in {node.id for node in below(value) if isinstance(node, ast.Name)}
+        for name, values in assigned.items()
+        for value in values
+    )
+
+
+def _is_multiplied(value: ast.expr) -> bool:
+    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) for node in below(value))
+
+
+def _reads_neighbour(target: ast.Subscript, value: ast.expr) -> bool:
+    """`returns[t] = rewards[t] + gamma * returns[t + 1]`."""
+    neighbours = [
+        node for node in below(value) if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.BinOp)
+    ]
+    held = ast.dump(target.value) if neighbours else ""
+    return any(ast.dump(node.value) == held for node in neighbours)
+
+
+def _is_tensor(held: ast.expr, site: Site) -> bool:
+    return isinstance(held, (ast.Name, ast.Attribute)) and site.kind_of(held).tag is Tag.TENSOR
+
+
+def _is_vector(held: ast.expr, site: Site) -> bool:
+    """Is it surely a tensor with one dimension?"""
+    if not _is_tensor(held, site):
+        return False
+    if site.kind_of(held).rank is not None:
+        return site.kind_of(held).rank == 1
+    if not isinstance(held, ast.Name):
+        return False
+    definitions = site.definitions(held)
+    return bool(definitions) and all(
+        binding.how is How.ASSIGN
+        and not binding.path
+        and binding.value is not None
+        and _makes_vector(binding.value, site)
+        for binding in definitions
+    )
+
+
+def _makes_vector(value: ast.expr, site: Site) -> bool:
+    """`torch.tensor(rewards)` of a list of numbers, `torch.zeros_like(vector)`."""
+    match value:
+        case ast.Call(func=func, args=[first, *_]):
+            qualified = site.qualified(func)
+            if qualified in ("torch.zeros_like", "torch.empty_like", "torch.ones_like"):
+                return _is_vector(first, site)
+            if qualified in _LISTS_OF and site.kind_of(first).tag is Tag.LIST:
+                item = site.kind_of(first).item
+                return item is not None and item.tag in (Tag.FLOAT, Tag.INT, Tag.BOOL)
+            if isinstance(func, ast.Attribute) and func.attr in ("to", "clone", "detach"):
+                return _is_vector(func.value, site) or _makes_vector(func.value, site)
+        case ast.Call(func=ast.Attribute(value=held, attr="clone" | "detach" | "cpu" | "float")):
+            return _is_vector(held, site) or _makes_vector(held, site)
+    return False
+
+
+def _iterated(iterable: ast.expr, target: ast.expr, site: Site) -> list[tuple[ast.expr, ast.expr]]:
+    """What a loop goes through, itself, reversed or beside others, each with the variable of its items."""
+    match iterable:
+        case ast.Call(func=func, args=[inner]) if site.qualified(func) == "builtins.reversed":
+            return _iterated(inner, target, site)
+        case ast.Call(func=func, args=[inner]) if site.qualified(func) == "builtins.enumerate":
+            if isinstance(target, ast.Tuple) and len(target.elts) == 2:
+                return _iterated(inner, target.elts[1], site)
+        case ast.Call(func=func, args=args) if site.qualified(func) == "builtins.zip":
+            if isinstance(target, ast.Tuple) and len(target.elts) == len(args):
+                pairs = zip(args, target.elts, strict=True)
+                return [found for held, item in pairs for found in _iterated(held, item, site)]
+        case ast.Call(func=ast.Attribute(value=held, attr="flip")):
+            return [(held, target)]
+        case ast.Name() | ast.Attribute():
+            return [(iterable, target)]
+    return []
+
+
+def _is_number(node: ast.expr, site: Site) -> bool:
+    """Is a tensor used as only a single number can be: as a condition, `float(x)`?"""
+    parent = site.parent(node)
+    match parent:
+        case ast.If(test=test) | ast.IfExp(test=test):
+            return test is node
+        case ast.UnaryOp(op=ast.Not()):
+            return True
+        case ast.Call(func=func, args=[only]) if only is node:
+            return site.qualified(func) in ("builtins.float", "builtins.int", "builtins.bool")
+    return False
+
+
+def _are_numbers(loop: ast.For, held: ast.expr, item: ast.expr, site: Site) -> bool:
+    """Is an item of the tensor that a loop goes through used as a single number?"""
+    if not _is_tensor(held, site) or not isinstance(item, ast.Name):
+        return False
+    return any(
+        isinstance(node, ast.Name) and node.id == item.id and _is_number(node, site)
+        for statement in loop.body
+        for node in below(statement)
+    )

@@ -1,0 +1,311 @@
+"""Bounds of actions that are made anew each time that something is clipped or scaled.
+
+## What it does
+Flags what is computed in hot code for `np.clip`, `torch.clamp`, `np.maximum` and `np.minimum`, or to scale
+an action, out of bounds that stay the same: `np.array(self.action_space.low)`, `-self.limits`,
+`self.action_space.high - self.action_space.low`, `torch.as_tensor(self.low, device=self.device)`,
+`env.action_space.high.mean()`.
+
+Left alone are plain attributes, which cost nothing, bounds that are made of something that changes, and
+numbers. What is built of constants alone is the affair of `recomputed-constant`, also between the brackets of
+a `clip`. Clipping into the same array with `out=` gains nothing, and is not asked for.
+
+## Why is it slow
+An action has few numbers. To make an array of bounds, or a difference of two, takes as long as the clipping
+that it is made for; to move it to a device takes many times as long.
+
+## Example
+```python
+import numpy as np
+
+
+class Agent:
+    def __init__(self, env):
+        self.action_space = env.action_space
+
+    def act(self, raw):
+        span = self.action_space.high - self.action_space.low
+        return self.action_space.low + 0.5 * (raw + 1.0) * span
+```
+Use instead:
+```python
+import numpy as np
+
+
+class Agent:
+    def __init__(self, env):
+        self.action_space = env.action_space
+        self._span = self.action_space.high - self.action_space.low
+
+    def act(self, raw):
+        span = self._span
+        return self.action_space.low + 0.5 * (raw + 1.0) * span
+```
+
+## Fix safety
+Unsafe. All calls share one array then: nothing may write into it, and bounds that are changed later, in the
+space or by giving the object another one, no longer count. Before a loop, it is made also where the loop does
+not run.
+
+There is advice alone where the constructor does not set in plain sight what the bounds are made of, where
+they follow the device or the type of what is passed in, and where a comment would be lost.
+
+## References
+- https://numpy.org/doc/stable/reference/generated/numpy.clip.html
+- https://docs.pytorch.org/docs/stable/generated/torch.clamp.html
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+from rlint.rules.computation.rl507_per_call_clip_bounds.bounds import (
+    CLIPS,
+    MAKERS,
+    Bound,
+    bound_at,
+    has_ends,
+    is_end,
+)
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.model import Site
+from rlint.syntax.syntax_index import Function
+from rlint.syntax.walk import below
+
+_SHARED = (
+    "all {0} share what is made once: nothing may write into it, and bounds that change later do not count"
+)
+
+
+class PerCallClipBounds(Rule):
+    """See the page above."""
+
+    code = "RL507"
+    name = "per-call-clip-bounds"
+    seeds = ("S1.D2",)
+    claims = ("time",)
+    heat = Heat.HOT
+    visits = (ast.Call, ast.BinOp)
+    callees = CLIPS | MAKERS
+    triggers = ("clip", "clamp", "maximum", "minimum", "space")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for each bound that is made anew."""
+        candidates: list[ast.expr] = []
+        if isinstance(node, ast.BinOp):
+            candidates = [node] if has_ends(site) and is_of_space(node, site) else []
+        elif isinstance(node, ast.Call):
+            candidates = candidates_of(node, site) if site.once(clips, site.tree.module) else []
+        for candidate in candidates:
+            if not site.may_be_warm(candidate):
+                return
+            found = bound_at(candidate, site)
+            if found is None:
+                continue
+            text = " ".join(site.text(candidate).split())
+            if found.loop is not None:
+                often = f"in each pass of `{site.knowledge.loops.header(found.loop)}`"
+                advice = "Make it once, before the loop, and use it there"
+            else:
+                function = site.function(candidate)
+                often = f"on each call of `{function.name}`" if function is not None else "each time"
+                advice = "Make it once in `__init__`, and keep it as an attribute"
+            message = f"`{text}` is made anew {often}, of bounds that stay the same"
+            yield self.finding(site, candidate, message, fix=build_fix(found, site), advice=advice)
+
+
+def clips(_module: ast.Module, site: Site) -> bool:
+    """Does the file clip anything at all, as far as the names of what it calls tell?"""
+    every = site.calls_by_name
+    return "" in every or not CLIPS.isdisjoint(every)
+
+
+def candidates_of(call: ast.Call, site: Site) -> list[ast.expr]:
+    """The bounds that a call makes, or is given."""
+    return [call] if is_bound_later(call, site) else list(bounds_of(call, site))
+
+
+def bounds_of(call: ast.Call, site: Site) -> Iterator[ast.expr]:
+    """What a call clips to, as far as it is made there."""
+    for part in _places(call, site):
+        if isinstance(part, ast.Call) or (
+            isinstance(part, (ast.BinOp, ast.UnaryOp)) and not is_of_space(part, site)
+        ):
+            yield part
+
+
+def _places(call: ast.Call, site: Site) -> list[ast.expr]:
+    """The arguments of a call that are bounds; none, if it does not clip."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else last_name(call.func) or ""
+    qualified = site.qualified(call.func)
+    if qualified is not None:
+        name = qualified.rpartition(".")[2]
+        if not qualified.startswith(("numpy.", "torch.")):
+            return []
+    if name not in CLIPS:
+        return []
+    skipped = 1 if qualified is not None and name not in ("maximum", "minimum") else 0
+    return [*call.args[skipped:], *(keyword.value for keyword in call.keywords)]
+
+
+def is_bound_later(call: ast.Call, site: Site) -> bool:
+    """`low = torch.as_tensor(self.low)`, of which a `clamp` further down makes its bound"""
+    match site.parent(call):
+        case ast.Assign(targets=[ast.Name() as name]) if len(site.bindings(name)) == 1:
+            pass
+        case _:
+            return False
+    for read in site.reads(name.id, site.scope(name)):
+        around = site.parent(read)
+        around = site.parent(around) if isinstance(around, ast.keyword) else around
+        if isinstance(around, ast.Call) and read in _places(around, site):
+            return True
+    return False
+
+
+def is_of_space(node: ast.expr, site: Site) -> bool:
+    """`space.high - space.low`: is it computed of the bounds of spaces, and is nothing larger so?"""
+    if not isinstance(node, ast.BinOp) or not _reads_space(node, site):
+        return False
+    parent = site.parent(node)
+    while isinstance(parent, ast.UnaryOp):
+        parent = site.parent(parent)
+    if isinstance(parent, ast.BinOp) and bound_at(parent, site) is not None:
+        return False
+    return not _is_inside_call(node, site)
+
+
+def _reads_space(node: ast.expr, site: Site) -> bool:
+    ends = (part for part in below(node) if isinstance(part, ast.expr) and _is_end(part, site))
+    return any(not _is_one_number(end, site) for end in ends)
+
+
+def _is_one_number(end: ast.expr, site: Site) -> bool:
+    """`space.nvec[0]`: arithmetic on that takes no time."""
+    match site.parent(end):
+        case ast.Subscript(value=value, slice=ast.Constant(value=int())):
+            return value is end
+    return False
+
+
+def _is_end(part: ast.expr, site: Site) -> bool:
+    value: ast.expr | None = part
+    if isinstance(part, ast.Name):
+        definitions = site.definitions(part) if isinstance(part.ctx, ast.Load) else []
+        value = definitions[0].value if len(definitions) == 1 else None
+    found: bool = value is not None and is_end(value, site)
+    return found
+
+
+def _is_inside_call(node: ast.expr, site: Site) -> bool:
+    """Is it part of a bound that is told of as a whole?"""
+    parent = site.parent(node)
+    if isinstance(parent, ast.Call) and node in parent.args:
+        return bound_at(parent, site) is not None
+    return False
+
+
+# -- fixes -------------------------------------------------------------------------------------
+
+
+def build_fix(found: Bound, site: Site) -> Fix | None:
+    """Make it before the loop, or in the constructor."""
+    if not site.can_be_moved(found.node) or found.loose or "\n" in site.text(found.node):
+        return None
+    return _before_loop(found, site) if found.loop is not None else _in_constructor(found, site)
+
+
+def _before_loop(found: Bound, site: Site) -> Fix | None:
+    loop = found.loop
+    assert isinstance(loop, ast.stmt)
+    inside = set(below(loop))
+    if any(binding.node in inside for name in found.inlined for binding in site.definitions(name)):
+        return None
+    text = site.text(found.node)
+    name = site.free_local(
+        [name_for(found, site), f"{name_for(found, site)}_bound"], found.node, f"bound {text}"
+    )
+    before = site.insert_before(loop, f"{name} = {text}")
+    if before is None:
+        return None
+    edits = (replace(before, shared=True), _in_place(found.node, name, site))
+    reason = f"{_SHARED.format('passes')}; and it is made where the loop may not run"
+    return Fix(f"Make it before the loop, as `{name}`", Safety.UNSAFE, edits, reason)
+
+
+def _in_place(node: ast.expr, name: str, site: Site) -> Edit:
+    """Write the name, without the parentheses that held an operation together."""
+    start, end = site.span(node)
+    text = site.tree.text
+    grouped = isinstance(site.parent(node), (ast.BinOp, ast.UnaryOp)) and isinstance(node, ast.BinOp)
+    if grouped and text[start - 1] == "(" and text[end : end + 1] == ")":
+        return Edit(start - 1, end + 1, name)
+    return site.replace(node, name)
+
+
+def _in_constructor(found: Bound, site: Site) -> Fix | None:
+    cls, function = site.class_of(found.node), site.function(found.node)
+    made = site.method(cls, "__init__") if cls is not None else None
+    if cls is None or made is None or function is None or function is made or found.inlined:
+        return None
+    own = function.args.args[0].arg if function.args.args else ""
+    if not made.args.args or made.args.args[0].arg != own:
+        return None
+    anchor = _last_store(found, own, made)
+    if anchor is None:
+        return None
+    text = site.text(found.node)
+    name = site.free_name(f"_{name_for(found, site)}", f"bound {site.tree.qualname(cls)} {text}")
+    inserted = site.insert_after(anchor, f"{own}.{name} = {text}")
+    if inserted is None:
+        return None
+    edits = (replace(inserted, shared=True), _in_place(found.node, f"{own}.{name}", site))
+    return Fix(f"Make it in `__init__`, as `{own}.{name}`", Safety.UNSAFE, edits, _SHARED.format("calls"))
+
+
+def _last_store(found: Bound, own: str, made: Function) -> ast.stmt | None:
+    """The statement of the constructor behind which all is set that the bounds are made of."""
+    if any(isinstance(node, ast.Return) for node in below(made)):
+        return None
+    last: ast.stmt | None = None
+    for node in below(found.node):
+        if not (
+            isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own
+        ):
+            continue
+        stores = [
+            statement
+            for statement in made.body
+            if isinstance(statement, (ast.Assign, ast.AnnAssign))
+            and any(
+                isinstance(target, ast.Attribute)
+                and target.attr == node.attr
+                and isinstance(target.ctx, ast.Store)
+                and isinstance(target.value, ast.Name)
+                and target.value.id == own
+                for target in below(statement)
+            )
+        ]
+        if len(stores) != 1:
+            return None
+        if last is None or stores[0].lineno > last.lineno:
+            last = stores[0]
+    return last
+
+
+def name_for(found: Bound, site: Site) -> str:
+    """What to call it: like the variable that holds it here, or by the bound that it is made of."""
+    match site.parent(found.node):
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            return name.strip("_") or "bound"
+        case ast.keyword(arg="min" | "a_min"):
+            return "low"
+        case ast.keyword(arg="max" | "a_max"):
+            return "high"
+    ends = list(dict.fromkeys(array.attr for array in found.arrays))
+    name = re.sub(r"\W", "", ends[0]) if len(ends) == 1 else "span"
+    return name if name not in ("minimum", "maximum") else name[:3]

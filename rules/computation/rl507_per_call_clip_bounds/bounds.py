@@ -1,0 +1,209 @@
+"""Bounds of actions and observations that are made anew each time, of what stays the same."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import field
+
+from rlint.frozen import mutable
+from rlint.models.kind import Tag
+from rlint.rule import Heat, last_names
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.frequency.loops import AnyLoop
+from rlint.semantics.model import Site
+from rlint.semantics.types.numbers import is_number
+from rlint.syntax.scopes import How
+from rlint.syntax.syntax_index import LOOPS
+from rlint.syntax.walk import below
+
+CLIPS = frozenset({"clip", "clamp", "clip_", "clamp_", "maximum", "minimum"})
+_ENDS = frozenset({"low", "high", "minimum", "maximum", "nvec"})
+_MAKERS = frozenset(
+    f"{library}.{name}"
+    for library in ("numpy", "torch")
+    for name in """array asarray tensor as_tensor from_numpy FloatTensor full ones zeros full_like stack
+    concatenate cat broadcast_to atleast_1d float32 mean min max abs subtract add multiply divide""".split()
+)
+_METHODS = frozenset(
+    """to float double astype copy clone mean min max reshape view unsqueeze repeat expand flatten cuda cpu
+    ravel squeeze""".split()
+)
+_PLAIN = frozenset({"builtins.float", "builtins.int", "builtins.min", "builtins.max", "builtins.abs"})
+MAKERS = last_names(*_MAKERS, *_PLAIN) | _METHODS
+"""What bounds are made by, by its last name."""
+_NUMBERS = frozenset(
+    {Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.STR, Tag.NONE, Tag.TUPLE, Tag.RANGE, Tag.NUMPY_SCALAR}
+)
+_DEPTH = 5
+
+
+@mutable
+class Bound:
+    """An expression that gives the same bounds each time, though something is computed for them.
+
+    `arrays` are the attributes of which it makes something, `names` the variables of the function that it
+    reads, `loose` the devices and types that it takes from what is passed in. Names in `inlined` stand for
+    attributes.
+    """
+
+    node: ast.expr
+    arrays: list[ast.Attribute] = field(default_factory=list)
+    names: list[ast.Name] = field(default_factory=list)
+    loose: list[ast.Attribute] = field(default_factory=list)
+    inlined: list[ast.Name] = field(default_factory=list)
+    made: list[ast.expr] = field(default_factory=list)
+    loop: AnyLoop | None = None
+
+
+def bound_at(node: ast.expr, site: Site) -> Bound | None:
+    """The bounds that an expression makes anew, with the loop before which they could be made."""
+    found = Bound(node)
+    if not _stays(node, found, site, _DEPTH) or not found.arrays or not found.made:
+        return None
+    loops = site.loops(node)
+    if loops and not isinstance(loops[0], LOOPS):
+        return None
+    for loop in loops:
+        if not isinstance(loop, LOOPS) or not _unbound_in(loop, found, site):
+            break
+        found.loop = loop
+    if found.loop is not None:
+        return found
+    function = site.function(node)
+    if found.names or function is None or site.class_of(node) is None:
+        return None
+    return found if site.heat_of(function.body[0]).level is Heat.HOT else None
+
+
+def has_ends(site: Site) -> bool:
+    """Does the file name the ends of anything at all?"""
+    return site.once(_names_ends, site.tree.module)
+
+
+def _names_ends(_module: ast.Module, site: Site) -> bool:
+    return any(map(site.attribute_uses, _ENDS))
+
+
+def is_end(node: ast.expr, site: Site) -> bool:
+    """`self.action_space.low`: an array of bounds that comes from a space."""
+    if not isinstance(node, ast.Attribute) or node.attr not in _ENDS:
+        return False
+    named = last_name(node.value) or ""
+    return site.kind_of(node.value).tag is Tag.SPACE or named.endswith("space")
+
+
+def _unbound_in(loop: AnyLoop, found: Bound, site: Site) -> bool:
+    inside = set(below(loop))
+    if any(binding.node in inside for name in found.names for binding in site.definitions(name)):
+        return False
+    attributes = {part.attr for array in found.arrays for part in _chain(array)}
+    return not any(
+        use in inside and not isinstance(use.ctx, ast.Load)
+        for attribute in sorted(attributes)
+        for use in site.attribute_uses(attribute)
+    )
+
+
+def _chain(node: ast.expr) -> list[ast.Attribute]:
+    found = []
+    while isinstance(node, ast.Attribute):
+        found.append(node)
+        node = node.value
+    return found
+
+
+def _stays(node: ast.expr, found: Bound, site: Site, depth: int) -> bool:
+    """Is it made of constants, settings and the bounds of spaces?"""
+    if depth <= 0:
+        return False
+    match node:
+        case ast.Constant():
+            return True
+        case ast.UnaryOp(operand=operand):
+            if site.kind_of(operand).tag not in _NUMBERS and not is_number(operand, site):
+                found.made.append(node)
+            return _stays(operand, found, site, depth - 1)
+        case ast.BinOp(left=left, right=right):
+            if not is_number(node, site):
+                found.made.append(node)
+            return _stays(left, found, site, depth - 1) and _stays(right, found, site, depth - 1)
+        case ast.Name():
+            return _name_stays(node, found, site, depth)
+        case ast.Attribute():
+            return site.qualified(node) is not None or _attribute_stays(node, found, site)
+        case ast.Subscript(value=value, slice=ast.Constant() | ast.Slice(lower=None, upper=None)):
+            return _stays(value, found, site, depth - 1)
+        case ast.Call():
+            return _call_stays(node, found, site, depth)
+    return False
+
+
+def _call_stays(call: ast.Call, found: Bound, site: Site, depth: int) -> bool:
+    qualified = site.qualified(call.func)
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if any(keyword.arg in (None, "out", "requires_grad") for keyword in call.keywords):
+        return False
+    if qualified in _MAKERS:
+        found.made.append(call)
+    elif qualified is None and isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
+        found.made.append(call)
+        given.append(call.func.value)
+    elif qualified not in _PLAIN:
+        return False
+    return all(_stays(part, found, site, depth - 1) for part in given)
+
+
+def _attribute_stays(node: ast.Attribute, found: Bound, site: Site) -> bool:
+    if node.attr in ("device", "dtype") and not site.is_setting(node):
+        found.loose.append(node)
+        return isinstance(node.value, (ast.Name, ast.Attribute))
+    root: ast.expr = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name):
+        return False
+    own = site.is_self(root)
+    if not own:
+        found.names.append(root)
+    if is_end(node, site):
+        found.arrays.append(node)
+        return not own or site.is_setting(_chain(node)[-1])
+    if not own or not site.is_setting(node):
+        return False
+    kind = site.kind_of(node)
+    if kind.tag in (Tag.NDARRAY, Tag.LIST) and not kind.optional:
+        found.arrays.append(node)
+        return not any(_is_written(use, site) for use in site.attribute_uses(node.attr))
+    return kind.tag in _NUMBERS | {Tag.DEVICE, Tag.DTYPE} or is_number(node, site)
+
+
+def _is_written(use: ast.Attribute, site: Site) -> bool:
+    """`self.low[0] = 1`, `self.low.fill(0)`, `out=self.low`"""
+    parent = site.parent(use)
+    match parent:
+        case ast.Subscript(value=value, ctx=ctx):
+            return value is use and not isinstance(ctx, ast.Load)
+        case ast.Attribute(attr=method):
+            return method in ("fill", "sort", "append", "extend", "put") or method.endswith("_")
+        case ast.AugAssign(target=target):
+            return target is use
+        case ast.keyword(arg=argument):
+            return argument == "out"
+    return False
+
+
+def _name_stays(name: ast.Name, found: Bound, site: Site, depth: int) -> bool:
+    """`low`, where `low, high = self.action_space.low, self.action_space.high`; else a variable that is
+    bound before the loop.
+    """
+    if site.qualified(name) is not None:
+        return True
+    definitions = site.definitions(name)
+    match definitions:
+        case [only] if only.how is How.ASSIGN and not only.path and isinstance(only.value, ast.Attribute):
+            inner = Bound(name)
+            if _stays(only.value, inner, site, depth - 1) and inner.arrays and not inner.names:
+                found.arrays += inner.arrays
+                found.inlined.append(name)
+                return True
+    return False

@@ -1,0 +1,226 @@
+"""A numpy function called with a single number, or with a few in a list.
+
+## What it does
+Flags numpy functions in hot code whose arguments are known to be numbers, not arrays:
+
+- `np.clip(x, low, high)` of a number;
+- `np.max([a, b])`, `np.min`, `np.sum` and `np.mean` of a list or tuple that is written out, of eight at most;
+- `np.random.choice(items)`, which picks one item of a Python list;
+- `np.exp`, `np.sqrt`, `np.log`, `np.abs`, `np.maximum` and kin of a number that changes, for each
+  step of an environment or for each item of a loop.
+
+Left alone is whatever may be an array or is not known, and functions of a constant. An update of a network
+takes so much longer than a logarithm that one of them in it is left alone, too.
+
+## Why is it slow
+Numpy's functions are made for arrays. They first make one of what they are given, look for a loop that fits
+its type, and wrap the result up again. Functions that go through many hands, as `np.clip` and `np.mean` do,
+take some hundred times as long as the comparison of two numbers. `np.random.choice` turns the whole list into
+an array, to pick one item of it.
+
+## Example
+```python
+import numpy as np
+
+
+def run(env, policy, steps: int) -> float:
+    total = 0.0
+    observation = env.reset()
+    for step in range(steps):
+        observation, reward, done, info = env.step(policy(observation))
+        shaped = np.clip(float(reward), -1.0, 1.0)
+        total += shaped
+    return total
+```
+Use instead:
+```python
+import numpy as np
+
+
+def run(env, policy, steps: int) -> float:
+    total = 0.0
+    observation = env.reset()
+    for step in range(steps):
+        observation, reward, done, info = env.step(policy(observation))
+        shaped = min(max(float(reward), -1.0), 1.0)
+        total += shaped
+    return total
+```
+
+## Fix safety
+Unsafe. A Python number comes out where numpy gave a scalar of its own, which has methods like `item` and
+`astype`, divides by zero with a warning, and is written otherwise by `repr`. `min` and `max` give back one of
+the numbers as it is, whole or broken. What has no result (the logarithm of zero, the root of a negative
+number, a number too large) raises an error in `math`, where numpy warns and goes on with `inf` or `nan`. A
+sum may be rounded otherwise in its last digit.
+
+An item that is picked by its index comes from the same stream of random numbers, and is the item itself:
+numpy gave a copy in a type that fits all items.
+
+There is advice alone where the result is asked for an attribute or a method, where `math.floor` would give a
+whole number for a broken one, and where a comment would be lost.
+
+## References
+- https://docs.python.org/3/library/math.html
+- https://numpy.org/doc/stable/reference/arrays.scalars.html
+- https://numpy.org/doc/stable/reference/generated/numpy.clip.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
+from rlint.rules.computation.rl508_numpy_on_scalar.scalar_calls import (
+    CALLED,
+    Scalar,
+    picked_from,
+    scalar_call,
+)
+from rlint.semantics.frequency.loops import ENVIRONMENT_STEP
+from rlint.semantics.model import Site
+from rlint.semantics.types.numbers import number_of
+from rlint.syntax.walk import below
+
+_LONG = 40
+_ALONE = (ast.stmt, ast.keyword, ast.Tuple, ast.List, ast.Dict)
+
+
+class NumpyOnScalar(Rule):
+    """See the page above."""
+
+    code = "RL508"
+    name = "numpy-on-scalar"
+    claims = ("time",)
+    heat = Heat.HOT
+    visits = (ast.Call,)
+    callees = CALLED
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for a call of numpy's with single numbers."""
+        assert isinstance(node, ast.Call)
+        if not (site.qualified(node.func) or "").startswith("numpy."):
+            return
+        called = site.text(node.func)
+        found = scalar_call(node, site)
+        if found is not None:
+            if found.ufunc and not is_often(found, site):
+                return
+            message = (
+                f"`{called}` treats {found.what} like an array, which takes longer than `{found.better}`"
+            )
+            text = " ".join((found.text or "").replace("{math}", f"math.{found.math}").split())
+            advice = f"Write `{text}`" if text and len(text) < _LONG else f"Use `{found.better}`"
+            yield self.finding(site, node, message, fix=build_fix(found, site), advice=advice)
+            return
+        items = picked_from(node, site)
+        if items is not None:
+            shown = " ".join(site.text(items).split())
+            what = f"`{shown}`" if len(shown) < _LONG else "the list"
+            message = f"`{called}` makes an array of {what} to pick one item of it"
+            advice = "Pick an index with `randint`, and take the item from the list"
+            yield self.finding(site, node, message, fix=pick_by_index(node, items, site), advice=advice)
+
+
+def is_often(found: Scalar, site: Site) -> bool:
+    """Is a call for which numpy takes little longer made with numbers that may change, and for each step of
+    an environment or each item of a loop?
+    """
+    if all(is_fixed(given, site) for given in found.given):
+        return False
+    call = found.call
+    loops = site.loops(call)
+    if loops and any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in below(loops[0])):
+        return False  # which takes a thousand times as long
+    return bool(loops) or ENVIRONMENT_STEP in site.drives(call) or site.runs_by_role(call)
+
+
+def is_fixed(given: ast.expr, site: Site) -> bool:
+    """Is it a constant, or what the object is set to?"""
+    parts = [node for node in below(given) if isinstance(node, (ast.Name, ast.Attribute, ast.Call))]
+    if any(isinstance(part, ast.Call) for part in parts):
+        return False
+    variables = [part for part in parts if site.qualified(part) is None]
+    settings = [part for part in variables if isinstance(part, ast.Attribute) and site.is_setting(part)]
+    held = {inner for setting in settings for inner in below(setting)}
+    return all(
+        part in held or ((number := number_of(part, site)) is not None and number.fixed) for part in variables
+    )
+
+
+def build_fix(found: Scalar, site: Site) -> Fix | None:
+    """Write what Python has in its place."""
+    call = found.call
+    if found.text is None or not site.can_be_moved(call) or isinstance(site.parent(call), ast.Attribute):
+        return None
+    if not all(is_plain(given) for given in found.given):
+        return None
+    if any(site.scope(call).lookup(name) is not None for name in found.needs):
+        return None  # the builtin has another meaning here
+    edits: list[Edit] = []
+    text = found.text
+    if found.math:
+        spelled = site.spelled(f"math.{found.math}", call)
+        if spelled is None:
+            imported = site.module_import("math", user=call)
+            if imported is None:
+                return None
+            edits.append(imported[1])
+            spelled = f"math.{found.math}"
+        text = text.replace("{math}", spelled)
+    if found.ufunc:  # another name for the function: what it is given stays as it is written
+        edits.append(site.replace(call.func, text.partition("(")[0]))
+    else:
+        edits.append(site.replace(call, in_place(text, call, site)))
+    return Fix(f"Use `{found.better}`", Safety.UNSAFE, tuple(edits), reason_for(found))
+
+
+def is_plain(given: ast.expr) -> bool:
+    """May its text stand between commas, and braces in it mean what they do?"""
+    return not any(
+        isinstance(
+            node, (ast.NamedExpr, ast.Lambda, ast.JoinedStr, ast.Dict, ast.Set, ast.DictComp, ast.SetComp)
+        )
+        for node in below(given)
+    )
+
+
+def in_place(text: str, call: ast.Call, site: Site) -> str:
+    """The text, in parentheses where it would fall apart."""
+    parent = site.parent(call)
+    alone = isinstance(parent, _ALONE) or (isinstance(parent, ast.Call) and call is not parent.func)
+    return text if alone or not text.startswith("sum(") or " / " not in text else f"({text})"
+
+
+def reason_for(found: Scalar) -> str:
+    """What the reader has to agree to."""
+    if found.math:
+        return (
+            "a Python number comes out, no numpy scalar, and where there is no result, an error is raised in "
+            "place of a warning"
+        )
+    return "a Python number comes out, no numpy scalar, and `nan` may be passed over where numpy returned it"
+
+
+def pick_by_index(call: ast.Call, items: ast.expr, site: Site) -> Fix | None:
+    """`items[np.random.randint(len(items))]`"""
+    if isinstance(site.parent(call), ast.Attribute) or not site.can_be_moved(call):
+        return None
+    if isinstance(call.func, ast.Attribute):
+        randint: str | None = f"{site.text(call.func.value)}.randint"
+    else:
+        randint = site.spelled("numpy.random.randint", call)
+    if randint is None:
+        return None
+    text = site.text(items)
+    if isinstance(items, (ast.List, ast.Tuple)):
+        if not all(is_plain(item) and site.effect_of(item).quiet for item in items.elts):
+            return None
+        picked = f"{text}[{randint}({len(items.elts)})]"
+    elif isinstance(items, (ast.Name, ast.Attribute)) and site.scope(call).lookup("len") is None:
+        picked = f"{text}[{randint}(len({text}))]"
+    else:
+        return None
+    reason = "the item itself comes out, where numpy gave a copy in a type that fits all items"
+    return Fix("Pick the item by its index", Safety.UNSAFE, (site.replace(call, picked),), reason)

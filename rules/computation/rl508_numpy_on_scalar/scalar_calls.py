@@ -1,0 +1,178 @@
+"""What Python and its `math` module have in place of numpy's functions, for single numbers."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.frozen import frozen
+from rlint.models.kind import Tag
+from rlint.rule import last_names
+from rlint.semantics.model import Site
+from rlint.semantics.types.numbers import is_number
+from rlint.syntax.scopes import How
+
+_SAME = "exp expm1 sqrt log log2 log10 log1p sin cos tan sinh cosh tanh floor ceil".split()
+MATH = {f"numpy.{name}": name for name in _SAME} | {
+    f"numpy.{theirs}": ours
+    for theirs, ours in {
+        "arcsin": "asin",
+        "arccos": "acos",
+        "arctan": "atan",
+        "asin": "asin",
+        "acos": "acos",
+        "atan": "atan",
+        "deg2rad": "radians",
+        "radians": "radians",
+        "rad2deg": "degrees",
+        "degrees": "degrees",
+    }.items()
+}
+"""Functions of one number, and what `math` calls them."""
+MATH_OF_TWO = {"numpy.arctan2": "atan2", "numpy.atan2": "atan2", "numpy.hypot": "hypot", "numpy.power": "pow"}
+ABSOLUTE = frozenset({"numpy.abs", "numpy.absolute", "numpy.fabs"})
+EXTREMES = {"numpy.maximum": "max", "numpy.minimum": "min"}
+OF_DISPLAY = {
+    "numpy.max": "max",
+    "numpy.amax": "max",
+    "numpy.min": "min",
+    "numpy.amin": "min",
+    "numpy.sum": "sum",
+    "numpy.mean": "mean",
+}
+_CLIP, _CHOICE = "numpy.clip", "numpy.random.choice"
+CALLED = last_names(*MATH, *MATH_OF_TWO, *ABSOLUTE, *EXTREMES, *OF_DISPLAY, _CLIP, _CHOICE)
+_MOST = 8
+_DEPTH = 8
+_WHOLE = frozenset({"floor", "ceil"})
+_BOUNDS = (("a", "x"), ("a_min", "min"), ("a_max", "max"))
+
+
+@frozen
+class Scalar:
+    """A call of numpy's with numbers alone: the arguments (`given`), what does the same (`better`, as one
+    reads it), and `text`, with `{math}` for how that module is written. `ufunc`: numpy takes little longer.
+    """
+
+    call: ast.Call
+    given: tuple[ast.expr, ...]
+    better: str
+    text: str | None
+    needs: tuple[str, ...] = ()
+    math: str = ""
+    ufunc: bool = False
+    what: str = "a single number"
+
+
+def scalar_call(call: ast.Call, site: Site, depth: int = _DEPTH) -> Scalar | None:
+    """The call of a numpy function with single numbers, or with a few in a list."""
+    qualified = site.qualified(call.func) or ""
+    if not qualified.startswith("numpy.") or any(isinstance(given, ast.Starred) for given in call.args):
+        return None
+    if qualified == _CLIP:
+        return _clipped(call, site, depth)
+    if call.keywords:
+        return None
+    if qualified in OF_DISPLAY:
+        return _of_display(call, OF_DISPLAY[qualified], site, depth)
+    given = tuple(call.args)
+    wanted = 2 if qualified in MATH_OF_TWO or qualified in EXTREMES else 1
+    known = qualified in MATH or qualified in ABSOLUTE or wanted == 2
+    if not known or len(given) != wanted or not all(is_single(number, site, depth) for number in given):
+        return None
+    texts = ", ".join(site.text(number) for number in given)
+    if qualified in ABSOLUTE:
+        return Scalar(call, given, "abs", f"abs({texts})", ("abs",), ufunc=True)
+    if qualified in EXTREMES:
+        name = EXTREMES[qualified]
+        return Scalar(call, given, name, f"{name}({texts})", (name,), ufunc=True, what="single numbers")
+    ours = MATH.get(qualified) or MATH_OF_TWO[qualified]
+    text: str | None = f"{{math}}({texts})"
+    if ours in _WHOLE and not _is_made_whole(call, site):
+        text = None  # a whole number comes out, where numpy's is a float
+    return Scalar(call, given, f"math.{ours}", text, math=ours, ufunc=True)
+
+
+def is_single(node: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
+    """Is it one number: a Python number, a numpy scalar, or what is computed of such?"""
+    kind = site.kind_of(node)
+    if kind.tag is Tag.NUMPY_SCALAR:
+        return not kind.optional
+    if is_number(node, site):
+        return True
+    if depth <= 0 or kind.optional:
+        return False
+    match node:
+        case ast.UnaryOp(operand=operand):
+            return is_single(operand, site, depth - 1)
+        case ast.BinOp(left=left, right=right):
+            return is_single(left, site, depth - 1) and is_single(right, site, depth - 1)
+        case ast.Call():
+            return scalar_call(node, site, depth - 1) is not None
+        case ast.Name():
+            bindings = site.definitions(node)
+            values = [binding.value for binding in bindings if binding.how is How.ASSIGN and not binding.path]
+            return (
+                bool(bindings)
+                and all(value is not None and is_single(value, site, depth - 1) for value in values)
+                and len(values) == len(bindings)
+            )
+    return False
+
+
+def _clipped(call: ast.Call, site: Site, depth: int) -> Scalar | None:
+    """`np.clip(x, low, high)`"""
+    parts = list(call.args)
+    for index, names in enumerate(_BOUNDS):
+        if index >= len(parts):
+            named = [keyword.value for keyword in call.keywords if keyword.arg in names]
+            if len(named) != 1:
+                return None
+            parts += named
+    if len(parts) != len(_BOUNDS) or len(call.args) + len(call.keywords) != len(_BOUNDS):
+        return None
+    if not all(is_single(part, site, depth) for part in parts):
+        return None
+    value, low, high = (site.text(part) for part in parts)
+    return Scalar(call, tuple(parts), "min(max())", f"min(max({value}, {low}), {high})", ("min", "max"))
+
+
+def _of_display(call: ast.Call, name: str, site: Site, depth: int) -> Scalar | None:
+    """`np.max([a, b])`, `np.mean((a, b))`"""
+    match call.args:
+        case [ast.List(elts=elements) | ast.Tuple(elts=elements) as display]:
+            pass
+        case _:
+            return None
+    if not 1 < len(elements) <= _MOST or not all(is_single(element, site, depth) for element in elements):
+        return None
+    texts = ", ".join(site.text(element) for element in elements)
+    what = f"{len(elements)} numbers in a {'list' if isinstance(display, ast.List) else 'tuple'}"
+    given = tuple(elements)
+    if name == "mean":
+        text = f"sum(({texts})) / {len(elements)}"
+        return Scalar(call, given, f"sum() / {len(elements)}", text, ("sum",), what=what)
+    text = f"sum(({texts}))" if name == "sum" else f"{name}({texts})"
+    return Scalar(call, given, name, text, (name,), what=what)
+
+
+def _is_made_whole(call: ast.Call, site: Site) -> bool:
+    """`int(np.floor(x))`"""
+    match site.parent(call):
+        case ast.Call(func=func, args=[argument], keywords=[]):
+            return argument is call and site.qualified(func) == "builtins.int"
+    return False
+
+
+# -- items picked from a list ------------------------------------------------------------------
+
+
+def picked_from(call: ast.Call, site: Site) -> ast.expr | None:
+    """The list from which `np.random.choice(items)` picks one item."""
+    match call:
+        case ast.Call(args=[items], keywords=[]) if site.qualified(call.func) == _CHOICE:
+            if isinstance(items, (ast.List, ast.Tuple)):
+                plain = items.elts and not any(isinstance(item, ast.Starred) for item in items.elts)
+                return items if plain else None
+            kind = site.kind_of(items)
+            return items if kind.tag in (Tag.LIST, Tag.TUPLE) and not kind.optional else None
+    return None

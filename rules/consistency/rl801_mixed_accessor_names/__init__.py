@@ -1,0 +1,95 @@
+"""Accessors of the same sort that are named by different words.
+
+## What it does
+Flags functions and methods that name what they get, make or load by a word (`get_observation_cfg`) for
+which most accessors of the project, over all files that imports connect, say another one
+(`get_environment_config`): `cfg`, `conf` and `configuration` beside `config`, `env` beside `environment`,
+`obs` beside `observation`, `stats` beside `statistics`, after the same verb. Where as many names have
+the one as the other, the word that is defined twice as often or more counts, and else the one spelled out.
+
+The rule is opt-in: names are a matter of taste, and nothing runs faster. Methods of classes that derive from
+those of a library are left alone, since the library may ask for the name.
+
+## Why is it slow
+It is not; it slows those who read. Whoever has used one accessor guesses the name of the next, and
+finds out by an `AttributeError`, which comes late in a run that takes days.
+
+## Example
+```python
+def get_environment_config(name):
+    return {"name": name, "frames": 4}
+
+
+def get_observation_cfg(name):
+    return {"frames": get_environment_config(name)["frames"], "scale": 255.0}
+
+
+def describe(name):
+    return f"{name}: {get_observation_cfg(name)}"
+```
+Use instead:
+```python
+def get_environment_config(name):
+    return {"name": name, "frames": 4}
+
+
+def get_observation_config(name):
+    return {"frames": get_environment_config(name)["frames"], "scale": 255.0}
+
+
+def describe(name):
+    return f"{name}: {get_observation_config(name)}"
+```
+
+## Fix safety
+Always unsafe: code outside of the project, notebooks, and text files that name functions are not known to
+rlint. The fix renames the definition, all definitions that override it, and all imports, calls and reads, in
+all files of the run, or in none of them.
+
+It is offered only where each place that holds the name surely means one of these definitions. There is advice
+alone where a method is called on something whose class is not known; where a string (`__all__`, `getattr`),
+a comment or a docstring holds the name; where files that imports connect look things up by names that they
+compute; where the new name is in use; and where one of the files is not checked for this rule, or hides such
+findings by a comment. Half a renaming breaks the program.
+
+## References
+- https://peps.python.org/pep-0008/#naming-conventions
+- https://docs.python.org/3/library/functions.html#getattr
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Finding, Fix, Heat, Rule
+from rlint.rules.consistency.rl801_mixed_accessor_names import accessors, rename
+from rlint.semantics.model import Site
+
+
+class MixedAccessorNames(Rule):
+    """See the page above."""
+
+    code = "RL801"
+    name = "mixed-accessor-names"
+    seeds = ("S3.6",)
+    claims = ()
+    heat = Heat.COLD
+    opt_in = True
+    visits = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for an accessor with another word than most accessors of its sort."""
+        assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        found = accessors.accessor(node.name)
+        if found is None or rename.is_given_by_others(node, site):
+            return
+        word, names = accessors.usual_word(found, site)
+        if word == found.word or not names:
+            return
+        new = found.by(word)
+        fix: Fix | None = rename.renaming(node.name, new, site)
+        others = f" and {len(names) - 1} more say" if len(names) > 1 else " says"
+        message = f"`{node.name}` says `{found.word}` where `{names[0]}`{others} `{word}`"
+        advice = f"Rename it to `{new}` in all files: its definition, calls, imports and overriding methods"
+        yield self.finding(site, node, message, fix=fix, advice=advice)

@@ -1,0 +1,227 @@
+"""Copies of network weights: what is one, and whether it can be left out without anybody noticing."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.frozen import frozen
+from rlint.models.kind import Tag
+from rlint.regex import regex
+from rlint.rules.debugging._shared import errors
+from rlint.semantics.model import Site
+from rlint.semantics.nn.weight_sync import may_be_network
+from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
+
+_WEIGHT = regex(r"(weight|bias)(_\w+)?")
+_PARAMETERS = frozenset({"parameters", "named_parameters", "state_dict"})
+_COPYING_METHODS = frozenset({"clone", "copy", "cpu"})
+# what else stands in a chain that copies: views and conversions of a tensor, all of them pure
+_KEEPING_METHODS = frozenset(
+    """detach numpy float double half flatten ravel view reshape contiguous squeeze unsqueeze t item tolist to
+    astype""".split()
+)
+_COPYING_FUNCTIONS = frozenset(
+    """copy.deepcopy copy.copy torch.clone numpy.copy numpy.array torch.cat torch.stack torch.hstack
+    numpy.concatenate torch.nn.utils.parameters_to_vector""".split()
+)
+_KEEPING_FUNCTIONS = frozenset(
+    {"builtins.list", "builtins.tuple", "builtins.dict", "collections.OrderedDict"}
+)
+_INDEXED = frozenset({Tag.LIST, Tag.TUPLE, Tag.MODULE, Tag.STATE_DICT, Tag.PARAMETERS, Tag.TENSOR})
+
+
+_METHODS = _COPYING_METHODS | _KEEPING_METHODS
+_FUNCTIONS = _COPYING_FUNCTIONS | _KEEPING_FUNCTIONS
+_MAY_COPY = frozenset({ast.Attribute, ast.ListComp, ast.GeneratorExp, ast.DictComp})
+_DEPTH = 4
+
+
+@frozen
+class WeightCopy:
+    """An expression that copies weights.
+
+    `source` is what it copies; `doubt` says why evaluating it might do more than copy, "" where it
+    surely does not.
+    """
+
+    node: ast.expr
+    source: ast.expr
+    doubt: str
+
+
+def copy_of(value: ast.expr, site: Site) -> WeightCopy | None:
+    """The copy of weights that an expression makes, or None."""
+    if not _may_copy(value, site):
+        return None
+    source, copied = _source(value, site)
+    if source is None or not copied:
+        return None
+    return WeightCopy(value, source, _doubt(value, site))
+
+
+def _may_copy(value: ast.expr, site: Site) -> bool:
+    """Can an expression be a chain that copies, as far as its outermost part tells?"""
+    if not isinstance(value, ast.Call):
+        return value.__class__ in _MAY_COPY
+    called = value.func
+    return (isinstance(called, ast.Attribute) and called.attr in _METHODS) or (
+        site.qualified(called) in _FUNCTIONS
+    )
+
+
+def _source(value: ast.expr, site: Site) -> tuple[ast.expr | None, bool]:
+    """The weights at the root of a chain, and whether the chain copies them."""
+    match value:
+        case ast.Attribute(value=owner, attr="data" | "T"):
+            return _source(owner, site)
+        case ast.Call(func=ast.Attribute(value=owner, attr=method), args=args):
+            if method in _COPYING_METHODS or method in _KEEPING_METHODS:
+                source, copied = _source(owner, site)
+                moved = method == "to" and any(
+                    isinstance(arg, ast.Constant) and arg.value == "cpu" for arg in args
+                )
+                if source is not None:
+                    return source, copied or moved or method in _COPYING_METHODS
+            if site.qualified(value.func) is None:
+                return (value, False) if is_parameters(value, site) else (None, False)
+    match value:
+        case ast.Call(func=callee, args=[argument, *_]):
+            function = site.qualified(callee) or ""
+            if function in _COPYING_FUNCTIONS or function in _KEEPING_FUNCTIONS:
+                source, copied = _source(argument, site)
+                if source is None and function == "copy.deepcopy" and _is_network(argument, site):
+                    source = argument
+                return source, copied or function in _COPYING_FUNCTIONS
+        case ast.ListComp(elt=each) | ast.GeneratorExp(elt=each) | ast.DictComp(value=each):
+            source, copied = _source(each, site)
+            return (value.generators[0].iter, copied) if source is not None else (None, False)
+    return (value, False) if is_weights(value, site) else (None, False)
+
+
+def _is_network(expression: ast.expr, site: Site) -> bool:
+    return site.kind_of(expression).tag is Tag.MODULE
+
+
+def is_weights(expression: ast.expr, site: Site) -> bool:
+    """Is the value a parameter of a network, its parameters or its state?"""
+    match expression:
+        case ast.Attribute(value=owner, attr=name) if _WEIGHT.fullmatch(name):
+            return site.kind_of(owner).tag in (Tag.MODULE, Tag.UNKNOWN)
+        case ast.Subscript(value=owner):
+            return is_parameters(owner, site)
+        case ast.Call(func=ast.Name() as callee, args=[argument, *_]):
+            return site.qualified(callee) == "builtins.next" and is_parameters(argument, site)
+        case ast.Name():
+            return _is_bound_to_weights(expression, site)
+    return is_parameters(expression, site)
+
+
+def is_parameters(expression: ast.expr, site: Site) -> bool:
+    """Is the value what `parameters()`, `named_parameters()` or `state_dict()` of a network gives?"""
+    if site.kind_of(expression).tag in (Tag.PARAMETERS, Tag.STATE_DICT):
+        return True
+    match expression:
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _PARAMETERS:
+            return may_be_network(owner, site)
+        case ast.Call(func=ast.Attribute(value=owner, attr="items" | "values"), args=[]):
+            return is_parameters(owner, site)
+        case ast.Call(func=callee, args=[argument]) if site.qualified(callee) in _KEEPING_FUNCTIONS:
+            return is_parameters(argument, site)
+    return False
+
+
+def _is_bound_to_weights(name: ast.Name, site: Site) -> bool:
+    definitions = site.definitions(name)
+    if len(definitions) != 1 or definitions[0].value is None:
+        return False
+    binding, value = definitions[0], definitions[0].value
+    if isinstance(value, ast.Name):
+        return False  # another name for something: one step is followed, no chain (nor circle) of them
+    if binding.how in (How.FOR, How.COMPREHENSION):
+        return _gives_weights(value, binding.path, site)
+    return binding.how is How.ASSIGN and not binding.path and is_weights(value, site)
+
+
+def _gives_weights(iterated: ast.expr, path: tuple[int, ...], site: Site) -> bool:
+    """Does iterating over something give parameters, at this place of each item?"""
+    match iterated:
+        case ast.Call(func=ast.Name() as callee, args=args) if path:
+            function = site.qualified(callee)
+            if function == "builtins.enumerate" and args:
+                return path[0] == 1 and _gives_weights(args[0], path[1:], site)
+            if function == "builtins.zip":
+                return 0 <= path[0] < len(args) and _gives_weights(args[path[0]], path[1:], site)
+        case ast.Call(func=ast.Attribute(attr="named_parameters" | "items")):
+            return path == (1,) and is_parameters(iterated, site)
+    return not path and is_parameters(iterated, site)
+
+
+def is_of_copies(expression: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
+    """Is the value computed from copies of weights?"""
+    if depth <= 0:
+        return False
+    for node in below(expression):
+        if not isinstance(node, ast.Name):
+            continue
+        for binding in site.definitions(node):
+            value = binding.value if binding.how is How.ASSIGN else None
+            if value is not None and (copy_of(value, site) or is_of_copies(value, site, depth - 1)):
+                return True
+    return False
+
+
+def _doubt(value: ast.expr, site: Site) -> str:
+    """Why evaluating a copy might do more than to copy."""
+
+    def are_weights(expression: ast.expr) -> bool:
+        return is_weights(expression, site)
+
+    for node in below(value):
+        match node:
+            case ast.Call(func=callee):
+                doubt = _doubt_about_call(node, callee, site)
+                if doubt:
+                    return doubt
+            case ast.Subscript(value=owner) if site.kind_of(owner).tag not in _INDEXED and not is_parameters(
+                owner, site
+            ):
+                return f"looking up `{site.text(node)}` may do more than that"
+            case ast.Attribute(value=owner, attr=name) if runs_code(node, site):
+                return f"reading `{name}` runs code that does more than that"
+            case ast.NamedExpr() | ast.Await() | ast.Yield() | ast.YieldFrom():
+                return "the expression does more than to copy"
+    failing = next((node for node in below(value) if errors.may_raise(node, are_weights, site)), None)
+    if failing is not None:
+        failing = failing.iter if isinstance(failing, ast.comprehension) else failing
+        return f"`{' '.join(site.text(failing).split())}` may raise an error, which is not raised any more"
+    return ""
+
+
+def _doubt_about_call(call: ast.Call, callee: ast.expr, site: Site) -> str:
+    function = site.qualified(callee)
+    if function in ("copy.deepcopy", "copy.copy"):
+        return "copying may run code of the copied classes (`__deepcopy__`)"
+    if function in _COPYING_FUNCTIONS or function in _KEEPING_FUNCTIONS or function == "builtins.next":
+        return ""
+    if isinstance(callee, ast.Attribute):
+        effect = site.call_effect(call)
+        tensor = callee.attr in _COPYING_METHODS or callee.attr in _KEEPING_METHODS
+        network = callee.attr in _PARAMETERS or callee.attr in ("items", "values")
+        if callee.attr in _PARAMETERS and (
+            site.may_override(callee.value, callee.attr)
+            or (callee.attr == "state_dict" and site.changes_what_it_loads())
+        ):
+            return f"`{callee.attr}` is overridden or hooked by classes here, and may do more than to read"
+        if effect.quiet or ((tensor or network) and not site.callables(call)):
+            return ""
+    return f"`{site.text(callee)}` may do more than to read"
+
+
+def runs_code(attribute: ast.Attribute, site: Site) -> bool:
+    """Is the attribute a property of a project's class, or does such a class look it up, with effects?"""
+    if site.knowledge.effects.hidden.effect(attribute).acts:
+        return True
+    owner = site.class_of_value(attribute.value)
+    method = site.index.method(owner, attribute.attr) if owner is not None else None
+    return method is not None and method.is_property and not site.index.effect_of(method).quiet

@@ -1,0 +1,104 @@
+"""Whether evaluating a copy of weights may raise an error, which is gone where the copy is removed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from rlint.models.kind import Tag
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import How
+
+_OF_ANY_TENSOR = frozenset(
+    "clone contiguous cpu detach double flatten float half ravel squeeze tolist t".split()
+)
+"""Methods of a tensor that fail for none, if they are given nothing. `t` takes up to two dimensions."""
+_OF_ANY_NETWORK = frozenset({"parameters", "named_parameters", "state_dict"})
+_OF_ANY_MAPPING = frozenset({"items", "keys", "values"})
+_WITH_WEIGHT = frozenset(
+    f"torch.nn.{name}"
+    for name in """Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d Embedding
+    EmbeddingBag Linear PReLU""".split()
+)
+"""Layers that have a `weight`, whatever they are made of; their `bias` may be None."""
+_TAKE_ANYTHING = frozenset({"torch.clone", "builtins.list", "builtins.tuple"})
+
+
+def may_raise(node: ast.AST, are_weights: Callable[[ast.expr], bool], site: Site) -> bool:
+    """Whether a part of an expression may raise an error by itself, its own parts left out. `are_weights`
+    says whether a variable is bound to the parameters, or the items of the state, of what may be a network.
+    """
+    match node:
+        case ast.Attribute(value=owner, attr=name):
+            if site.qualified(node) is not None or _is_method(node, site):
+                return False  # the call is judged
+            return not _has(owner, name, site)
+        case ast.Call(func=ast.Attribute(value=owner, attr=method), args=[], keywords=[]) if (
+            site.qualified(node.func) is None
+        ):
+            return not _takes(owner, method, are_weights, site)
+        case ast.Call(func=func, args=[_], keywords=[]):
+            return site.qualified(func) not in _TAKE_ANYTHING
+        case ast.Call() | ast.Subscript() | ast.BinOp() | ast.Compare():
+            return True
+        case ast.comprehension(iter=iterated, ifs=ifs):
+            return bool(ifs) or not _gives_tensors(iterated, site)
+        case ast.Name(ctx=ast.Load()):
+            return any(binding.how is How.ASSIGN and binding.path for binding in site.definitions(node))
+    return False
+
+
+def _is_method(attribute: ast.Attribute, site: Site) -> bool:
+    call = site.parent(attribute)
+    return isinstance(call, ast.Call) and call.func is attribute
+
+
+def _has(owner: ast.expr, name: str, site: Site) -> bool:
+    kind = site.kind_of(owner)
+    if kind.optional:
+        return False
+    if kind.tag is Tag.TENSOR:
+        return name in ("data", "grad")
+    if kind.tag is Tag.MODULE and kind.of in _WITH_WEIGHT:
+        return name == "weight"
+    found = site.kind_of(_attribute(owner, name, site))
+    return kind.tag in (Tag.MODULE, Tag.INSTANCE) and found.tag is Tag.MODULE and not found.optional
+
+
+def _attribute(owner: ast.expr, name: str, site: Site) -> ast.expr:
+    around = site.parent(owner)
+    assert isinstance(around, ast.Attribute)
+    assert around.attr == name
+    return around
+
+
+def _takes(owner: ast.expr, method: str, are_weights: Callable[[ast.expr], bool], site: Site) -> bool:
+    kind = site.kind_of(owner)
+    if kind.optional:
+        return False
+    if kind.tag is Tag.TENSOR or (not kind and _is_tensor(owner, are_weights)):
+        return method in _OF_ANY_TENSOR and (method != "t" or (kind.rank or 3) < 3)
+    if kind.tag is Tag.MODULE:
+        return method in _OF_ANY_NETWORK
+    return kind.tag is Tag.STATE_DICT and method in _OF_ANY_MAPPING
+
+
+def _is_tensor(value: ast.expr, are_weights: Callable[[ast.expr], bool]) -> bool:
+    """Whether a value is a parameter, or what methods make of one that are judged by themselves."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        value = value.func.value
+    return isinstance(value, ast.Name) and are_weights(value)
+
+
+def _gives_tensors(iterated: ast.expr, site: Site) -> bool:
+    """Whether all that is iterated over are parameters, or the tensors of a state dict."""
+    if site.kind_of(iterated).tag is Tag.PARAMETERS:
+        return True
+    match iterated:
+        case ast.Call(func=ast.Attribute(value=owner, attr="named_parameters"), args=[], keywords=[]):
+            return site.kind_of(owner).tag is Tag.MODULE
+        case ast.Call(func=ast.Attribute(value=owner, attr=method), args=[]) if method in _OF_ANY_MAPPING:
+            # what a module gives in its own way need be no tensor
+            is_state = site.kind_of(owner).tag is Tag.STATE_DICT
+            return is_state and not site.index.defines_method("get_extra_state")
+    return False

@@ -1,0 +1,101 @@
+"""Statements that only tell something: prints, log messages, points of a summary writer."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from rlint.models.effect import EffectKind
+from rlint.regex import regex
+from rlint.semantics.model import Site
+from rlint.syntax.walk import below
+
+_METHODS = frozenset(
+    """add_histogram add_scalar add_scalars add_text critical debug error exception info log log_dict
+    log_metric log_metrics log_scalar print record scalar set_description set_postfix set_postfix_str track
+    warn warning write""".split()
+)
+_RECEIVER = regex(
+    r"(^|_)(log|logs|logger|logging|loggers|writer|wandb|tb|tensorboard|mlflow|neptune|console|tqdm|pbar|bar|progress|"
+    r"swanlab|run|summary|recorder|tracker|aim)(_|$)"
+)
+_COMPLAINS = frozenset({"warning", "warn", "error", "critical", "exception"})
+_TROUBLE = regex(r"warn|error|fail|mismatch|did not|didn't|not (updat|chang|sync|match)", re.IGNORECASE)
+_COUNTER = regex(
+    r"(^|_)(steps?|episodes?|epochs?|iter|iters|iterations?|ids?|idx|index|rank|i|j|k|t|n|names?|worker|agent|actor|"
+    r"learner|updates?|turns?|rounds?|game|layer|key|device|label|tag|prefix|interval|version|num)$"
+)
+
+
+def log_of(statement: ast.AST, site: Site) -> ast.Call | None:
+    """The call that a statement consists of, if it only tells something to a person."""
+    match statement:
+        case ast.Expr(value=ast.Call() as call) if not _writes_a_file(call):
+            pass
+        case _:
+            return None
+    effect = site.call_effect(call)
+    if effect.acts and effect.does_only(EffectKind.TELLS):
+        return call
+    match call.func:
+        case ast.Attribute(value=owner, attr=method) if method in _METHODS:
+            name = _last(owner)
+            return call if name is not None and _RECEIVER.search(name.lower()) else None
+    return None
+
+
+def _writes_a_file(call: ast.Call) -> bool:
+    return any(keyword.arg in ("file", None) for keyword in call.keywords)
+
+
+def complains(call: ast.Call) -> bool:
+    """Does a log call report a problem?"""
+    if isinstance(call.func, ast.Attribute) and call.func.attr in _COMPLAINS:
+        return True
+    texts = (node.value for node in below(call) if isinstance(node, ast.Constant))
+    return any(isinstance(text, str) and _TROUBLE.search(text) for text in texts)
+
+
+def tells_when(expression: ast.expr) -> bool:
+    """Does an expression only say which step, agent or layer a message is about?"""
+    match expression:
+        case ast.Constant():
+            return True
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return bool(_COUNTER.search(name.lower()))
+        case ast.BinOp(left=left, right=right):
+            return tells_when(left) and tells_when(right)
+        case ast.Call(func=ast.Name(id="int" | "str" | "len"), args=[argument]):
+            return tells_when(argument)
+    return False
+
+
+def pieces(call: ast.Call) -> list[ast.expr]:
+    """The expressions whose values a message shows, f-strings, formatting and displays opened."""
+    found: list[ast.expr] = []
+    stack: list[ast.expr] = [*call.args, *(keyword.value for keyword in call.keywords)]
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.JoinedStr(values=values):
+                stack += [value.value for value in values if isinstance(value, ast.FormattedValue)]
+            case ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod(), right=right):
+                stack.append(right)
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                stack += elements
+            case ast.Dict(values=values):
+                stack += values
+            case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="format"), args=args):
+                stack += [*args, *(keyword.value for keyword in node.keywords)]
+            case _:
+                found.append(node)
+    return found
+
+
+def _last(expression: ast.expr) -> str | None:
+    match expression:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case ast.Call(func=func):
+            return _last(func)
+    return None

@@ -1,0 +1,124 @@
+"""Edits that take parts of log messages out of a program."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+
+from rlint.regex import regex
+from rlint.rule import Edit
+from rlint.semantics.model import Site
+
+_SEPARATOR = regex(r"((?:(?<!\s)\s+)?[,;|]\s+| - )")
+
+
+def trimmed(parts: Mapping[ast.expr, ast.Call], site: Site) -> list[Edit] | None:
+    """Take parts out of log messages: items of a dict, or clauses of an f-string; None where they
+    cannot be told from the rest.
+    """
+    edits: list[Edit] = []
+    places: dict[ast.Dict | ast.JoinedStr, list[ast.expr]] = {}
+    for part in parts:
+        place = site.parent(part)
+        while isinstance(place, ast.FormattedValue):
+            place = site.parent(place)
+        if not isinstance(place, (ast.Dict, ast.JoinedStr)):
+            return None
+        places.setdefault(place, []).append(part)
+    for place, going in places.items():
+        more = (
+            _without_items(place, going, site)
+            if isinstance(place, ast.Dict)
+            else _shortened(place, going, site)
+        )
+        if more is None:
+            return None
+        edits += more
+    return edits
+
+
+def _without_items(place: ast.Dict, going: list[ast.expr], site: Site) -> list[Edit] | None:
+    """Take items out of a dict display, each with the comma before it (or behind, for the first)."""
+    keys, values, text = place.keys, place.values, site.tree.text
+    if None in keys or len(going) == len(values):
+        return None
+    edits = []
+    kept = [index for index, value in enumerate(values) if value not in going]
+    for index, (key, value) in enumerate(zip(keys, values, strict=True)):
+        if key is None or value not in going:
+            continue
+        if index > kept[0]:
+            start, end = site.span(values[index - 1])[1], site.span(value)[1]
+            between = text[start : site.span(key)[0]]
+        else:
+            following = keys[index + 1]
+            if following is None:
+                return None
+            start, end = site.span(key)[0], site.span(following)[0]
+            between = text[site.span(value)[1] : end]
+        if between.strip() != "," or site.has_comment(start, end):
+            return None
+        edits.append(Edit(start, end, ""))
+    return edits
+
+
+def _shortened(place: ast.JoinedStr, going: list[ast.expr], site: Site) -> list[Edit] | None:
+    """Take the clauses out of an f-string that show nothing but what goes: `f"loss {a}, change {b}"`."""
+    text = site.text(place)
+    head = re.match(r"[fF][rR]?(\"|')(?!\1)", text)
+    fields = [value for value in place.values if isinstance(value, ast.FormattedValue)]
+    if head is None or "\n" in text or not text.endswith(head.group(1)):
+        return None
+    tokens = _split(text[head.end() : -1])
+    if tokens is None or sum(token.startswith("{") for token in tokens) != len(fields):
+        return None
+    clauses: list[list[str]] = [[]]
+    states: list[list[bool]] = [[]]
+    number = 0
+    for token in tokens:
+        if token.startswith("{"):
+            states[-1].append(fields[number].value in going)
+            clauses[-1].append(token)
+            number += 1
+            continue
+        for piece in _SEPARATOR.split(token):
+            if _SEPARATOR.fullmatch(piece):
+                clauses += [[piece], []]
+                states += [[], []]
+            else:
+                clauses[-1].append(piece)
+    kept: list[str] = []
+    for index in range(0, len(clauses), 2):
+        if any(states[index]) and not all(states[index]):
+            return None
+        if not any(states[index]):
+            kept += clauses[index - 1] * bool(kept) + clauses[index]
+    if not any(any(state) for state in states) or "".join(kept).count(head.group(1)):
+        return None
+    return [site.replace(place, f"{head.group()}{''.join(kept)}{head.group(1)}")]
+
+
+def _split(inside: str) -> list[str] | None:
+    """The inside of an f-string as fields and the text between them."""
+    found, start, depth = [""], 0, 0
+    while start < len(inside):
+        pair, character = inside[start : start + 2], inside[start]
+        if depth == 0 and pair in ("{{", "}}"):
+            found[-1] += pair
+            start += 2
+            continue
+        if character == "{":
+            depth += 1
+            if depth == 1:
+                found.append("")
+        elif character == "}":
+            depth -= 1
+            if depth < 0:
+                return None
+        found[-1] += character
+        if character == "}" and depth == 0:
+            found.append("")
+        start += 1
+    # text that begins with an escaped brace is no field
+    return None if depth or any(token.startswith("{{") for token in found) else found

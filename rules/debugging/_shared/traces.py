@@ -1,0 +1,239 @@
+"""Following a copied value to its readers: does all that comes of it end in log messages?"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rules.debugging._shared import copies, logs, uses
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import Binding, How
+from rlint.syntax.walk import below
+
+_QUIET_CONTEXTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.enable_grad"})
+
+
+class Trace:
+    """What hangs on one value alone.
+
+    `statements` would do nothing of use without the value: computations that go nowhere else, logs
+    that tell of them, conditions and loops around nothing else. `parts` are what logs tell of it that
+    tell other things, too. `escapes` says that something else needs the value, `compared` that it is
+    compared with another, `checked` that a message complains if the comparison goes wrong, `tangled`
+    that conditions on it decide over other messages.
+    """
+
+    def __init__(self, binding: Binding, site: Site) -> None:
+        self.site = site
+        self.statements: dict[ast.stmt, None] = {}
+        self.logs: list[ast.Call] = []
+        self.parts: dict[ast.expr, ast.Call] = {}
+        self.tangled = False
+        self.values: set[Binding] = set()
+        self.compared = False
+        self.checked = False
+        self.escapes = not self._follow(binding)
+        if not self.escapes:
+            self.statements[site.tree.statement(binding.node)] = None
+            self._set_apart()
+            self._gather()
+
+    def _is_quiet(self, expression: ast.expr) -> bool:
+        quiet: bool = uses.is_quiet(expression, self.is_dead, self.site)
+        return quiet
+
+    def is_dead(self, node: ast.AST) -> bool:
+        """Does an expression use one of the values that go?"""
+        return any(
+            isinstance(name, ast.Name)
+            and isinstance(name.ctx, ast.Load)
+            and any(binding in self.values for binding in self.site.definitions(name))
+            for name in below(node)
+        )
+
+    # -- forwards: who reads it ----------------------------------------------------------------
+
+    def _follow(self, binding: Binding) -> bool:
+        """Follow all reads of a value; False where one of them matters."""
+        if binding in self.values:
+            return True
+        self.values.add(binding)
+        scope = self.site.scope(binding.node)
+        if self.site.captured(binding.name, scope):
+            return False
+        for use in self.site.uses(binding.name, scope):
+            if isinstance(use.ctx, ast.Load):
+                reaching = self.site.definitions(use)
+                if not reaching:
+                    return False  # read where it is not set yet: an error of its own
+                if binding in reaching and not self._read(use):
+                    return False
+            elif isinstance(use.ctx, ast.Del) and not self._take(self.site.tree.statement(use)):
+                return False
+        return True
+
+    def _read(self, read: ast.Name) -> bool:
+        self.compared = self.compared or uses.is_compared(read, self.site)
+        return self._take(self.site.tree.statement(read))
+
+    def _take(self, statement: ast.stmt) -> bool:
+        """Count a statement among those that go, with what hangs on it; False where it does more."""
+        if statement in self.statements:
+            return True
+        self.statements[statement] = None
+        match statement:
+            case ast.Pass() | ast.Expr(value=ast.Constant()):
+                return True
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ):
+                return self._is_quiet(value) and self._follow_name(name, statement)
+            case ast.AugAssign(target=ast.Name() as target, value=value):
+                return (
+                    self._is_quiet(value)
+                    and self._is_a_number(target)
+                    and self._follow_name(target.id, statement)
+                )
+            case ast.Expr(
+                value=ast.Call(func=ast.Attribute(value=ast.Name() as owner, attr="append"), args=[value])
+            ):
+                return self._is_quiet(value) and self._follow_list(owner)
+            case ast.Delete(targets=targets):
+                return all(isinstance(target, ast.Name) and self._is_gone(target) for target in targets)
+            case ast.If(test=test, body=body, orelse=orelse):
+                before = len(self.logs)
+                fine = self._is_quiet(test) and all(self._take(child) for child in (*body, *orelse))
+                if self.is_dead(test):
+                    self.checked = self.checked or any(logs.complains(log) for log in self.logs[before:])
+                return fine
+            case ast.For(iter=iterable, body=body, orelse=orelse):
+                fine = self._is_quiet(iterable)
+                fine = fine and all(self._follow(target) for target in self._bound_by(statement))
+                return fine and all(self._take(child) for child in (*body, *orelse))
+        log = logs.log_of(statement, self.site)
+        if log is None:
+            return False
+        self.logs.append(log)
+        arguments = (*log.args, *(keyword.value for keyword in log.keywords))
+        return all(self._is_quiet(argument) for argument in arguments)
+
+    def _follow_name(self, name: str, statement: ast.stmt) -> bool:
+        return all(self._follow(binding) for binding in self._bound_by(statement) if binding.name == name)
+
+    def _is_a_number(self, target: ast.Name) -> bool:
+        """Does a name start as a constant, so that adding to it changes nothing else?"""
+        return all(
+            binding.how is How.AUGMENT or isinstance(binding.value, ast.Constant)
+            for binding in self.site.bindings(target)
+        )
+
+    def _follow_list(self, owner: ast.Name) -> bool:
+        """Follow a local list that starts empty, to which something is appended."""
+        match self.site.definitions(owner):
+            case [Binding(how=How.ASSIGN, path=(), value=ast.List(elts=[])) as binding]:
+                statement = self.site.tree.statement(binding.node)
+                single = isinstance(statement, ast.Assign) and len(statement.targets) == 1
+                self.statements[statement] = None
+                return single and self._follow(binding)
+        return False
+
+    def _bound_by(self, statement: ast.stmt) -> list[Binding]:
+        scope = self.site.scope(statement)
+        owners = {scope.function, scope.module}
+        return [
+            binding
+            for owner in owners
+            for bindings in owner.bindings.values()
+            for binding in bindings
+            if binding.statement is statement
+        ]
+
+    def _is_gone(self, target: ast.Name) -> bool:
+        return any(
+            binding in self.values for binding in self.site.bindings(target) if binding.how is not How.DELETE
+        )
+
+    # -- backwards and upwards: what is left without a purpose ---------------------------------
+
+    def _gather(self) -> None:
+        """Add what only fed the statements that go, and what only held them."""
+        size = -1
+        while size != len(self.statements):
+            size = len(self.statements)
+            for name in list(self._names_read()):
+                self._add_feeder(name)
+            for statement in list(self.statements):
+                self._add_holder(statement)
+
+    def _set_apart(self) -> None:
+        """Keep the logs that tell other things, too, but for their parts about the values that go."""
+        for log in self.logs:
+            pieces = {piece: self.is_dead(piece) for piece in logs.pieces(log)}
+            if all(
+                dead or logs.tells_when(piece) or copies.is_of_copies(piece, self.site)
+                for piece, dead in pieces.items()
+            ):
+                continue
+            statement = self.site.tree.statement(log)
+            self.tangled = self.tangled or any(
+                ancestor in self.statements for ancestor in self.site.ancestors(statement)
+            )
+            self.statements.pop(statement, None)
+            self.parts.update({piece: log for piece, dead in pieces.items() if dead})
+
+    def _names_read(self) -> Iterator[ast.Name]:
+        for going in (*self.statements, *self.parts):
+            for node in below(going):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                    yield node
+
+    def _add_feeder(self, name: ast.Name) -> None:
+        for binding in self.site.definitions(name):
+            if binding in self.values or binding.how is not How.ASSIGN or binding.value is None:
+                continue
+            match binding.statement:
+                case ast.Assign(targets=[ast.Name()]) as statement:
+                    pass
+                case _:
+                    continue
+            scope = self.site.scope(statement)
+            if not scope.is_function or self.site.captured(binding.name, scope):
+                continue
+            readers = [
+                use for use in self.site.uses(binding.name, scope)
+                if not isinstance(use.ctx, ast.Store) and binding in self.site.definitions(use)
+            ]  # fmt: skip
+            if self._is_quiet(binding.value) and all(self.goes(reader) for reader in readers):
+                self.values.add(binding)
+                self.statements[statement] = None
+
+    def goes(self, node: ast.AST) -> bool:
+        """Does a node go with one of the statements?"""
+        around = (node, *self.site.ancestors(node))
+        return any(part in self.statements or part in self.parts for part in around)
+
+    def _add_holder(self, statement: ast.stmt) -> None:
+        match self.site.parent(statement):
+            case ast.If(test=header) as holder:
+                headers = [header]
+            case ast.For(iter=header) as holder:
+                headers = [header]
+            case ast.With(items=items) as holder if all(
+                isinstance(item.context_expr, ast.Call)
+                and self.site.qualified(item.context_expr.func) in _QUIET_CONTEXTS
+                for item in items
+            ):
+                headers = []
+            case _:
+                return
+        children = [*holder.body, *getattr(holder, "orelse", [])]
+        bound = [] if isinstance(holder, ast.If) else self._bound_by(holder)
+        if holder in self.statements or not all(child in self.statements for child in children):
+            return
+        if all(self._is_quiet(header) for header in headers) and all(self._goes_unread(b) for b in bound):
+            self.statements[holder] = None
+
+    def _goes_unread(self, binding: Binding) -> bool:
+        reads = self.site.reads(binding.name, self.site.scope(binding.node))
+        return all(self.goes(read) for read in reads if binding in self.site.definitions(read))

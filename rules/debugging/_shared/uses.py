@@ -1,0 +1,66 @@
+"""What is done with a value: is it compared, and can what is computed from it be left out?"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from rlint import models
+from rlint.models.kind import Tag
+from rlint.rules.debugging._shared import copies
+from rlint.semantics.model import Site
+from rlint.syntax.walk import below
+
+_COMPARING = frozenset(
+    """equal allclose isclose array_equal eq ne dist sub subtract mse_loss l1_loss cosine_similarity
+    pairwise_distance cdist""".split()
+)
+
+
+def is_quiet(expression: ast.expr, of_copy: Callable[[ast.expr], bool], site: Site) -> bool:
+    """Can evaluating an expression be left out? `of_copy` tells what comes of the copy: methods that
+    tensors have are pure on that, known as a tensor or not.
+    """
+    for node in below(expression):
+        match node:
+            case ast.Call() if not (site.call_effect(node).quiet or _is_of_tensor(node, of_copy, site)):
+                return False
+            case ast.NamedExpr() | ast.Await() | ast.Yield() | ast.YieldFrom():
+                return False
+            case ast.Attribute() if copies.runs_code(node, site):
+                return False
+    return True
+
+
+def _is_of_tensor(call: ast.Call, of_copy: Callable[[ast.expr], bool], site: Site) -> bool:
+    if not isinstance(call.func, ast.Attribute) or site.qualified(call.func) is not None:
+        return False
+    method, owner = call.func.attr, call.func.value
+    if site.callables(call):
+        return False
+    if copies.is_parameters(call, site):
+        return True
+    count = len(call.args) + len(call.keywords)
+    known = (models.method_fact(tag, method, count) for tag in (Tag.TENSOR, Tag.NDARRAY))
+    if not any(fact is not None and fact.effect.quiet for fact in known):
+        return False
+    inside = (node for node in below(owner) if isinstance(node, ast.expr))
+    return of_copy(owner) or any(copies.is_weights(node, site) for node in inside)
+
+
+def is_compared(read: ast.Name, site: Site) -> bool:
+    """Does a value, where it is read, go into a comparison with another that varies?"""
+    for ancestor in site.ancestors(read):
+        match ancestor:
+            case (
+                ast.BinOp(left=left, op=ast.Sub(), right=right)
+                | ast.Compare(left=left, comparators=[right])
+            ):  # fmt: skip
+                return not isinstance(left, ast.Constant) and not isinstance(right, ast.Constant)
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in _COMPARING:
+                return True
+            case ast.For() | ast.comprehension():
+                return True  # `for old, new in zip(before, net.parameters())`
+            case ast.stmt():
+                return False
+    return False

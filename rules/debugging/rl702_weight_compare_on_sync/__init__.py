@@ -1,0 +1,131 @@
+"""Weights that are compared in full on each update or synchronisation, for a message alone.
+
+## What it does
+Flags comparisons of weights with weights (differences, `allclose`, `equal`, sums of both sides, hashes of
+a `state_dict`) in code that runs again and again, if all that comes of them is a print, a log message, a
+warning, or nothing. Networks, single layers and loops over the parameters of two networks count.
+
+Not flagged is what the program acts on: a comparison that is returned, stored, adds to a loss, or ends the
+training or, as an `assert`, the program. Copies that are made for the comparison are also told of by
+RL701, which says what they cost.
+
+## Why is it slow
+A comparison reads every weight of both sides, makes temporary tensors as large as the weights, and asks for
+one number at the end. Between processes the weights lie in shared memory, which others wait for; on an
+accelerator, the program waits until the device has finished everything that was queued before.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+class Actor:
+    def __init__(self, shared: nn.Module) -> None:
+        self.network = nn.Linear(4, 2)
+        self.shared = shared
+
+    def synchronise(self) -> None:
+        difference = torch.abs(self.network.weight - self.shared.weight).mean().item()
+        print(f"difference {difference:.6f}")
+        self.network.load_state_dict(self.shared.state_dict())
+
+    def act(self, observation: torch.Tensor) -> int:
+        self.synchronise()
+        with torch.no_grad():
+            return int(self.network(observation).argmax())
+```
+Use instead:
+```python
+import torch
+from torch import nn
+
+
+class Actor:
+    def __init__(self, shared: nn.Module) -> None:
+        self.network = nn.Linear(4, 2)
+        self.shared = shared
+
+    def synchronise(self) -> None:
+        self.network.load_state_dict(self.shared.state_dict())
+
+    def act(self, observation: torch.Tensor) -> int:
+        self.synchronise()
+        with torch.no_grad():
+            return int(self.network(observation).argmax())
+```
+
+## Fix safety
+Always unsafe: the message goes with the comparison. A message that tells other things, too, loses only its
+part about the comparison. Where that cannot be told apart, and where the message is a warning, there is
+advice alone: compare in a test, or every so many updates.
+
+## References
+- https://docs.pytorch.org/docs/stable/generated/torch.allclose.html
+- https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Finding, Fix, Heat, Rule
+from rlint.rules.debugging.rl702_weight_compare_on_sync import comparisons
+from rlint.semantics.model import Site
+
+_LONGEST = 50
+_ADVICE = (
+    "Compare in a test, or only every so many updates when debugging; a version number tells a sync, too"
+)
+
+
+class WeightCompareOnSync(Rule):
+    """See the page above."""
+
+    code = "RL702"
+    name = "weight-compare-on-sync"
+    seeds = ("S2.1",)
+    claims = ("time", "sync:cuda")
+    heat = Heat.WARM
+    visits = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.If)
+    triggers = ("weight", "bias", "parameters", "state_dict")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for a statement that compares weights for a message alone."""
+        assert isinstance(node, ast.stmt)
+        value, name = _parts(node)
+        comparison = comparisons.comparison_in(value, site) if value is not None else None
+        if comparison is None or site.heat_of(node).level < self.heat:
+            return
+        if name:
+            traced = comparisons.traced(node, name, site)
+            if traced is not None:
+                trace, fix = traced
+                ends = "only a message tells of it" if trace.logs else "nothing uses the result"
+                yield self._found(node, comparison, ends, fix, site)
+            return
+        told, fix = comparisons.is_told_only(node, comparison, site)
+        if told:
+            ends = "only a warning" if isinstance(node, ast.If) else "only a message"
+            yield self._found(node, comparison, f"{ends} comes of it", fix, site)
+
+    def _found(self, node: ast.stmt, comparison: ast.expr, ends: str, fix: Fix | None, site: Site) -> Finding:
+        text = " ".join(site.text(comparison).split())
+        shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+        message = f"`{shown}` goes through all these weights each time, and {ends}"
+        return self.finding(site, node, message, fix=fix, advice=_ADVICE)
+
+
+def _parts(statement: ast.stmt) -> tuple[ast.expr | None, str]:
+    """The expression of a statement that may compare, and the variable that gets the result."""
+    if isinstance(statement, ast.Assign):
+        target = statement.targets[0] if len(statement.targets) == 1 else None
+    elif isinstance(statement, ast.Expr):
+        return statement.value, ""
+    elif isinstance(statement, ast.If):
+        return statement.test, ""
+    else:
+        assert isinstance(statement, (ast.AnnAssign, ast.AugAssign))
+        target = statement.target
+    return (statement.value, target.id) if isinstance(target, ast.Name) else (None, "")

@@ -1,0 +1,89 @@
+"""What is done in each step of a training: lines that nothing holds back."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.regex import regex
+from rlint.semantics.frequency.cadence import Beat
+from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP
+from rlint.semantics.frequency.path_conditions import Guard, Sort
+from rlint.semantics.model import Site
+
+_NO_TRAINING = regex(
+    r"(^|_)(eval\w*|tests?|testing|play\w*|enjoy|demo\w*|watch\w*|visuali[sz]\w*|record\w*|render\w*|benchmark\w*"
+    r"|profil\w*|debug\w*|inference|infer|show\w*|human\w*|replay_episode|manual|example_env)($|_)"
+)
+_TRAINS = regex(r"^(pre)?train($|_)|_train$|^training$|^learn($|_)")
+_LARGE_MODELS = frozenset(
+    """accelerate bitsandbytes colossalai deepspeed diffusers fairscale megatron openrlhf peft timm torchtune
+    transformers transformer_engine trl unsloth verl vllm sglang""".split()
+)
+
+
+def step_of(beat: Beat) -> str | None:
+    """The step that a line keeps pace with: an environment step, a gradient step; None where it runs once
+    for many of them, or where nobody knows.
+    """
+    if GENERATION in beat.drivers | beat.nested:
+        return None
+    if ENVIRONMENT_STEP in beat.drivers:
+        return ENVIRONMENT_STEP  # those nested in it skip frames, or are made by `reset`
+    many = beat.nested & {ENVIRONMENT_STEP, GRADIENT_STEP, BATCH}
+    return GRADIENT_STEP if GRADIENT_STEP in beat.drivers and not many else None
+
+
+def unguarded_step(node: ast.AST, site: Site) -> str | None:
+    """The step of a training that a node runs in each time, with nothing to hold it back; None otherwise."""
+    beat = site.beat(node)
+    if beat is None or held_back(beat.guards) or not is_training(node, site):
+        return None
+    return step_of(beat)
+
+
+def held_back(guards: tuple[Guard, ...]) -> bool:
+    """Is there a condition besides the one that picks a process out of several?"""
+    return any(guard.sort is not Sort.RANK for guard in guards)
+
+
+def is_training(node: ast.AST, site: Site) -> bool:
+    """Are gradient steps taken in the loop that runs a node? Or around it, or is the function or file called
+    `train`, and neither is called otherwise (`evaluate`, `watch`)?
+    """
+    beat = site.beat(node)
+    if beat is None:
+        return False
+    if GRADIENT_STEP in beat.drivers | beat.nested:
+        return True
+    called = [name for path in beat.calls for name in path.split(".")]
+    function = site.function(node)
+    if function is not None:
+        called += site.tree.qualname(function).split(".")
+    called.append(site.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py"))
+    if any(_NO_TRAINING.search(name.lower()) for name in called):
+        return False
+    return GRADIENT_STEP in site.drives(node) or any(_TRAINS.search(name.lower()) for name in called)
+
+
+def stands_free(node: ast.AST, site: Site) -> bool:
+    """Does the loop that runs a node run itself whenever the program does: behind no condition but that
+    the file is the program?
+    """
+    beat = site.beat(node)
+    return beat is None or is_free(beat.around)
+
+
+def is_free(guards: tuple[Guard, ...]) -> bool:
+    """Do conditions hold whenever the file is the program?"""
+    return all(guard.sort is Sort.RANK or "__name__" in guard.text for guard in guards)
+
+
+def is_for_training(way: tuple[str, ...]) -> bool:
+    """Is none of the functions on the way from a training loop to a line for something else (`evaluate`)?"""
+    return not any(_NO_TRAINING.search(part.lower()) for path in way for part in path.split(".")[-2:])
+
+
+def trains_large_models(site: Site) -> bool:
+    """Does a file train models of which one gradient step takes long, by the libraries that it imports?"""
+    imported = (*site.module.imports.values(), *site.module.star_imports)
+    return any(name.partition(".")[0] in _LARGE_MODELS or "tokenizer" in name.lower() for name in imported)

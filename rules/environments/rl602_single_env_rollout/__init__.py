@@ -1,0 +1,145 @@
+"""One environment, whose every step waits for a forward pass over a batch of one.
+
+## What it does
+Flags, in training, the network that chooses the action for a single observation in each step of an
+environment: `net(torch.as_tensor(obs).unsqueeze(0))`, `actor(state[None])`, `net(obs).argmax().item()`, in
+the loop itself or in a function that is called once per step (`agent.act(obs)`).
+
+Several environments that are stepped in turn are the matter of RL406, which speaks of them alone.
+Evaluation and demonstrations are left alone, and so is code that feeds whole batches.
+
+The rule is opt-in: agents are mostly written for one environment at first, and whether the steps or the
+updates take the time is different from program to program.
+
+## Why is it slow
+For the small networks of reinforcement learning, a forward pass takes nearly as long for one row as for
+many: the time goes into Python and the dispatch of each layer. On a graphics card each step pays the way
+there and back as well, while the card has next to nothing to do. Several environments share all of that.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+def train(env, policy: nn.Module, optimizer: torch.optim.Optimizer, steps: int) -> None:
+    obs, _ = env.reset()
+    for _ in range(steps):
+        logits = policy(torch.as_tensor(obs).unsqueeze(0))
+        distribution = torch.distributions.Categorical(logits=logits)
+        action = distribution.sample()
+        obs, reward, terminated, truncated, _ = env.step(action.item())
+        loss = -distribution.log_prob(action).mean() * reward
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if terminated or truncated:
+            obs, _ = env.reset()
+```
+Use instead (by hand):
+```python
+import torch
+from torch import nn
+
+
+def train(envs, policy: nn.Module, optimizer: torch.optim.Optimizer, steps: int) -> None:
+    obs, _ = envs.reset()
+    for _ in range(steps):
+        distribution = torch.distributions.Categorical(logits=policy(torch.as_tensor(obs)))
+        actions = distribution.sample()
+        obs, rewards, _, _, _ = envs.step(actions.numpy())
+        loss = -(distribution.log_prob(actions) * torch.as_tensor(rewards)).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+
+## Fix safety
+There is no fix. `gymnasium.make_vec(id, num_envs=n)` makes the environments, which reset themselves at the
+end of an episode; buffers and returns then have a row for each. Other transitions are seen in another order,
+and more of them between two updates, so that learning may need other settings.
+
+## References
+- https://gymnasium.farama.org/api/registry/#gymnasium.make_vec
+- https://gymnasium.farama.org/api/vector/
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Finding, Rule
+from rlint.rules.environments._shared.steps import is_for_training, is_training
+from rlint.rules.environments.rl602_single_env_rollout.one_env import runs_network, sees_one
+from rlint.semantics.frequency.loops import ENVIRONMENT_STEP, GRADIENT_STEP
+from rlint.semantics.model import Site
+from rlint.semantics.types.environments import stepped_in_turn
+from rlint.syntax.walk import below
+
+ADVICE = (
+    "Step several environments at once, `gymnasium.make_vec(id, num_envs=n)`, and choose all their actions "
+    "in one forward"
+)
+
+
+class SingleEnvRollout(Rule):
+    code = "RL602"
+    name = "single-env-rollout"
+    seeds = ("S4.2", "S1.E1")
+    claims = ("time",)
+    opt_in = True
+    visits = (ast.Call,)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        if not node.args or not isinstance(node.func, (ast.Name, ast.Attribute)):
+            return
+        if not runs_network(node, site) or not sees_one(node, site):
+            return
+        if not per_step(node, site) or is_told_elsewhere(node, site):
+            return
+        text = " ".join(site.text(node.func).split())
+        yield self.finding(
+            site,
+            node,
+            f"`{text}` runs on a batch of one in each step of a single environment",
+            advice=ADVICE,
+        )
+
+
+def per_step(call: ast.Call, site: Site) -> bool:
+    """Does a call run once in each step of an environment, in training?"""
+    beat = site.beat(call)
+    if beat is None or ENVIRONMENT_STEP not in beat.drivers:
+        return False
+    # in a loop that steps the environment and learns, or in one that it is called from to collect
+    if GRADIENT_STEP in beat.drivers | beat.nested:
+        learns: bool = is_training(call, site)
+        return learns
+    return any(is_for_training(way) for way in site.ways_from_training(call))
+
+
+def is_told_elsewhere(call: ast.Call, site: Site) -> bool:
+    """Are several environments stepped in turn here (RL406), or has another network of this function been
+    told of?
+    """
+    function = site.function(call)
+    loops = site.loops(call)
+    if any(
+        stepped_in_turn(step, site) is not None and any(loop in loops for loop in site.loops(step)[:1])
+        for step in site.calls_named("step", function)
+    ):
+        return True
+    before = site.order.position(call)
+    return any(
+        isinstance(other, ast.Call)
+        and other is not call
+        and site.function(other) is function
+        and site.order.position(other) < before
+        and other.args
+        and isinstance(other.func, (ast.Name, ast.Attribute))
+        and runs_network(other, site)
+        and sees_one(other, site)
+        for other in below(function or site.tree.module)
+    )

@@ -1,0 +1,120 @@
+"""The calls that write to a log: printed lines, log records, points of a curve."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from rlint.models.kind import Tag
+from rlint.rule import last_names
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.model import Site
+from rlint.syntax.walk import below
+
+_METHODS = frozenset(
+    """add_scalar add_scalars add_histogram add_image add_images add_figure add_text add_video add_audio
+    add_embedding add_mesh""".split()
+)
+"""Of a summary writer, and of nothing else."""
+_LEVELS = frozenset("info warning warn error critical exception success".split())
+_LOGGERS = ("logging.", "loguru.logger.", "absl.logging.")
+_TRACKERS = frozenset(
+    """wandb.log wandb.run.log swanlab.log mlflow.log_metric mlflow.log_metrics mlflow.log_artifact
+    tqdm.tqdm.write rich.print""".split()
+)
+NAMES = _METHODS | _LEVELS | {"log"} | last_names("builtins.print", *_TRACKERS)
+"""The last names of all calls that may write to a log."""
+
+
+def is_log_write(call: ast.Call, site: Site) -> bool:
+    """Does a call write to a log at once, rather than collect what will be written?"""
+    qualified = site.qualified(call.func)
+    if qualified is not None:
+        prefix, _, name = qualified.rpartition(".")
+        if f"{prefix}." in _LOGGERS:
+            return name in _LEVELS
+        if qualified == "builtins.print":
+            return not _goes_on(call)
+        return qualified in _TRACKERS
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    method = call.func.attr
+    if method in _METHODS:
+        return not site.callables(call)
+    if method not in _LEVELS and method != "log":
+        return False
+    kind = site.kind_of(call.func.value)
+    if not kind and method in _LEVELS:
+        return (last_name(call.func.value) or "").lower().strip("_") == "logger" and not site.callables(call)
+    return kind.tag is (Tag.WRITER if method == "log" else Tag.LOGGER)
+
+
+def _goes_on(call: ast.Call) -> bool:
+    """Does `print` leave the line open: to overwrite it (a progress line), or to write more into it?"""
+    ends = [keyword.value for keyword in call.keywords if keyword.arg == "end"]
+    return any(not (isinstance(end, ast.Constant) and "\n" in str(end.value)) for end in ends)
+
+
+def log_write(statement: ast.stmt, site: Site) -> ast.Call | None:
+    """The call of a statement that does nothing but write to a log."""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return None
+    return statement.value if is_log_write(statement.value, site) else None
+
+
+def writes_together(statement: ast.stmt, site: Site) -> list[ast.stmt]:
+    """The statements that write to a log right one after the other, from their first on; empty where the
+    statement is not the first.
+    """
+    block, first = site.tree.block(statement)
+    if first > 0 and log_write(block[first - 1], site) is not None:
+        return []
+    last = first
+    while last + 1 < len(block) and log_write(block[last + 1], site) is not None:
+        last += 1
+    return block[first : last + 1]
+
+
+def writes_rare_values(run: Sequence[ast.stmt], site: Site) -> bool:
+    """Does one of the statements write a dict that a condition in the loop puts more into now and then, as
+    the return of an episode when it is over?
+    """
+    loop = site.driving_loop(run[0])
+    if loop is None:
+        return False
+    names = {node.id for statement in run for node in below(statement) if isinstance(node, ast.Name)}
+    for _ in range(2):  # `log.update(episode_log)`: what goes into it counts as well
+        names |= {
+            given.id
+            for owner, call in _updates(loop)
+            if owner in names
+            for given in call.args
+            if isinstance(given, ast.Name)
+        }
+    placed = [*_updates(loop), *_entries(loop)]
+    return any(name in names and _is_conditional(node, loop, run, site) for name, node in placed)
+
+
+def _updates(loop: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    for node in below(loop):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="update")):
+                yield owner, node
+
+
+def _entries(loop: ast.AST) -> Iterator[tuple[str, ast.Subscript]]:
+    for node in below(loop):
+        match node:
+            case ast.Subscript(value=ast.Name(id=owner), ctx=ast.Store()):
+                yield owner, node
+
+
+def _is_conditional(node: ast.AST, loop: ast.AST, run: Sequence[ast.stmt], site: Site) -> bool:
+    """Does a node stand behind a condition in the loop that the statements do not stand behind?"""
+    around = set(site.ancestors(run[0]))
+    for parent in site.ancestors(node):
+        if parent is loop or parent in around:
+            return False
+        if isinstance(parent, ast.If):
+            return True
+    return False

@@ -1,0 +1,258 @@
+"""A figure opened, filled or drawn again in each episode of a training.
+
+## What it does
+Flags what is done with matplotlib again and again while a training runs, with nothing that holds it back:
+
+- figures that are opened in each pass of the training and never closed;
+- curves that are added to the same axes in each pass, where nothing is ever taken away from them;
+- the whole figure drawn once per episode or per step (`savefig`, `pause`, `draw`, `show`, a figure handed to
+  a summary writer), though one more value has come.
+
+It is found in the loop, where an episode ends, and in functions that are called from there. Not flagged is
+what an interval, a flag or the best score so far holds back, what is drawn once behind the training, a curve
+that is given new values (`set_data`), frames of a video, environments that render themselves, and what is
+drawn once per epoch or batch of rollouts and closed.
+
+## Why is it slow
+A figure is laid out and drawn in Python, text by text and tick by tick: that takes longer than a hundred
+steps of a small environment, and a training has thousands of episodes. Where curves pile up, each drawing
+repeats all those before; figures that stay open keep in memory all that was ever drawn on them.
+
+## Example
+```python
+import gymnasium
+import matplotlib.pyplot as plt
+
+
+def train(agent, episodes: int) -> None:
+    env = gymnasium.make("CartPole-v1")
+    returns = []
+    for episode in range(episodes):
+        state, _ = env.reset()
+        over, total = False, 0.0
+        while not over:
+            state, reward, terminated, truncated, _ = env.step(agent.act(state))
+            agent.train_step(state, reward)
+            over, total = terminated or truncated, total + reward
+        returns.append(total)
+        plt.plot(returns)
+        plt.savefig("returns.png")
+```
+Use instead (by hand):
+```python
+import gymnasium
+import matplotlib.pyplot as plt
+
+
+def train(agent, episodes: int) -> None:
+    env = gymnasium.make("CartPole-v1")
+    returns = []
+    for episode in range(episodes):
+        state, _ = env.reset()
+        over, total = False, 0.0
+        while not over:
+            state, reward, terminated, truncated, _ = env.step(agent.act(state))
+            agent.train_step(state, reward)
+            over, total = terminated or truncated, total + reward
+        returns.append(total)
+    plt.plot(returns)
+    plt.savefig("returns.png")
+    plt.close()
+```
+
+## Fix safety
+Advice alone: how often somebody wants to see the curve, nobody else knows. Drawing every hundredth episode
+costs next to nothing; a summary writer (`add_scalar`) keeps the values, and draws them elsewhere.
+
+## References
+- https://matplotlib.org/stable/users/explain/performance.html
+- https://matplotlib.org/stable/api/_as_gen/matplotlib.pyplot.close.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Finding, Heat, Rule
+from rlint.rules.environments._shared.every_nth import counter_at
+from rlint.rules.environments._shared.steps import trains_large_models
+from rlint.rules.environments.rl608_replot_per_episode import figures as figures
+from rlint.rules.environments.rl608_replot_per_episode.figures import Does
+from rlint.rules.environments.rl608_replot_per_episode.passes import PASS, pass_of
+from rlint.semantics.frequency.path_conditions import Sort
+from rlint.semantics.model import Site
+
+PERIOD = 100
+_HOLD_BACK = frozenset(Sort) - {Sort.RANK, Sort.ENDS}
+_DRAWING = ("render", "render_frame")
+
+
+class ReplotPerEpisode(Rule):
+    """Draws more often than anybody looks."""
+
+    code = "RL608"
+    name = "replot-per-episode"
+    claims = ("time", "mem")
+    heat = Heat.WARM
+    visits = (ast.Call,)
+    triggers = ("pyplot", "matplotlib", "pylab")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Find the first of the calls of a pass that is the worst."""
+        assert isinstance(node, ast.Call)
+        if not figures.uses_matplotlib(site):
+            return
+        what = figures.does(node, site)
+        if what in (None, Does.EMPTIES) or is_drawn_on_demand(node, site):
+            return
+        often = how_often(node, site)
+        if often is None or trains_large_models(site):
+            return
+        beside = calls_beside(node, site)
+        leak = first_leak(beside, site)
+        pile = first_of_pile(beside, site) if leak is None else None
+        text = " ".join(site.text(node.func).split())
+        rarely = how_rarely(node, site)
+        if node is leak:
+            message = f"`{text}` opens another figure in each {often}, and none is ever closed"
+            advice = f"Draw {rarely} or once behind the training, and close the figure (`plt.close`)"
+        elif node is pile:
+            message = (
+                f"`{text}` adds to the same figure in each {often}, and nothing is taken away: "
+                "each drawing repeats all before it"
+            )
+            advice = (
+                f"Draw {rarely} or once behind the training, or give one curve the new values (`set_data`)"
+            )
+        elif leak is None and pile is None and node is first_drawing(beside, often, site):
+            message = (
+                f"`{text}` draws the whole figure again in each {often}, which takes longer than many steps"
+            )
+            advice = f"Draw {rarely} or once behind the training"
+        else:
+            return
+        yield self.finding(site, node, message, advice=advice)
+
+
+def is_drawn_on_demand(call: ast.Call, site: Site) -> bool:
+    """Is it an environment that draws itself?"""
+    function = site.function(call)
+    if function is not None and function.name.strip("_") in _DRAWING:
+        return True
+    owner = site.class_of(call)
+    return owner is not None and all(site.method(owner, name) is not None for name in ("step", "reset"))
+
+
+def how_often(call: ast.Call, site: Site) -> str | None:
+    """The pass of a training that a call runs in each time; None where anything holds it back."""
+    beat = site.beat(call)
+    if beat is None or any(guard.sort in _HOLD_BACK for guard in beat.guards):
+        return None
+    often: str | None = pass_of(call, site)
+    return often
+
+
+def how_rarely(call: ast.Call, site: Site) -> str:
+    """When to draw instead."""
+    counter = counter_at(site.tree.statement(call), site, PERIOD)
+    return f"`if {counter} % {PERIOD} == 0:`" if counter is not None else f"in one pass of {PERIOD},"
+
+
+def calls_beside(call: ast.Call, site: Site) -> list[tuple[ast.Call, Does]]:
+    """What the same pass does to figures in the same function, in the order of the lines."""
+    by_pass = site.once(calls_by_pass, site.tree.module)
+    return by_pass.get((site.function(call), site.driving_loop(call)), [])
+
+
+def calls_by_pass(
+    _module: ast.Module, site: Site
+) -> dict[tuple[ast.AST | None, ast.AST | None], list[tuple[ast.Call, Does]]]:
+    """The same for all functions of the file, and the loops in them."""
+    found: dict[tuple[ast.AST | None, ast.AST | None], list[tuple[ast.Call, Does]]] = {}
+    for call in site.warm_nodes(ast.Call):
+        assert isinstance(call, ast.Call)
+        what = figures.does(call, site)
+        if what is not None and how_often(call, site) is not None:
+            beside = found.setdefault((site.function(call), site.driving_loop(call)), [])
+            beside.append((call, what))
+    return found
+
+
+def is_cleared(site: Site, *, closes: bool) -> bool:
+    """May anything in the file, or in one that calls it, close a figure (or else take away what it shows)?"""
+    for node in site.tree.of_type(ast.Call):
+        assert isinstance(node, ast.Call)
+        what = figures.does(node, site)
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if what is Does.EMPTIES and (not closes or name in ("close", "")):
+            return True
+        if name == "add_figure" or (waits_in_window(node, site) and not shows_on(site)):
+            return True
+        if not closes and name == "remove" and not node.args:
+            return True
+    elsewhere: bool = figures.may_close(site)
+    return elsewhere
+
+
+def waits_in_window(call: ast.Call, site: Site) -> bool:
+    """Is it `plt.show()` while the training runs? It waits until somebody closes the windows."""
+    shows = site.qualified(call.func) == "matplotlib.pyplot.show" and not call.keywords
+    return shows and site.heat_of(call).level is not Heat.COLD
+
+
+def shows_on(site: Site) -> bool:
+    """Do windows stay open while the program runs on (`plt.ion()`)?"""
+    return any(site.qualified(use) == "matplotlib.pyplot.ion" for use in site.attribute_uses("ion"))
+
+
+def first_leak(beside: list[tuple[ast.Call, Does]], site: Site) -> ast.Call | None:
+    """The first figure that is opened in each pass, if none is closed or given away."""
+    makes = [call for call, what in beside if what is Does.MAKES and figures.opens_anew(call)]
+    if not makes or is_given_away(makes[0], site) or is_cleared(site, closes=True):
+        return None
+    return makes[0]
+
+
+def is_given_away(call: ast.Call, site: Site) -> bool:
+    """Does the function return figures, or keep them for somebody else?"""
+    function = site.function(call)
+    if function is None:
+        return False
+    for node in ast.walk(function):
+        if isinstance(node, (ast.Return, ast.Yield)) and node.value is not None:
+            parts = [
+                part for part in ast.walk(node.value) if isinstance(part, (ast.Name, ast.Attribute, ast.Call))
+            ]
+            if any(figures.is_figure(part, site) or part is call for part in parts):
+                return True
+    return False
+
+
+def first_of_pile(beside: list[tuple[ast.Call, Does]], site: Site) -> ast.Call | None:
+    """The first call that adds to a figure made before, if nothing is taken away again."""
+    adds = [call for call, what in beside if what is Does.ADDS]
+    if not adds or any(what is Does.MAKES and figures.opens_anew(call) for call, what in beside):
+        return None
+    drawn = any(what is Does.DRAWS for _, what in beside)
+    if not (drawn or any(adds_all_again(call, site) for call in adds)) or is_cleared(site, closes=False):
+        return None
+    return adds[0]
+
+
+def adds_all_again(call: ast.Call, site: Site) -> bool:
+    """Is one of the arguments a list that the same function adds to in the same pass?"""
+    loop = site.driving_loop(call)
+    grown = {
+        site.text(other.func.value)
+        for other in site.calls_named("append", site.function(call))
+        if isinstance(other.func, ast.Attribute) and loop is not None and site.driving_loop(other) is loop
+    }
+    return any(site.text(argument) in grown for argument in call.args)
+
+
+def first_drawing(beside: list[tuple[ast.Call, Does]], often: str, site: Site) -> ast.Call | None:
+    """The first call that draws a figure whose curves are made anew."""
+    if often == PASS or figures.gives_new_data(site) or figures.makes_video(site):
+        return None
+    return next((call for call, what in beside if what is Does.DRAWS), None)

@@ -1,0 +1,155 @@
+"""What is done to matplotlib's figures: made, drawn upon, shown or written, emptied, given new data."""
+
+from __future__ import annotations
+
+import ast
+import enum
+
+from rlint.models.kind import Tag
+from rlint.regex import regex
+from rlint.semantics.model import Site
+
+
+class Does(enum.Enum):
+    """What a call does to a figure."""
+
+    MAKES = "opens a figure"
+    ADDS = "adds curves, bars or images"
+    DRAWS = "draws the whole figure, into a file or a window"
+    EMPTIES = "closes a figure or takes away what is on it"
+
+
+_PYPLOT = regex(r"^(matplotlib\.pyplot|matplotlib\.pylab|pylab)\.(\w+)$")
+_SEABORN = regex(r"^seaborn\.\w*(plot|map)$")
+_FIGURE, _AXES = "matplotlib.figure.Figure", "matplotlib.axes.Axes"
+_MAKES = frozenset({"figure", "subplots", "subplot_mosaic"})
+_ADDS = frozenset(
+    """annotate axhline axhspan axvline axvspan bar barh boxplot contour contourf errorbar eventplot fill
+    fill_between hist hist2d hlines imshow loglog matshow pcolor pcolormesh pie plot plot_date plot_surface
+    quiver scatter scatter3D semilogx semilogy stackplot stem step streamplot text violinplot
+    vlines""".split()
+)
+_DRAWS = frozenset({"draw", "pause", "savefig", "show"})
+_EMPTIES = frozenset({"cla", "clf", "close"})
+_EMPTIES_OBJECT = frozenset({"cla", "clear", "clf"})
+_FIGURE_NAME = regex(r"(^|_)(fig|figure)\d*$")
+_AXES_NAME = regex(r"(^|_)(ax|axs|axes|axis)(\d*|_\w+)$")
+_NEW_DATA = frozenset(
+    """draw_artist set_3d_properties set_array set_data set_height set_offsets set_segments set_UVC set_verts
+    set_xdata set_ydata""".split()
+)
+_VIDEO = frozenset(
+    """append_data ArtistAnimation buffer_rgba copy_from_bbox FuncAnimation grab_frame mimsave mimwrite
+    print_to_buffer tostring_argb tostring_rgb write_frame""".split()
+)
+
+
+def uses_matplotlib(site: Site) -> bool:
+    """Does a file import matplotlib, or seaborn on top of it?"""
+    roots = {name.partition(".")[0] for name in site.module.imports.values()}
+    return not roots.isdisjoint(("matplotlib", "pylab", "seaborn"))
+
+
+def does(call: ast.Call, site: Site) -> Does | None:
+    """What a call does to a figure; None for one that does nothing of the kind."""
+    path = site.qualified(call.func) or ""
+    known = _PYPLOT.match(path)
+    if known is not None:
+        return _of_pyplot(known[2])
+    if path:
+        if _SEABORN.match(path):
+            return Does.ADDS
+        shown = path in ("wandb.Image", "IPython.display.display") and bool(call.args)
+        return Does.DRAWS if shown and _is_shown(call.args[0], site) else None
+    return _of_method(call, site) if isinstance(call.func, ast.Attribute) else None
+
+
+def _of_pyplot(name: str) -> Does | None:
+    if name in _MAKES:
+        return Does.MAKES
+    if name in _ADDS:
+        return Does.ADDS
+    if name in _DRAWS:
+        return Does.DRAWS
+    return Does.EMPTIES if name in _EMPTIES else None
+
+
+def _of_method(call: ast.Call, site: Site) -> Does | None:
+    assert isinstance(call.func, ast.Attribute)
+    owner, name = call.func.value, call.func.attr
+    if name == "draw" and isinstance(owner, ast.Attribute) and owner.attr == "canvas":
+        return Does.DRAWS
+    if name in ("savefig", "show") and is_figure(owner, site):
+        return Does.DRAWS
+    if name in ("add_figure", "log_figure") and uses_matplotlib(site):
+        return Does.DRAWS
+    if name in _ADDS and is_axes(owner, site):
+        return Does.ADDS
+    if name in _EMPTIES_OBJECT and (is_figure(owner, site) or is_axes(owner, site)):
+        return Does.EMPTIES
+    return None
+
+
+def _is_shown(given: ast.expr, site: Site) -> bool:
+    return is_figure(given, site) or site.qualified(given) in (
+        "matplotlib.pyplot",
+        "matplotlib.pylab",
+        "pylab",
+    )
+
+
+def is_figure(expression: ast.expr, site: Site) -> bool:
+    """Is it a figure of matplotlib, as far as its kind or its name tells?"""
+    kind = site.kind_of(expression)
+    if kind:
+        return kind.tag is Tag.INSTANCE and kind.of == _FIGURE
+    return bool(_FIGURE_NAME.search(_name(expression))) and uses_matplotlib(site)
+
+
+def is_axes(expression: ast.expr, site: Site) -> bool:
+    """Is it a pair of axes (or one of an array of them), as far as its kind or its name tells?"""
+    kind = site.kind_of(expression)
+    if kind:
+        return kind.tag is Tag.INSTANCE and kind.of == _AXES
+    return bool(_AXES_NAME.search(_name(expression))) and uses_matplotlib(site)
+
+
+def _name(expression: ast.expr) -> str:
+    while isinstance(expression, ast.Subscript):
+        expression = expression.value
+    match expression:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name.lower()
+        case ast.Call(func=ast.Attribute(attr="gca" | "add_subplot" | "twinx")):
+            return "ax"
+        case ast.Call(func=ast.Attribute(attr="gcf" | "get_figure")):
+            return "fig"
+    return ""
+
+
+def opens_anew(call: ast.Call) -> bool:
+    """Does a call that makes a figure make another one each time: has it no number or name of its own?"""
+    numbered = bool(call.args) and isinstance(call.func, ast.Attribute) and call.func.attr == "figure"
+    return not numbered and not any(keyword.arg in ("num", None) for keyword in call.keywords)
+
+
+def gives_new_data(site: Site) -> bool:
+    """Does a file hand new values to curves that it has drawn before?"""
+    return any(site.attribute_uses(name) for name in _NEW_DATA)
+
+
+def makes_video(site: Site) -> bool:
+    """Does a file read the pictures that it draws, or write them to a video?"""
+    return any(site.attribute_uses(name) for name in _VIDEO) or any(
+        name.startswith("matplotlib.animation.") for name in site.module.imports.values()
+    )
+
+
+def may_close(site: Site) -> bool:
+    """May another file of the project close or empty figures?"""
+    return any(
+        module is not site.module
+        and not module.attributes_read.isdisjoint(_EMPTIES)
+        and any(name.startswith("matplotlib") for name in module.imports.values())
+        for module in site.index.modules.values()
+    )

@@ -1,0 +1,78 @@
+"""The pass of a training that a line runs in: an episode, a step, an epoch."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from rlint.regex import regex
+from rlint.rules.environments._shared.steps import is_training
+from rlint.semantics.frequency.cadence import Beat
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP
+from rlint.semantics.frequency.path_conditions import Sort
+from rlint.semantics.frequency.roles import LEARNS
+from rlint.semantics.model import Site
+
+EPISODE, PASS = "episode", "pass"
+_EPISODES = regex(r"episod|(^|[\W_])(i_)?(ep|eps|epis|games?)([\W_]|$)", re.IGNORECASE)
+_PASSES = regex(r"epoch|iter|update|generation|(^|[\W_])(gen|rollouts?|batch|step|frame)", re.IGNORECASE)
+_TRAININGS = regex(
+    r"(^|[\W_])(seeds?|runs?|agents?|algos?|algorithms?|methods?|models?|configs?|params?|envs?|env_ids?|tasks?"
+    r"|experiments?|trials?|folds?|lrs?|gammas?|alphas?|epsilons?)([\W_]|$)",
+    re.IGNORECASE,
+)
+_AGENT = regex(r"agent|learner|trainer|algo|brain|player|dqn|ddpg|td3|sac|ppo|a2c", re.IGNORECASE)
+_REMEMBERS = LEARNS | frozenset(
+    "experience_replay memorize remember replay store_experience store_transition train_on_batch".split()
+)
+_TABLE = regex(r"^q(_?(table|values?|sa|matrix|func\w*))?\d?$|^action_values$", re.IGNORECASE)
+
+
+def pass_of(node: ast.AST, site: Site) -> str | None:
+    """What a line of a training runs once for: "environment step", "gradient step", "episode", or another
+    "pass" (an epoch, a batch of rollouts). None where it is no training, a loop over whole trainings, or
+    nobody knows.
+    """
+    beat = site.beat(node)
+    if beat is None or GENERATION in beat.drivers | beat.nested or not _trains(node, site):
+        return None
+    if any(guard.sort is Sort.ENDS for guard in beat.guards):
+        return EPISODE
+    if ENVIRONMENT_STEP in beat.drivers:
+        return ENVIRONMENT_STEP
+    if not beat.nested & {ENVIRONMENT_STEP, GRADIENT_STEP, BATCH}:
+        return GRADIENT_STEP if GRADIENT_STEP in beat.drivers else None
+    if ENVIRONMENT_STEP in beat.nested and _is_episode(beat):
+        return EPISODE
+    if _TRAININGS.search(beat.header):
+        return None
+    return PASS if _PASSES.search(beat.header) else None
+
+
+def _is_episode(beat: Beat) -> bool:
+    """Does each pass of the loop play one episode?"""
+    return beat.resets or (bool(_EPISODES.search(beat.header)) and not beat.layered)
+
+
+def _trains(node: ast.AST, site: Site) -> bool:
+    """Is it a training, as far as its gradient steps tell, what is called in the loop (`agent.replay()`), or
+    the table of values that it writes to?
+    """
+    if is_training(node, site):
+        return True
+    loop = site.driving_loop(node)
+    return loop is not None and any(_learns(part) for part in ast.walk(loop))
+
+
+def _learns(part: ast.AST) -> bool:
+    match part:
+        case ast.Call(func=ast.Attribute(value=owner, attr="train" | "fit" | "learn" | "update")):
+            return bool(_AGENT.search(last_name(owner) or ""))
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
+            return name in _REMEMBERS
+        case ast.Subscript(value=table, ctx=ast.Store()):
+            while isinstance(table, ast.Subscript):
+                table = table.value
+            return bool(_TABLE.search(last_name(table) or ""))
+    return False

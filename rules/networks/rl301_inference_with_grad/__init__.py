@@ -1,0 +1,223 @@
+"""A network run with autograd on although no gradient of its result is ever taken.
+
+## What it does
+Flags a forward pass in hot code (to act, to evaluate, to compute targets) that runs outside of
+`torch.no_grad()` and `torch.inference_mode()`, and whose result leaves only as numbers, as indices
+(`argmax`), as samples of a distribution, or detached from the graph. In warm code a forward is
+flagged where a whole batch of sequences or of a rollout goes through it.
+
+Results that are stored, returned or handed to unknown functions are not flagged, nor networks whose
+weights need no gradient. A function whose every caller has turned autograd off is inside of that.
+
+## Why is it slow
+With autograd on, each layer keeps its input for a backward pass and each operation adds a node to
+the graph, which is thrown away at once. For a batch that is memory for all activations of the
+network at the same time; for one observation the nodes are part of the time that acting takes. The
+peak stays as it is where one layer needs more memory than all others, as the first convolution of a
+network for images does; time for large batches hardly changes.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.network = nn.Linear(4, 2)
+
+    def act(self, observation: torch.Tensor) -> int:
+        values = self.network(observation)
+        return values.argmax().item()
+```
+Use instead:
+```python
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.network = nn.Linear(4, 2)
+
+    def act(self, observation: torch.Tensor) -> int:
+        with torch.no_grad():
+            values = self.network(observation)
+        return values.argmax().item()
+```
+
+## Fix safety
+The fix puts the statement of the forward under `torch.no_grad()`. `torch.inference_mode()` is no
+faster, and its tensors raise where they are saved for a backward pass or written to later.
+
+It is safe where all layers of the network are known, none of them keeps anything of the run, and
+nothing else in the statement can need a gradient. It is unsafe where the network is made elsewhere,
+keeps attributes or has hooks, and inside of `autocast`, whose cached weights old versions of torch
+then use without their gradient. It is unsafe, too, where attention, a transformer or a recurrent layer
+(`LSTM`) is in the network: torch computes those another way under `no_grad`, whose last digits differ;
+and where the program uses `weight_norm` or `spectral_norm`, which keep the weights of the last run.
+There is no fix where the statement computes something that is learned from.
+
+## References
+- https://pytorch.org/docs/stable/generated/torch.no_grad.html
+- https://pytorch.org/docs/stable/notes/autograd.html#locally-disabling-gradient-computation
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.networks._shared.no_grad import (
+    calls_in,
+    careless_calls,
+    doubt_about,
+    joined,
+    loses_gradient,
+    only_leads_on,
+    under_no_grad,
+    value_of,
+)
+from rlint.rules.networks.rl301_inference_with_grad.left_behind import leaves_something
+from rlint.semantics.model import Site
+from rlint.semantics.nn.autograd import Autograd
+from rlint.semantics.nn.gradient_sinks import Outlet
+from rlint.semantics.nn.weight_sync import is_network, words_of
+from rlint.syntax.walk import below
+
+ADVICE = "Run the forward under `torch.no_grad()`"
+MANY = frozenset(
+    """batch states observations frames images sequences sequence ids tokens completions prompts trajectories
+    rollouts rollout inputs transitions segments""".split()
+)
+SINGLE = frozenset({"last", "final", "next", "bootstrap"})
+LEAVES = {
+    Outlet.NUMBER: "only numbers leave it",
+    Outlet.CONVERTED: "only numbers leave it",
+    Outlet.SHOWN: "it is only shown",
+    Outlet.INDEX: "only indices leave it",
+    Outlet.DETACHED: "its result is detached",
+}
+
+
+class InferenceWithGrad(Rule):
+    code = "RL301"
+    name = "inference-with-grad"
+    seeds = ("S1.T2",)
+    claims = ("time", "mem")
+    heat = Heat.WARM
+    visits = (ast.Call,)
+    triggers = ("torch",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        if not (node.args or node.keywords) or not is_idle(node, site):
+            return
+        statement = site.tree.statement(node)
+        if value_of(statement) is None:
+            outer = [a for a in site.ancestors(node) if isinstance(a, ast.Call) and is_idle(a, site)]
+            run = [] if outer else [node]
+            statements: list[ast.stmt] = []
+        else:
+            if idle_forwards(statement, site)[0] is not node or is_led_on_to(statement, site):
+                return  # told of with the one before
+            statements = run_from(statement, site)
+            run = [call for one in statements for call in idle_forwards(one, site)]
+        if not run or not is_worth_it(node, site):
+            return
+        names = list(dict.fromkeys(site.text(call.func) for call in run))
+        outlets = {left.outlet for call in run for left in site.outlets(call)}
+        what = LEAVES[outlets.pop()] if len(outlets) == 1 else "no gradient of the result is taken"
+        records = "records a graph" if len(names) == 1 else "record graphs"
+        message = f"{joined(names)} {records} that nothing uses: {what}"
+        yield self.finding(site, node, message, fix=build_fix(statements, site), advice=ADVICE)
+
+
+def is_idle(call: ast.Call, site: Site) -> bool:
+    """Does a call run a network with autograd on, and no gradient can get out of its result?"""
+    if not (call.args or call.keywords) or isinstance(call.func, ast.Call):
+        return False
+    if not site.gives_gradient(call):
+        if site.kind_of(call.func) or not is_network(call.func, site):
+            return False
+        if site.qualified(call.func) or site.callables(call):
+            return False
+    if site.autograd_at(call) is not Autograd.ON or site.runs_frozen(call):
+        return False
+    outlets = {left.outlet for left in site.ends(call)}
+    if not outlets or outlets == {Outlet.SHOWN}:
+        return False
+    return not leaves_something(call, site)
+
+
+def idle_forwards(statement: ast.stmt, site: Site) -> list[ast.Call]:
+    """The forwards in a simple statement that no gradient gets out of, outermost first."""
+    found: list[ast.Call] = []
+    for call in calls_in(statement):
+        within = any(ancestor in found for ancestor in site.ancestors(call))
+        if not within and is_idle(call, site):
+            found.append(call)
+    return found
+
+
+def run_from(statement: ast.stmt, site: Site) -> list[ast.stmt]:
+    """The statements from one with an idle forward to the last such, where nothing else is between them."""
+    block, index = site.tree.block(statement)
+    end = index + 1
+    for position in range(end, len(block)):
+        if idle_forwards(block[position], site):
+            end = position + 1
+        elif not only_leads_on(block[position], site):
+            break
+    return block[index:end]
+
+
+def is_led_on_to(statement: ast.stmt, site: Site) -> bool:
+    """Does the statement belong to a run that began before it?"""
+    block, index = site.tree.block(statement)
+    for earlier in reversed(block[:index]):
+        if idle_forwards(earlier, site):
+            return True
+        if not only_leads_on(earlier, site):
+            return False
+    return False
+
+
+def is_worth_it(call: ast.Call, site: Site) -> bool:
+    """Does the forward run per step, or for a whole batch?"""
+    if site.heat_of(call).level is Heat.HOT:
+        return True
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    words = {word for argument in given for word in words_of(argument, site)}
+    return bool(words & MANY) and not words & SINGLE
+
+
+def build_fix(run: Sequence[ast.stmt], site: Site) -> Fix | None:
+    """Put the statements under `no_grad`."""
+    doubts: dict[str, None] = {}
+    for statement in run:
+        forwards = idle_forwards(statement, site)
+        lost = loses_gradient(statement, forwards, site)
+        if lost is None:
+            return None
+        if lost:
+            doubts[f"{joined(lost)} must not need a gradient: what is computed of it has none any more"] = (
+                None
+            )
+        bound = [node.target for node in below(statement) if isinstance(node, ast.NamedExpr)]
+        if bound:
+            names = joined([name.id for name in bound])
+            doubts[f"{names} must not need a gradient: what is kept of it has none any more"] = None
+        careless = careless_calls(statement, forwards, site)
+        if careless:
+            doubts[f"{joined(careless)} runs with autograd off, too"] = None
+        for call in forwards:
+            reason = doubt_about(call, site)
+            if reason:
+                doubts[reason] = None
+    edits = under_no_grad(run, site) if run else None
+    if edits is None:
+        return None
+    safety = Safety.UNSAFE if doubts else Safety.SAFE
+    return Fix("Run the forward under `torch.no_grad()`", safety, edits, next(iter(doubts), None))

@@ -1,0 +1,233 @@
+"""A target network overwritten with all weights of another on each update.
+
+## What it does
+Flags a network that follows another (a target network, an old policy) and is overwritten as a whole
+in each gradient or environment step: by `target.load_state_dict(net.state_dict())`, by
+`target = copy.deepcopy(net)`, or by a loop over `parameters()`. Copies made every so many steps are
+not flagged, nor copies made once, weights handed to other processes, restored or kept for later.
+
+## Why is it slow
+`load_state_dict` builds two state dicts, compares their keys and shapes and calls the hooks of each
+module; `deepcopy` builds a new network, and the old one goes to waste. On networks of the usual size
+that takes longer than copying the numbers, and is paid in each update.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.online = nn.Linear(4, 2)
+        self.target = nn.Linear(4, 2)
+        self.optimizer = torch.optim.Adam(self.online.parameters())
+
+    def learn(self, loss: torch.Tensor) -> None:
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        self.target.load_state_dict(self.online.state_dict())
+```
+Use instead:
+```python
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.online = nn.Linear(4, 2)
+        self.target = nn.Linear(4, 2)
+        self.optimizer = torch.optim.Adam(self.online.parameters())
+
+    def learn(self, loss: torch.Tensor) -> None:
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        for stale, fresh in zip(self.target.state_dict().values(), self.online.state_dict().values()):
+            stale.copy_(fresh)
+```
+
+## Fix safety
+Always unsafe. The tensors of both state dicts (parameters and persistent buffers) are paired in
+order, so both networks must be built alike: nothing compares keys and shapes any more, a smaller
+tensor is broadcast, and hooks on `load_state_dict` are not called. In place of `deepcopy`, the
+target stays the object that it was: what else holds it sees the new weights, and its mode, its
+gradients and everything that is no tensor stay as they were. There is no fix where the target does
+not exist before, for `strict=False`, and for loops, which have little to lose.
+
+A target that equals the network after each update is no target. To copy every few hundred
+updates, or to blend softly, gains more, but changes the algorithm.
+
+## References
+- https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.load_state_dict
+- https://pytorch.org/docs/stable/generated/torch.Tensor.copy_.html
+- https://github.com/pytorch/pytorch/issues/61398
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.models.kind import Tag
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.networks.rl303_hard_target_copy.followers import (
+    copied_value,
+    exists_before,
+    is_access,
+    is_kept,
+    paired_parameters,
+)
+from rlint.semantics.model import Site
+from rlint.semantics.nn.weight_sync import (
+    Loaded,
+    copied_state,
+    is_follower,
+    is_network,
+    loaded_state,
+    state_owner,
+)
+from rlint.syntax.scopes import How
+
+LOADS = ("load_state_dict", "state_dict", "_load_from_state_dict")
+LESS_OFTEN = "Copy every few hundred updates or blend softly, which changes the algorithm"
+IN_PLACE = f"{LESS_OFTEN}; or copy the tensors in place, without building and comparing state dicts"
+KEEP_ONE = f"{LESS_OFTEN}; or build the second network once and copy the weights into it"
+KEEP_PAIRS = f"{LESS_OFTEN}; or collect the pairs of parameters once, and copy them under `torch.no_grad()`"
+
+
+class HardTargetCopy(Rule):
+    code = "RL303"
+    name = "hard-target-copy"
+    seeds = ("S1.T4",)
+    claims = ("time", "alloc")
+    heat = Heat.WARM
+    visits = (ast.Call, ast.For)
+    callees = frozenset({"load_state_dict", "deepcopy"})
+    triggers = ("load_state_dict", "deepcopy", "copy_")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        if isinstance(node, ast.For):
+            yield from self.check_loop(node, site)
+        elif isinstance(node, ast.Call):
+            loaded = loaded_state(node, site)
+            if loaded is not None:
+                yield from self.check_load(loaded, site)
+            elif site.qualified(node.func) == "copy.deepcopy":
+                yield from self.check_deepcopy(node, site)
+
+    def check_load(self, loaded: Loaded, site: Site) -> Iterator[Finding]:
+        """`target.load_state_dict(net.state_dict())`, with or without a copy between."""
+        copied = copied_state(loaded.given, site)
+        owner = copied.owner if copied else state_owner(loaded.given, site)
+        if owner is None or not is_follower(loaded.target, owner, site) or not is_per_step(loaded.call, site):
+            return
+        target, source = site.text(loaded.target), site.text(owner)
+        message = f"`{target}` takes over all weights of `{source}` on each update, through two state dicts"
+        tensors = f"{source}.state_dict()"
+        if isinstance(loaded.argument, ast.Name) and not copied:
+            tensors = loaded.argument.id
+        fix = None
+        if loaded.strict is not False and not (copied and loaded.given is not loaded.argument):
+            fix = copy_fix(loaded.call, loaded.target, owner, tensors, site)
+        yield self.finding(site, loaded.call, message, fix=fix, advice=IN_PLACE)
+
+    def check_deepcopy(self, call: ast.Call, site: Site) -> Iterator[Finding]:
+        """`target = copy.deepcopy(net)`."""
+        statement = site.tree.statement(call)
+        match statement, call:
+            case ast.Assign(targets=[ast.Name() | ast.Attribute() as target], value=value), ast.Call(
+                args=[source], keywords=[]
+            ) if copied_value(value) is call:
+                pass
+            case _:
+                return
+        if not is_network(source, site) or not is_follower(target, source, site) or is_kept(target, site):
+            return
+        if is_made_with_its_owner(target, site) or is_newly_made(source, call, site):
+            return
+        if site.heat_of(call).level < Heat.WARM or not site.runs_each_pass(call):
+            return
+        new, old = site.text(source), site.text(target)
+        message = f"`{site.text(call.func)}` builds `{old}` anew on each update, with all weights of `{new}`"
+        fix = None
+        if value is call and exists_before(target, statement, site):
+            fix = copy_fix(call, target, source, f"{new}.state_dict()", site)
+        yield self.finding(site, call, message, fix=fix, advice=KEEP_ONE)
+
+    def check_loop(self, loop: ast.For, site: Site) -> Iterator[Finding]:
+        """`for t, p in zip(target.parameters(), net.parameters()): t.data.copy_(p.data)`."""
+        pair = paired_parameters(loop, site)
+        if pair is None:
+            return
+        target, source = pair
+        if not is_follower(target, source, site) or not is_per_step(loop, site):
+            return
+        old, new = site.text(target), site.text(source)
+        message = f"`{old}` takes over all weights of `{new}` on each update, in a walk over both networks"
+        yield self.finding(site, loop, message, advice=KEEP_PAIRS)
+
+
+def is_made_with_its_owner(target: ast.expr, site: Site) -> bool:
+    """Is the second network made for the first time, in a constructor, however often that runs?"""
+    function = site.function(target)
+    return function is not None and function.name in ("__init__", "__post_init__", "__new__")
+
+
+def is_newly_made(source: ast.expr, call: ast.Call, site: Site) -> bool:
+    """Is what is copied as new, made in the same run of the function and the same pass of its loops? Then a
+    training begins, however often that happens.
+    """
+    if not isinstance(source, ast.Name):
+        return False
+    made = site.definitions(source)
+    return bool(made) and all(
+        binding.how is How.ASSIGN
+        and binding.value is not None
+        and isinstance(value := copied_value(binding.value), ast.Call)
+        and site.qualified(value.func) != "copy.deepcopy"
+        and site.kind_of(value).tag is Tag.MODULE
+        and site.function(binding.node) is site.function(call)
+        and site.loops(binding.node) == site.loops(call)
+        for binding in made
+    )
+
+
+def is_per_step(node: ast.AST, site: Site) -> bool:
+    """Does the copy run in each step, with nothing that makes it wait?"""
+    return site.heat_of(node).level is Heat.HOT and site.runs_each_pass(node)
+
+
+def copy_fix(call: ast.Call, target: ast.expr, source: ast.expr, tensors: str, site: Site) -> Fix | None:
+    """Copy tensor by tensor, in place of the statement that is made of the call."""
+    statement = site.tree.statement(call)
+    assigned = isinstance(statement, ast.Assign) and statement.targets == [target]
+    if not assigned and not (isinstance(statement, ast.Expr) and statement.value is call):
+        return None
+    start, end = site.span(statement)
+    if site.has_comment(start, end) or not (is_access(target) and is_access(source)):
+        return None
+    classes = {site.kind_of(network).of for network in (target, source)} - {""}
+    if not assigned and len(classes) == 2:
+        return None  # built otherwise: the tensors may not pair up
+    stale, fresh = site.free_name("stale"), site.free_name("fresh")
+    indent = "\t" if site.indentation(statement).startswith("\t") else "    "
+    edit = site.replace_statement(
+        statement,
+        f"for {stale}, {fresh} in zip({site.text(target)}.state_dict().values(), {tensors}.values()):",
+        f"{indent}{stale}.copy_({fresh})",
+    )
+    if edit is None:
+        return None
+    ours, theirs = site.text(target), site.text(source)
+    overridden = site.may_override(target, *LOADS) or site.changes_what_it_loads()
+    reason = f"`{ours}` and `{theirs}` must be built alike: keys and shapes are not compared any more"
+    if assigned:
+        reason = f"`{ours}` must be built like `{theirs}`, and stays the same object, with its own gradients"
+    elif overridden:
+        reason += (
+            "; a `load_state_dict` or `state_dict` of their own, or hooks of it, are not called any more"
+        )
+    return Fix("Copy the tensors in place", Safety.UNSAFE, (edit,), reason)

@@ -1,0 +1,131 @@
+"""What RL303 asks about a network that follows another: who holds it, and how its weights are copied."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.semantics.model import Site
+from rlint.semantics.nn.weight_sync import is_network
+
+# what hands a new network on to others who keep it
+STORES = frozenset(
+    {"append", "appendleft", "add", "insert", "put", "put_nowait", "push", "save", "extend", "send"}
+)
+CHANGES_ONLY_MODE = frozenset({"eval", "train", "to", "cuda", "cpu", "requires_grad_"})
+
+
+def is_access(expression: ast.expr) -> bool:
+    """A name, or attributes and constant items of one: reading it twice does no harm."""
+    match expression:
+        case ast.Name():
+            return True
+        case ast.Attribute(value=owner):
+            return is_access(owner)
+        case ast.Subscript(value=owner, slice=ast.Name() | ast.Constant()):
+            return is_access(owner)
+    return False
+
+
+def copied_value(value: ast.expr) -> ast.expr:
+    """The value without the calls behind it that only change its mode or place."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        if value.func.attr not in CHANGES_ONLY_MODE:
+            break
+        value = value.func.value
+    return value
+
+
+def is_kept(target: ast.expr, site: Site) -> bool:
+    """Is the new network handed on to others, who may hold it when the next one is made?"""
+    if isinstance(target, ast.Name):
+        scope = site.scope(target).lookup(target.id)
+        uses: list[ast.AST] = list(site.reads(target.id, scope)) if scope else []
+    else:
+        attribute = target.attr if isinstance(target, ast.Attribute) else ""
+        uses = [use for use in site.attribute_uses(attribute) if isinstance(use.ctx, ast.Load)]
+    return any(hands_on(site.parent(use), use) for use in uses)
+
+
+def hands_on(parent: ast.AST | None, use: ast.AST) -> bool:
+    """Does what holds the use store the value somewhere, or give it away?"""
+    match parent:
+        case ast.Call(func=ast.Attribute(attr=method)):
+            return method in STORES and use in parent.args
+        case ast.Assign(value=value):
+            return value is use
+    return isinstance(parent, (ast.Return, ast.Yield, ast.List, ast.Tuple, ast.Dict))
+
+
+def exists_before(target: ast.expr, statement: ast.stmt, site: Site) -> bool:
+    """Is the target surely a network already when the statement runs?"""
+    match target:
+        case ast.Name():
+            return any(
+                binding.statement is not statement
+                and site.between(binding.statement, statement) is not None
+                and binding.value is not None
+                and is_network(binding.value, site)
+                for binding in site.bindings(target)
+            )
+        case ast.Attribute(value=ast.Name(id="self"), attr=attribute):
+            cls = site.class_of(target)
+            made = site.method(cls, "__init__") if cls is not None else None
+            return made is not site.function(target) and any(
+                site.function(use) is made and assigns_network(site.parent(use), site)
+                for use in site.attribute_uses(attribute)
+            )
+    return False
+
+
+def assigns_network(statement: ast.AST | None, site: Site) -> bool:
+    """`self.target = Network()`."""
+    return isinstance(statement, ast.Assign) and is_network(statement.value, site)
+
+
+def paired_parameters(loop: ast.For, site: Site) -> tuple[ast.expr, ast.expr] | None:
+    """The networks of `for t, p in zip(a.parameters(), b.parameters())` that only copies p into t."""
+    match loop:
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name(id=first), ast.Name(id=second)]),
+            iter=ast.Call(
+                func=function,
+                args=[
+                    ast.Call(func=ast.Attribute(value=left, attr="parameters")),
+                    ast.Call(func=ast.Attribute(value=right, attr="parameters")),
+                ],
+            ),
+            body=[statement],
+        ) if site.qualified(function) == "builtins.zip":
+            copied = copied_parameter(statement)
+            if copied == (first, second):
+                return left, right
+            return (right, left) if copied == (second, first) else None
+    return None
+
+
+def copied_parameter(statement: ast.stmt) -> tuple[str, str] | None:
+    """The names of `t.data.copy_(p.data)` and `t.data = p.data.clone()`."""
+    match statement:
+        case ast.Expr(
+            value=ast.Call(
+                func=ast.Attribute(value=ast.Attribute(value=ast.Name(id=to), attr="data"), attr="copy_"),
+                args=[value],
+            )
+        ):
+            return (to, name) if (name := parameter_name(value)) else None
+        case ast.Assign(
+            targets=[ast.Attribute(value=ast.Name(id=to), attr="data")],
+            value=ast.Call(func=ast.Attribute(value=value, attr="clone")),
+        ):
+            return (to, name) if (name := parameter_name(value)) else None
+    return None
+
+
+def parameter_name(value: ast.expr) -> str | None:
+    """`p` of `p`, `p.data`, `p.detach()`."""
+    match value:
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id=name), attr="data"):
+            return name
+        case ast.Call(func=ast.Attribute(value=inner, attr="detach" | "clone")):
+            return parameter_name(inner)
+    return None

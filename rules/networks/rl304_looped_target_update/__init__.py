@@ -1,0 +1,154 @@
+"""A target network that follows another through temporary tensors, parameter by parameter.
+
+## What it does
+Flags loops that blend the weights of one network into those of another and make new tensors to do
+so: `t.data.copy_(tau * p.data + (1 - tau) * t.data)` and its kin, by `copy_`, by assignment to
+`.data`, or through the items of a state dict that is loaded afterwards. Updates in place are not
+flagged: `lerp_`, or `mul_` with `add_`.
+
+## Why is it slow
+Each pass makes two products and their sum, and copies the sum to where it belongs. All that is paid
+for every parameter, in each gradient step. Large weights suffer most: their temporary tensors fit
+into no cache, and come from the operating system each time. In place, one temporary tensor is left.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self, tau: float = 0.005) -> None:
+        self.tau = tau
+        self.online = nn.Linear(4, 2)
+        self.target = nn.Linear(4, 2)
+        self.optimizer = torch.optim.Adam(self.online.parameters())
+
+    def learn(self, loss: torch.Tensor) -> None:
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        for stale, fresh in zip(self.target.parameters(), self.online.parameters()):
+            stale.data.copy_(self.tau * fresh.data + (1 - self.tau) * stale.data)
+```
+Use instead:
+```python
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self, tau: float = 0.005) -> None:
+        self.tau = tau
+        self.online = nn.Linear(4, 2)
+        self.target = nn.Linear(4, 2)
+        self.optimizer = torch.optim.Adam(self.online.parameters())
+
+    def learn(self, loss: torch.Tensor) -> None:
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        for stale, fresh in zip(self.target.parameters(), self.online.parameters()):
+            weighted = self.tau * fresh.data
+            stale.data.mul_(1 - self.tau).add_(weighted)
+```
+
+## Fix safety
+Safe for `copy_` into parameters that autograd does not follow (`.data`, or under `torch.no_grad()`),
+with numbers as weights: the same products are added in the same precision, so every bit is the
+same. The share of the new weights is computed first, because both networks may hold the same tensor.
+Where two products become two operations, the networks must be built alike in the same function or
+class: one is a deep copy of the other, or both are built by the same call and one has loaded the
+state of the other.
+
+Unsafe where that is not known, as in a function that is given both networks: if their shapes, types
+or devices differ, the error comes after the old weights were scaled. Unsafe, too, where the tensors
+may be integers, which cannot be multiplied in place (`state_dict()` has the counters of batch
+normalisation), where the weights may be tensors, and where autograd may be on. Assignments to `.data`
+and to the items of a state dict become `lerp_`, which makes no tensor at all but rounds differently,
+and what shares memory with the old tensor changes with it. Other dicts of weights get advice alone.
+
+`lerp_` in place of the safe fix gains more. Its rounding is no worse, but the numbers differ in the
+last digit from those of earlier runs.
+
+## References
+- https://pytorch.org/docs/stable/generated/torch.Tensor.lerp_.html
+- https://pytorch.org/docs/stable/generated/torch.Tensor.mul_.html
+- https://arxiv.org/abs/1509.02971
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Finding, Heat, Rule
+from rlint.rules.networks.rl304_looped_target_update.blend_fixes import fix_of, in_one_call, is_complement
+from rlint.rules.networks.rl304_looped_target_update.blends import Blend, Lerp, Mix, Step, blends_in
+from rlint.rules.networks.rl304_looped_target_update.taken_from import source_of
+from rlint.semantics.model import Site
+from rlint.semantics.nn.weight_sync import is_follower
+
+MADE = {
+    Mix: "two products and their sum",
+    Step: "a difference, its share and their sum",
+    Lerp: "the mixture",
+}
+ENDS = {
+    "copy": "then copied",
+    "data": "in place of the old memory",
+    "item": "to be copied into the network later",
+    "made": "to be copied into the network later",
+}
+IN_PLACE = "Loop over `parameters()` under `torch.no_grad()` and blend in place with `lerp_`"
+
+
+class LoopedTargetUpdate(Rule):
+    code = "RL304"
+    name = "looped-target-update"
+    seeds = ("S1.T4",)
+    claims = ("time", "alloc")
+    heat = Heat.WARM
+    visits = (ast.For, ast.ListComp, ast.DictComp)
+    triggers = ("copy_", "parameters", "state_dict")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, (ast.For, ast.ListComp, ast.DictComp))
+        blends = [blend for blend in blends_in(node, site) if is_update(blend, site)]
+        if not blends:
+            return
+        first = blends[0]
+        made = f"{MADE[type(first.mixture)]}, {ENDS[first.how]}"
+        yield self.finding(
+            site,
+            node,
+            f"{whose_tensors(first, site)} is blended through new memory: {made}",
+            fix=fix_of(blends, site),
+            advice=advice_of(first, site),
+        )
+
+
+def is_update(blend: Blend, site: Site) -> bool:
+    """Are weights of one network blended into those of another, or at least a tensor into another one?"""
+    old, new = source_of(blend.mixture.old, site), source_of(blend.mixture.new, site)
+    if old is not None and new is not None:
+        return ast.dump(old.network) != ast.dump(new.network)
+    adds_up: bool = is_complement(blend.mixture, site)
+    return adds_up and blend.how == "copy"
+
+
+def whose_tensors(blend: Blend, site: Site) -> str:
+    """What is blended into: all tensors of a network, or the one that is written."""
+    old, new = source_of(blend.mixture.old, site), source_of(blend.mixture.new, site)
+    if old is None or new is None:
+        return f"`{site.text(blend.mixture.old)}`"
+    if blend.how in ("item", "made") and is_follower(new.network, old.network, site):
+        old = new  # the dict that is loaded tells which of the two it is, not the order of the terms
+    return f"Each tensor of `{site.text(old.network)}`"
+
+
+def advice_of(blend: Blend, site: Site) -> str:
+    """What to write instead."""
+    if blend.how in ("item", "made"):
+        return IN_PLACE
+    return f"Blend in place: `{in_one_call(blend, site)}` makes no tensor at all, and rounds differently"

@@ -1,0 +1,297 @@
+"""What RL304 asks about a loop: where does it blend the tensors of one network into those of another?"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.frozen import frozen
+from rlint.semantics.model import Site
+from rlint.syntax.walk import below
+
+SAME_TENSOR = frozenset({"detach", "clone", "contiguous"})
+"""Methods that give the same numbers."""
+MOVED = frozenset({"to", "cpu", "cuda", "float", "double", "half", "bfloat16", "type"})
+"""Methods that give them in another place or precision."""
+
+Loop = ast.For | ast.ListComp | ast.DictComp
+
+
+@frozen
+class Mix:
+    """`share + kept`, in either order: `share` is the term `weight * new`, `kept` the term `keep * old`."""
+
+    share: ast.expr
+    weight: ast.expr
+    new: ast.expr
+    keep: ast.expr
+    old: ast.expr
+
+
+@frozen
+class Step:
+    """`old + weight * (new - old)`, whose second term is `move`; with `sign` "sub", what takes away
+    `weight * (old - new)`.
+    """
+
+    move: ast.expr
+    sign: str
+    weight: ast.expr
+    new: ast.expr
+    old: ast.expr
+
+
+@frozen
+class Lerp:
+    """`torch.lerp(old, new, weight)`."""
+
+    weight: ast.expr
+    new: ast.expr
+    old: ast.expr
+
+
+Mixture = Mix | Step | Lerp
+
+
+@frozen
+class Blend:
+    """A place in a loop that makes a mixture of two tensors.
+
+    `how` tells what becomes of it: "copy" puts it into `written` with `copy_` (or by `[...] =`), "data"
+    assigns it to the `.data` that is `written`, "item" to the item of a dict, which held the old tensor,
+    and "made" makes an item of another dict. `named` is the statement before that gives the mixture a name.
+    """
+
+    node: ast.expr | ast.stmt
+    how: str
+    written: ast.expr
+    mixture: Mixture
+    named: ast.Assign | None = None
+
+
+def blends_in(loop: Loop, site: Site) -> list[Blend]:
+    """The blends in the body of a loop, those of loops inside it left out."""
+    match loop:
+        case ast.ListComp(elt=element):
+            found = [_blend_of(element, loop, site)]
+        case ast.DictComp(value=value):
+            mixture = _mixture_of_two(value, loop, site)
+            found = [Blend(value, "made", value, mixture)] if mixture is not None else []
+        case ast.For(body=body):
+            found = [_blend_of(statement, loop, site) for statement in _statements(body)]
+    return [blend for blend in found if blend is not None]
+
+
+def _statements(block: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for statement in block:
+        if isinstance(statement, (ast.Expr, ast.Assign)):
+            yield statement  # no other blends
+        elif isinstance(statement, (ast.If, ast.Try)):
+            yield from _statements([*statement.body, *statement.orelse])
+        elif isinstance(statement, ast.With):
+            yield from _statements(statement.body)
+
+
+def _blend_of(node: ast.stmt | ast.expr, loop: Loop, site: Site) -> Blend | None:
+    match node:
+        case ast.Expr(value=ast.Call() as call) | (ast.Call() as call):
+            match call:
+                case ast.Call(func=ast.Attribute(value=written, attr="copy_"), args=[value], keywords=[]):
+                    return _read(node, "copy", written, value, loop, site)
+        case ast.Assign(targets=[ast.Attribute(attr="data") as written], value=value):
+            return _read(node, "data", written, value, loop, site)
+        case ast.Assign(targets=[ast.Subscript(value=owner, slice=index) as written], value=value):
+            how = "copy" if _is_everything(index) else "item"
+            return _read(node, how, owner if how == "copy" else written, value, loop, site)
+    return None
+
+
+def _read(
+    node: ast.stmt | ast.expr, how: str, written: ast.expr, value: ast.expr, loop: Loop, site: Site
+) -> Blend | None:
+    named = _named_before(value, site) if isinstance(value, ast.Name) else None
+    if named is not None:
+        value = named.value
+    old = root_of(written) if _may_mix(value) else ""
+    if not old or not follows(written, loop, site):
+        return None
+    mixture = mixture_of(value, old, loop, site)
+    if mixture is None and how == "item":
+        how, mixture = "made", _mixture_of_two(value, loop, site)
+    return Blend(node, how, written, mixture, named) if mixture is not None else None
+
+
+def _may_mix(value: ast.expr) -> bool:
+    """Can a value be a mixture, as far as its outermost part tells?"""
+    match value:
+        case ast.BinOp(op=op):
+            return isinstance(op, (ast.Add, ast.Sub))
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return name in ("lerp", "add")
+    return isinstance(value, ast.Call)
+
+
+def _mixture_of_two(value: ast.expr, loop: Loop, site: Site) -> Mixture | None:
+    """A mixture of any two tensors of the loop."""
+    match value:
+        case ast.BinOp(left=left, op=ast.Add()):
+            product = _product(left, loop, site)
+            return mixture_of(value, root_of(product[1] if product else left), loop, site)
+    return None
+
+
+def _named_before(name: ast.Name, site: Site) -> ast.Assign | None:
+    """The statement right before that gives a value a name which is read only here."""
+    block, index = site.tree.block(site.tree.statement(name))
+    scope = site.scope(name).lookup(name.id)
+    match block[index - 1] if index else None:
+        case ast.Assign(targets=[ast.Name(id=bound)]) as statement if bound == name.id and scope is not None:
+            reads = [
+                read
+                for read in site.reads(name.id, scope)
+                if any(binding.statement is statement for binding in site.definitions(read))
+            ]
+            return statement if reads == [name] and not site.captured(name.id, scope) else None
+    return None
+
+
+def mixture_of(value: ast.expr, old: str, loop: Loop, site: Site) -> Mixture | None:
+    """Read a value as a mixture of the tensor `old` (told by its root) and another one of the same loop."""
+    match value:
+        case ast.Call(func=func, args=[first, second, weight], keywords=[]) if (
+            site.qualified(func) == "torch.lerp"
+        ):
+            mixed = root_of(first) == old and _is_other(second, old, loop, site)
+            return Lerp(weight, second, first) if mixed and is_factor(weight, loop, site) else None
+        case ast.Call(func=ast.Attribute(value=first, attr="lerp"), args=[second, weight], keywords=[]):
+            mixed = root_of(first) == old and _is_other(second, old, loop, site)
+            return Lerp(weight, second, first) if mixed and is_factor(weight, loop, site) else None
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _added(left, right, old, loop, site) or _added(right, left, old, loop, site)
+        case ast.Call(func=ast.Attribute(value=left, attr="add"), args=[right], keywords=[]) if (
+            site.qualified(value.func) is None
+        ):
+            return _added(left, right, old, loop, site) or _added(right, left, old, loop, site)
+        case ast.BinOp(left=left, op=ast.Sub(), right=right) if root_of(left) == old:
+            return _stepped(left, right, "sub", loop, site)
+    return None
+
+
+def _added(kept: ast.expr, other: ast.expr, old: str, loop: Loop, site: Site) -> Mix | Step | None:
+    if root_of(kept) == old:
+        return _stepped(kept, other, "add", loop, site)
+    product, share = _product(kept, loop, site), _product(other, loop, site)
+    if product is None or share is None:
+        return None
+    (keep, first), (weight, second) = product, share
+    if not old or root_of(first) != old or not _is_other(second, old, loop, site):
+        return None
+    return Mix(other, weight, second, keep, first)
+
+
+def _stepped(kept: ast.expr, move: ast.expr, sign: str, loop: Loop, site: Site) -> Step | None:
+    old = root_of(kept)
+    match _product(move, loop, site):
+        case (weight, ast.BinOp(left=left, op=ast.Sub(), right=right)):
+            new, same = (left, right) if sign == "add" else (right, left)
+            if root_of(same) == old and _is_other(new, old, loop, site):
+                return Step(move, sign, weight, new, kept)
+    return None
+
+
+def _product(value: ast.expr, loop: Loop, site: Site) -> tuple[ast.expr, ast.expr] | None:
+    """The factor and the tensor of a product."""
+    match value:
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            pass
+        case ast.Call(func=ast.Attribute(value=left, attr="mul"), args=[right], keywords=[]) if (
+            site.qualified(value.func) is None
+        ):
+            pass
+        case _:
+            return None
+    if is_factor(left, loop, site):
+        return left, right
+    return (right, left) if is_factor(right, loop, site) else None
+
+
+def is_factor(expression: ast.expr, loop: Loop, site: Site) -> bool:
+    """Does an expression read like a number that is the same in all passes of the loop?"""
+    match expression:
+        case ast.Constant(value=value):
+            return isinstance(value, (int, float))
+        case ast.UnaryOp(operand=operand):
+            return is_factor(operand, loop, site)
+        case ast.BinOp(left=left, right=right):
+            return is_factor(left, loop, site) and is_factor(right, loop, site)
+        case ast.Name() | ast.Attribute() | ast.Subscript(slice=ast.Constant()):
+            return bool(root_of(expression)) and not follows(expression, loop, site)
+    return False
+
+
+def _is_other(tensor: ast.expr, old: str, loop: Loop, site: Site) -> bool:
+    """Is the tensor another one than `old` in each pass?"""
+    while isinstance(tensor, ast.Call) and isinstance(tensor.func, ast.Attribute):
+        if tensor.func.attr not in MOVED:
+            break
+        tensor = tensor.func.value
+    return root_of(tensor) not in ("", old) and follows(tensor, loop, site)
+
+
+def follows(expression: ast.expr, loop: Loop, site: Site) -> bool:
+    """Is an expression made of names that each pass of the loop binds anew?"""
+    return any(
+        binding.statement is loop or loop in site.ancestors(binding.statement)
+        for name in below(expression)
+        if isinstance(name, ast.Name)
+        for binding in site.definitions(name)
+    )
+
+
+def bare(tensor: ast.expr) -> ast.expr | None:
+    """The access that stands for a tensor, without what gives the same numbers; None for what is none."""
+    while True:
+        match tensor:
+            case ast.Attribute(value=owner, attr="data"):
+                tensor = owner
+            case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in SAME_TENSOR:
+                tensor = owner
+            case ast.Subscript(value=owner, slice=index) if _is_everything(index):
+                tensor = owner
+            case _:
+                return tensor if _is_access(tensor) else None
+
+
+def root_of(tensor: ast.expr) -> str:
+    """Which tensor an access stands for; "" for what is none. Equal for two accesses to the same."""
+    access = bare(tensor)
+    return ast.dump(access).replace("Store()", "Load()") if access is not None else ""
+
+
+def _is_everything(index: ast.expr) -> bool:
+    """`[:]` or `[...]`."""
+    match index:
+        case ast.Slice(lower=None, upper=None, step=None):
+            return True
+    return isinstance(index, ast.Constant) and index.value is ...
+
+
+def _is_access(expression: ast.expr) -> bool:
+    match expression:
+        case ast.Name():
+            return True
+        case ast.Attribute(value=owner):
+            return _is_access(owner)
+        case ast.Subscript(value=owner, slice=index):
+            return (_is_access(owner) or _is_state(owner)) and (
+                isinstance(index, ast.Constant) or _is_access(index)
+            )
+    return False
+
+
+def _is_state(expression: ast.expr) -> bool:
+    """`net.state_dict()`."""
+    match expression:
+        case ast.Call(func=ast.Attribute(value=network, attr="state_dict"), args=[], keywords=[]):
+            return _is_access(network)
+    return False

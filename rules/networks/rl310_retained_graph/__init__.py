@@ -1,0 +1,108 @@
+"""A graph kept after its last backward.
+
+## What it does
+Flags `loss.backward(retain_graph=True)` where nothing goes backward through the same graph again:
+it was made in the same pass of the loop, no later loss hangs on a part of it, and it is neither
+returned nor stored. Losses that share a part of their graphs need it for all of them but the last,
+and so does a recurrent state that is carried from one update to the next without `detach()`.
+
+## Why is it slow
+`backward` frees what the layers saved for it as soon as it is used. With `retain_graph=True`, all of
+it stays for as long as anything refers to the loss: often until the next forward has saved its own,
+so that the peak is that of two updates at once. The time is the same.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+def train(net: nn.Module, batches: list, optimizer: torch.optim.Optimizer) -> None:
+    for states, returns in batches:
+        loss = (net(states) - returns).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward(retain_graph=True)
+        optimizer.step()
+```
+Use instead:
+```python
+import torch
+from torch import nn
+
+
+def train(net: nn.Module, batches: list, optimizer: torch.optim.Optimizer) -> None:
+    for states, returns in batches:
+        loss = (net(states) - returns).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+
+## Fix safety
+Always unsafe: if something goes backward through the graph again after all (a hook, another thread,
+a network that keeps its state), that raises an error, which says so. The gradients are the same.
+
+## References
+- https://pytorch.org/docs/stable/generated/torch.Tensor.backward.html
+- https://pytorch.org/docs/stable/notes/autograd.html#saved-tensors
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.networks.rl310_retained_graph.graphs import is_last_use
+from rlint.semantics.model import Site
+
+
+class RetainedGraph(Rule):
+    code = "RL310"
+    name = "retained-graph"
+    seeds = ("S1.T3",)
+    claims = ("mem",)
+    heat = Heat.WARM
+    visits = (ast.Call,)
+    callees = frozenset({"backward"})
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        match node:
+            case ast.Call(func=ast.Attribute(value=loss, attr="backward"), args=args):
+                pass
+            case _:
+                return
+        flag = retain_flag(node)
+        if flag is None or len(args) > 1 or not isinstance(site.parent(node), ast.Expr):
+            return
+        if not is_last_use(node, loss, site):
+            return
+        text = site.text(loss)
+        yield self.finding(
+            site,
+            node,
+            f"The graph of `{text}` is kept for another backward, which never comes",
+            fix=build_fix(node, flag, site),
+            advice="Leave out `retain_graph`",
+        )
+
+
+def retain_flag(call: ast.Call) -> ast.expr | None:
+    """The `True` of `retain_graph=True`; None without, or where a graph of the gradient is made, too."""
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    if None in given or "create_graph" in given:
+        return None
+    match given.get("retain_graph"):
+        case ast.Constant(value=True) as flag:
+            return flag
+    return None
+
+
+def build_fix(call: ast.Call, flag: ast.expr, site: Site) -> Fix | None:
+    """Leave the argument out."""
+    edits = site.without_arguments(call, [flag])
+    if edits is None:
+        return None
+    reason = "Nothing may go backward through the graph again, which would raise an error"
+    return Fix("Let backward free the graph", Safety.UNSAFE, tuple(edits), reason)

@@ -1,0 +1,189 @@
+"""The same network, run again on the same input.
+
+## What it does
+Flags a call of a network that is made again in the same function with the same arguments, where nothing
+in between changes the input or the weights: in one expression, in two statements, for one and the other
+of two outputs (`probs, _ = net(x)`, then `_, value = net(x)`), before a loop and in it. Methods of a
+network count as well, as do `forward` and networks of other files of the project.
+
+The network must be known to its last layer: dropout, batch normalisation, noise, hooks, state that is
+kept from call to call and layers that nobody can see make it silent. So do optimiser steps, `backward()`
+and other calls that may change weights in between, another setting of autograd, and a condition that lets
+the call run in one pass of a loop alone (`if t == last_step`).
+
+## Why is it slow
+A forward pass is often the greater part of what a step costs, and its backward pass is longer still. Run
+twice, both cost twice as much, and the activations are kept in memory twice.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.q_net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 2))
+        self.optimizer = torch.optim.Adam(self.q_net.parameters())
+
+    def learn(self, states: torch.Tensor, actions: torch.Tensor, targets: torch.Tensor) -> None:
+        chosen = self.q_net(states).gather(1, actions)
+        penalty = self.q_net(states).logsumexp(1).mean()
+        loss = (chosen - targets).pow(2).mean() + penalty
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+```
+Use instead:
+```python
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.q_net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 2))
+        self.optimizer = torch.optim.Adam(self.q_net.parameters())
+
+    def learn(self, states: torch.Tensor, actions: torch.Tensor, targets: torch.Tensor) -> None:
+        q_values = self.q_net(states)
+        chosen = q_values.gather(1, actions)
+        penalty = q_values.logsumexp(1).mean()
+        loss = (chosen - targets).pow(2).mean() + penalty
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+```
+
+## Fix safety
+Always unsafe. The result is kept in a variable and used in both places. Both uses then share one graph:
+gradients are the same up to rounding, but two calls of `backward()`, one for each, fail where there were
+two graphs. There is advice alone where the function calls `backward()` twice, and where one of the
+results is changed in place (`target = net(x)`, `target[0, action] = ...`): that one needs a `clone()`.
+
+## References
+- https://pytorch.org/docs/stable/notes/autograd.html#how-autograd-encodes-the-history
+- https://pytorch.org/docs/stable/generated/torch.autograd.backward.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Finding, Heat, Rule
+from rlint.rules.networks._shared.same_input import (
+    has_seen_the_same,
+    is_forward,
+    loop_without_change,
+    that_see_the_same,
+)
+from rlint.rules.networks.rl313_repeated_forward.run_once import build_fix, hoist
+from rlint.semantics.frequency.loops import AnyLoop
+from rlint.semantics.frequency.path_conditions import Sort
+from rlint.semantics.model import Site
+
+ADVICE = (
+    "Run the network once, keep the result in a variable and use that; `clone()` what is changed in place"
+)
+
+
+class RepeatedForward(Rule):
+    code = "RL313"
+    name = "repeated-forward"
+    seeds = ("S3.4", "S0.1")
+    claims = ("time",)
+    heat = Heat.WARM
+    visits = (ast.Call,)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        if not (node.args or node.keywords) or site.network_run(node) is None:
+            return
+        if not isinstance(node.func, (ast.Name, ast.Attribute, ast.Subscript)):
+            return
+        alike = site.equal_to(node)
+        looped = site.loops(node)
+        if len(alike) < 2 and not looped:
+            return
+        again = repeats_of(node, alike, site) if len(alike) > 1 else []
+        often = [other for other in again if site.heat_of(other).level >= self.heat]
+        if often:
+            yield self.finding(
+                site, often[0], message(node, often[0], site), fix=build_fix(node, again, site), advice=ADVICE
+            )
+        elif looped and site.heat_of(node).level >= self.heat and is_used(node, site):
+            yield from self.check_loop(node, site)
+
+    def check_loop(self, call: ast.Call, site: Site) -> Iterator[Finding]:
+        """`[net(x)[action] for action in actions]`."""
+        if not is_forward(call, site):
+            return
+        loop = loop_without_change(call, site)
+        if loop is None or runs_in_one_pass(call, loop, site):
+            return
+        if has_seen_the_same(call, earlier_alike(call, site), site):
+            return
+        what = "loop" if isinstance(loop, (ast.For, ast.AsyncFor)) else "comprehension"
+        text = " ".join(site.text(call.func).split())
+        yield self.finding(
+            site,
+            call,
+            f"`{text}` runs again in each pass of the {what}, on the same input",
+            fix=hoist(call, loop, site),
+            advice="Run the network once before the loop, and use its result in it",
+        )
+
+
+def runs_in_one_pass(call: ast.Call, loop: AnyLoop, site: Site) -> bool:
+    """Does a condition let the call run in one pass of the loop: `t == last`, `value is None`?"""
+    index = site.knowledge.loops.index.get(loop)
+    return any(guard.sort is Sort.ONCE and guard.loop == index for guard in site.conditions(call))
+
+
+def message(first: ast.Call, again: ast.expr, site: Site) -> str:
+    """What is run again, and where it was run first."""
+    text = " ".join(site.text(first.func).split())
+    if site.tree.statement(first) is site.tree.statement(again):
+        return f"`{text}` runs twice on the same input in one statement: a second forward pass for nothing"
+    line = site.span_of(first)[0].line
+    return f"`{text}` runs again on the same input as in line {line}: a second forward pass for nothing"
+
+
+def earlier_alike(call: ast.Call, site: Site) -> list[ast.Call]:
+    """The calls before this one that read like it."""
+    alike = site.equal_to(call)
+    return [other for other in alike[: alike.index(call)] if isinstance(other, ast.Call)]
+
+
+def is_used(call: ast.Call, site: Site) -> bool:
+    """Does anything look at the result? Loops that measure how long a network takes throw it away."""
+    match site.parent(call):
+        case ast.Expr():
+            return False
+        case ast.Assign(targets=[ast.Name(id=name) as target]):
+            scope = site.scope(target).lookup(name)
+            return scope is None or bool(site.reads(name, scope))
+    return True
+
+
+def repeats_of(node: ast.Call, alike: list[ast.expr], site: Site) -> list[ast.expr]:
+    """The calls that repeat `node`, which itself repeats none and is no part of a larger repetition."""
+    behind = [call for call in alike[alike.index(node) + 1 :] if isinstance(call, ast.Call)]
+    if not behind or not is_forward(node, site):
+        return []
+    if has_seen_the_same(node, earlier_alike(node, site), site):
+        return []
+    return [call for call in that_see_the_same(node, behind, site) if not is_covered(call, site)]
+
+
+def is_covered(call: ast.expr, site: Site) -> bool:
+    """Is it an argument of a call that is itself a repeated forward?"""
+    for ancestor in site.ancestors(call):
+        if isinstance(ancestor, ast.stmt):
+            return False
+        if not isinstance(ancestor, ast.Call) or not is_forward(ancestor, site):
+            continue
+        if has_seen_the_same(ancestor, earlier_alike(ancestor, site), site):
+            return True
+    return False

@@ -1,0 +1,72 @@
+"""Fixes that run a network once and use the result in all places."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rule import Fix, Safety
+from rlint.semantics.dataflow.common_subexpressions import Repetition
+from rlint.semantics.dataflow.escape import Fate
+from rlint.semantics.dataflow.extract_variable import bind_once
+from rlint.semantics.frequency.loops import AnyLoop
+from rlint.semantics.model import Site
+
+REASON = "the results become one tensor with one graph: calling `backward()` for each of them would fail"
+NAMES = (
+    ({"q", "qf", "qnet", "dqn", "qnetwork", "q1", "q2"}, ["q_values", "output"]),
+    ({"critic", "value", "vf", "v"}, ["values", "critic_output"]),
+    ({"actor", "policy", "pi"}, ["policy_output", "output"]),
+    ({"encoder", "embed", "embedding", "backbone", "features", "extractor"}, ["features", "encoded"]),
+)
+
+
+def may_share(results: list[ast.expr], site: Site) -> bool:
+    """Does nobody change a result in place, and walk no graph twice?"""
+    if any(site.use_of(result).fate is Fate.CHANGED for result in results):
+        return False
+    return len(site.calls_named("backward", site.function(results[0]))) <= 1
+
+
+def build_fix(first: ast.Call, again: list[ast.expr], site: Site) -> Fix | None:
+    """Run it once, in the place of the first call."""
+    if not may_share([first, *again], site):
+        return None
+    bound = bind_once(Repetition(first, tuple(again), ()), again, site, result_names(first.func))
+    if bound is None:
+        return None
+    title = f"Run the network once, as `{bound.name}`"
+    if bound.reused:
+        title = f"Use `{bound.name}`, which has the result already"
+    return Fix(title, Safety.UNSAFE, bound.edits, REASON)
+
+
+def hoist(call: ast.Call, loop: AnyLoop, site: Site) -> Fix | None:
+    """Run it once, before the loop."""
+    statement = loop if isinstance(loop, ast.stmt) else site.tree.statement(loop)
+    inside = [ancestor for ancestor in site.ancestors(call) if isinstance(ancestor, (ast.With, ast.Lambda))]
+    if any(statement in site.ancestors(block) for block in inside) or not may_share([call], site):
+        return None
+    if isinstance(statement, (ast.While, ast.If)) and statement is not loop:
+        return None
+    if not site.can_be_moved(call):
+        return None
+    name = site.free_local(result_names(call.func), call, f"hoist {site.span(call)[0]}")
+    before = site.insert_before(statement, f"{name} = {site.operand(call)}")
+    if before is None:
+        return None
+    reason = f"{REASON}; and the network runs once, where the loop may run it not at all"
+    return Fix(
+        f"Run the network once, as `{name}`", Safety.UNSAFE, (before, site.replace(call, name)), reason
+    )
+
+
+def result_names(func: ast.expr) -> list[str]:
+    """What to call the output of a network."""
+    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+    if name in ("forward", "__call__") and isinstance(func, ast.Attribute):
+        return result_names(func.value)
+    words = set(name.lower().split("_"))
+    for called, names in NAMES:
+        if words & called:
+            return names
+    return ["output", "network_output"]

@@ -1,0 +1,178 @@
+"""A network that is run in a loop, on one item in each pass, where one run could take all items.
+
+## What it does
+Flags a network that is called in a `for` loop, comprehension or `map` on one item at a time: on `states[i]`,
+on the `state` of `for state in states`, on what is made a batch of one (`state.unsqueeze(0)`, `state[None]`,
+`torch.tensor([state])`), on the transitions of a `random.sample`. Methods of networks and functions of the
+project that return what a network computed count as well.
+
+Nothing of an input may come from an earlier pass: recurrent states, environments that are stepped in the
+loop and models that are rolled out are left alone. So are mini-batches (slices, loaders, chunks), a network
+for each item, loops of a few items that are written out, loops that train the network, stop early or yield,
+recurrent networks and transformers, whose inputs differ in length, and tokens.
+
+## Why is it slow
+For the small networks of reinforcement learning, a forward pass costs nearly the same for one row as for a
+hundred: what is paid for is the way through Python, the dispatch of each layer and, on a graphics card, the
+launch of its kernels. In a loop that is paid for each item, and again in the backward pass.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+class Critic:
+    def __init__(self) -> None:
+        self.net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 1))
+        self.optimizer = torch.optim.Adam(self.net.parameters())
+
+    def learn(self, states: torch.Tensor, returns: torch.Tensor) -> None:
+        values = torch.cat([self.net(state) for state in states])
+        loss = (values - returns).pow(2).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+```
+Use instead (by hand):
+```python
+import torch
+from torch import nn
+
+
+class Critic:
+    def __init__(self) -> None:
+        self.net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 1))
+        self.optimizer = torch.optim.Adam(self.net.parameters())
+
+    def learn(self, states: torch.Tensor, returns: torch.Tensor) -> None:
+        values = self.net(states).squeeze(1)
+        loss = (values - returns).pow(2).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+```
+
+## Fix safety
+There is no fix: the inputs have to be stacked before the loop and the results taken apart in it. Results
+agree up to rounding, since a larger matrix product adds in another order. In training mode batch
+normalisation sees other batches, and dropout draws other numbers.
+
+## References
+- https://docs.pytorch.org/docs/stable/generated/torch.stack.html
+- https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.models.kind import Tag
+from rlint.rule import Finding, Heat, Rule
+from rlint.rules.networks.rl314_unbatched_forward.per_item import single_item
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.frequency.loop_variables import Item, Sort, is_short
+from rlint.semantics.frequency.loops import AnyLoop
+from rlint.semantics.model import Site
+from rlint.semantics.types.observations import names_several
+from rlint.syntax.walk import below
+
+_MEASURES = ("perf_counter", "perf_counter_ns", "time", "monotonic", "synchronize", "elapsed_time", "timeit")
+_OF_TEXT = frozenset("input_ids attention_mask token_type_ids labels past_key_values hidden_states".split())
+
+
+class UnbatchedForward(Rule):
+    code = "RL314"
+    name = "unbatched-forward"
+    seeds = ("S1.T2",)
+    claims = ("time",)
+    heat = Heat.WARM
+    visits = (ast.Call,)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        if not (node.args or node.keywords) or not isinstance(node.func, (ast.Name, ast.Attribute)):
+            return
+        if isinstance(node.func, ast.Name) and node.func.id == "map":
+            yield from self.check_map(node, site)
+            return
+        looped = site.loops(node) if site.gives_gradient(node) else []
+        if not looped or isinstance(looped[0], ast.While):
+            return
+        loop = looped[0]
+        if not runs_rows(node, site) or is_short(loop, site.qualified) or depends(node.func, loop, site):
+            return
+        if any(site.calls_named(name, site.function(node)) for name in _MEASURES):
+            return
+        item = single_item(node, loop, site)
+        if item is None:
+            return
+        what = "loop" if isinstance(loop, (ast.For, ast.AsyncFor)) else "comprehension"
+        yield self.told(node, node.func, f"for each {named(item)} of the {what}", site)
+
+    def check_map(self, node: ast.Call, site: Site) -> Iterator[Finding]:
+        """`list(map(net, states))`."""
+        match node.args:
+            case [network, iterable]:
+                run = ast.copy_location(ast.Call(network, [iterable], []), node)
+                many = site.kind_of(iterable).tag in (Tag.TENSOR, Tag.NDARRAY)
+                many = many or names_several(last_name(iterable) or "")
+                if many and site.kind_of(network).tag is Tag.MODULE and runs_rows(run, site):
+                    yield self.told(node, network, "for each item", site)
+
+    def told(self, node: ast.Call, network: ast.expr, how_often: str, site: Site) -> Finding:
+        """The finding."""
+        text = " ".join(site.text(network).split())
+        return self.finding(
+            site,
+            node,
+            f"`{text}` runs once {how_often}, on one item at a time, "
+            "and pays for the dispatch of every layer each time",
+            advice=f"Stack the inputs (`torch.stack`, one array), run `{text}` once, "
+            "and take its results apart where they are used",
+        )
+
+
+def named(item: Item) -> str:
+    """What a pass is about."""
+    return "index" if item.sort is Sort.COUNT else f"`{item.name}`"
+
+
+def runs_rows(call: ast.Call, site: Site) -> bool:
+    """Does a call run a network that treats the rows of its input one by one, whatever came before?"""
+    if any(keyword.arg is None or keyword.arg in _OF_TEXT for keyword in call.keywords):
+        return False
+    if not site.gives_gradient(call):
+        return False
+    run = site.network_run(call)
+    if run is None:
+        return True
+    anatomy, of = site.network(*run), site.kind_of(run[0]).of
+    if of.startswith("transformers.") or "loss" in of.lower():
+        return False
+    if anatomy.recurrent or anatomy.attention or anatomy.keeps or anatomy.hooks:
+        return False
+    if any("Embedding" in layer for layer in anatomy.layers):
+        return False
+    name = (last_name(call.func) or "").lower()
+    return anatomy.weights or not (anatomy.complete or "loss" in name or "criterion" in name)
+
+
+def depends(network: ast.expr, loop: AnyLoop, site: Site) -> bool:
+    """Is there a network for each pass: does the loop bind a name that leads to it?"""
+    names, attributes = site.once(_bound_in, loop)
+    for node in below(network):
+        if isinstance(node, ast.Name) and node.id in names:
+            return True
+        if isinstance(node, ast.Attribute) and node.attr in attributes:
+            return True
+    return False
+
+
+def _bound_in(loop: AnyLoop, _: Site) -> tuple[frozenset[str], frozenset[str]]:
+    """The variables and the attributes that are set in a loop."""
+    access = [node for node in below(loop) if isinstance(node, (ast.Name, ast.Attribute))]
+    bound = [node for node in access if isinstance(node.ctx, ast.Store)]
+    names = frozenset(node.id for node in bound if isinstance(node, ast.Name))
+    return names, frozenset(node.attr for node in bound if isinstance(node, ast.Attribute))

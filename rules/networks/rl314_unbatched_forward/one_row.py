@@ -1,0 +1,36 @@
+"""Forms that tell one row from a batch of them."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.models.kind import Tag
+from rlint.semantics.frequency.loop_variables import Item
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
+
+
+def is_indexed(item: Item, value: ast.expr) -> bool:
+    """Is a key used to look something up, as in `obs[agent]`?"""
+    return any(
+        isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and node.slice.id == item.name
+        for node in below(value)
+    )
+
+
+def is_sample(iterable: ast.expr, site: Site) -> bool:
+    """Is it a list of transitions drawn by `random.sample`, or a deque of them?"""
+    if site.kind_of(iterable).tag is Tag.DEQUE:
+        return True
+    if isinstance(iterable, ast.Name):
+        bindings = site.definitions(iterable)
+        return bool(bindings) and all(
+            binding.how is How.ASSIGN
+            and not binding.path
+            and binding.value is not None
+            and not isinstance(binding.value, ast.Name)
+            and is_sample(binding.value, site)
+            for binding in bindings
+        )
+    return isinstance(iterable, ast.Call) and site.qualified(iterable.func) == "random.sample"

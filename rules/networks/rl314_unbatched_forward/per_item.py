@@ -1,0 +1,262 @@
+"""Is what a network is given in a loop one item of several that could be stacked?"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from rlint.models.kind import Tag
+from rlint.regex import regex
+from rlint.rules.networks.rl314_unbatched_forward.one_row import is_indexed, is_sample
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.frequency.loop_variables import Item, Sort, items_of
+from rlint.semantics.frequency.loops import ENVIRONMENT_STEP, AnyLoop
+from rlint.semantics.model import Site
+from rlint.semantics.types.observations import names_one, names_several
+from rlint.semantics.types.one_row_batches import only_row
+from rlint.syntax.scopes import Binding, How, Scope
+from rlint.syntax.syntax_index import FUNCTIONS, LOOPS
+from rlint.syntax.walk import below, children, is_in
+
+_ARRAYS = (Tag.TENSOR, Tag.NDARRAY)
+_TOKENS = regex(r"token|prompt|text|sentence|input_ids|graph|word", re.IGNORECASE)
+_FOLLOWS = regex(r"load_state_dict|copy_|lerp|update|sync|target(?!.*(net|model|critic))", re.IGNORECASE)
+_RESHAPES = frozenset("astype contiguous copy float reshape to view".split())
+_DEPTH = 6
+
+
+def single_item(call: ast.Call, loop: AnyLoop, site: Site) -> Item | None:
+    """The loop variable that the call's input is made of, where each pass hands over one item, made of
+    nothing that an earlier pass computed; None where that is not known.
+    """
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    look = _Input(call, loop, site)
+    if not look.items or not all(look.follow(value, _DEPTH) for value in given):
+        return None
+    if not look.found or any(_TOKENS.search(name) for name in look.names()):
+        return None
+    single = look.one_of_many()
+    return single if single is not None and not look.carried() else None
+
+
+class _Input:
+    """What the arguments of a call are made of, within one pass of a loop."""
+
+    def __init__(self, call: ast.Call, loop: AnyLoop, site: Site) -> None:
+        self.call = call
+        self.loop = loop
+        self.site = site
+        self.items = items_of(loop, site.qualified)
+        self.parts: list[ast.expr] = []
+        self.found: dict[str, Item] = {}
+
+    def follow(self, value: ast.expr, depth: int) -> bool:
+        """Take in an expression and what its names stand for. False where it may hang on an earlier pass,
+        or on anything else that changes.
+        """
+        site = self.site
+        if depth <= 0:
+            return False
+        self.parts.append(value)
+        for node in below(value):
+            if isinstance(node, ast.Call) and not self._only_computes(node):
+                return False
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and site.qualified(node) is None:
+                if any(node.id in scope.bindings for scope in self._scopes_in(value, node)):
+                    continue
+                if not self._name(node, depth):
+                    return False
+        return True
+
+    def _only_computes(self, call: ast.Call) -> bool:
+        """Does a call only convert or compute? Not so another network: it is that one which runs per item."""
+        site = self.site
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _RESHAPES:
+            return True
+        if site.gives_gradient(call) or site.kind_of(call.func).tag is Tag.MODULE:
+            return False
+        return site.call_effect(call).quiet
+
+    def _scopes_in(self, value: ast.expr, name: ast.Name) -> Iterator[Scope]:
+        """The scopes of comprehensions and lambdas within a value."""
+        scope = self.site.scope(name)
+        while any(node is scope.node for node in below(value)):
+            yield scope
+            if scope.parent is None:
+                return
+            scope = scope.parent
+
+    def _name(self, name: ast.Name, depth: int) -> bool:
+        bindings = self.site.definitions(name)
+        if not bindings or all(not self._is_inside(binding) for binding in bindings):
+            return True
+        if len(bindings) != 1:
+            return False
+        binding = bindings[0]
+        if binding.how in (How.FOR, How.COMPREHENSION):
+            item = self.items.get(name.id)
+            if item is None or not self._binds(binding):
+                return False
+            self.found[name.id] = item
+            return True
+        if binding.how not in (How.ASSIGN, How.WALRUS) or binding.value is None:
+            return False
+        if self.site.order.position(binding.value) > self.site.order.position(self.call):
+            return False  # what an earlier pass left
+        return self.follow(binding.value, depth - 1)
+
+    def _is_inside(self, binding: Binding) -> bool:
+        return is_in(binding.node, self.loop)
+
+    def _binds(self, binding: Binding) -> bool:
+        """Is it the loop itself that binds, rather than one within it?"""
+        return any(node is binding.node for clause in self._clauses() for node in below(clause.target))
+
+    def _clauses(self) -> list[ast.For | ast.AsyncFor | ast.comprehension]:
+        if isinstance(self.loop, ast.While):
+            return []
+        return [self.loop] if isinstance(self.loop, (ast.For, ast.AsyncFor)) else [*self.loop.generators]
+
+    def names(self) -> Iterator[str]:
+        """What everything that goes into the call is called."""
+        roots = [*self.parts, *(item.over for item in self.found.values())]
+        for part in roots:
+            for node in below(part):
+                name = getattr(node, "id", None) or getattr(node, "attr", None)
+                if isinstance(name, str):
+                    yield name
+
+    # -- is it one of many? ----------------------------------------------------------------------
+
+    def one_of_many(self) -> Item | None:
+        """The loop variable of which it is known that it is (or chooses) one item, not a batch of them."""
+        for part in self.parts:
+            for node in below(part):
+                wrapped = only_row(node, self.site)
+                if wrapped is not None:
+                    item = self._item_in(wrapped)
+                    if item is not None and (item.sort is not Sort.KEY or is_indexed(item, wrapped)):
+                        return item
+                if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+                    item = self._chosen(node)
+                    if item is not None:
+                        return item
+        return next((item for item in self.found.values() if self._is_one(item)), None)
+
+    def _item_in(self, value: ast.expr, depth: int = _DEPTH) -> Item | None:
+        for node in below(value) if depth else ():
+            if isinstance(node, ast.Name):
+                item = self.found.get(node.id)
+                if item is not None:
+                    return item
+                for binding in self.site.definitions(node):
+                    if self._is_inside(binding) and binding.how is How.ASSIGN and binding.value is not None:
+                        return self._item_in(binding.value, depth - 1)
+        return None
+
+    def _chosen(self, node: ast.Subscript) -> Item | None:
+        """`states[i]` and `states[:, t]`, where `i` counts; `obs[agent]`."""
+        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        for index in indices:
+            item = self.found.get(index.id) if isinstance(index, ast.Name) else None
+            if item is None:
+                continue
+            name = last_name(node.value) or ""
+            if item.sort is Sort.COUNT:
+                known = self.site.kind_of(node.value).tag in _ARRAYS
+                return item if known or names_several(name) or names_one(name) else None
+            return item if names_one(name) and not item.is_part else None
+        return None
+
+    def _is_one(self, item: Item) -> bool:
+        """Does a loop variable stand for one row of an array, one transition, one of many states?"""
+        if item.sort is not Sort.ELEMENT:
+            return False
+        kind = self.site.kind_of(item.over)
+        if kind.tag in _ARRAYS:
+            return kind.rank != 1
+        if is_sample(item.over, self.site):
+            return True
+        return names_one(item.name) and names_several(last_name(item.over) or "")
+
+    # -- what one pass hands to the next ---------------------------------------------------------
+
+    def carried(self) -> bool:
+        """Does the loop change what its inputs are taken from, learn, or stop where it likes?"""
+        used = {
+            node.attr if isinstance(node, ast.Attribute) else node.id
+            for part in (*self.parts, *(item.over for item in self.found.values()))
+            for node in below(part)
+            if isinstance(node, (ast.Attribute, ast.Name))
+        } - set(self.found)
+        own = {id(node) for clause in self._clauses() for node in below(clause.iter)}
+        for node in _run(self.loop):
+            if id(node) in own:
+                continue
+            match node:
+                case ast.Break() | ast.Return() | ast.Yield() | ast.YieldFrom() | ast.Await():
+                    changes = self._leaves(node)
+                case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
+                    changes = name in used
+                case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
+                    changes = last_name(value) in used and not self._is_done_with(node)
+                case ast.Call():
+                    changes = self._steps(node) or self._reaches(node, used)
+                case _:
+                    changes = False
+            if changes:
+                return True
+        return self._changes_weights()
+
+    def _steps(self, call: ast.Call) -> bool:
+        """Does it step an environment, other than one that belongs to the pass?"""
+        if self.site.knowledge.loops.driver_of(call) != ENVIRONMENT_STEP:
+            return False
+        return not any(isinstance(node, ast.Name) and node.id in self.items for node in below(call.func))
+
+    def _reaches(self, call: ast.Call, used: set[str]) -> bool:
+        """Is a call that has effects handed what the inputs are taken from, or is it a method of that?"""
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if isinstance(call.func, ast.Attribute):
+            given.append(call.func.value)
+        near = any(
+            isinstance(value, (ast.Name, ast.Attribute)) and last_name(value) in used for value in given
+        )
+        if not near or self.site.kind_of(call.func).tag is Tag.MODULE or self.site.gives_gradient(call):
+            return False
+        return not self.site.call_effect(call).quiet
+
+    def _changes_weights(self) -> bool:
+        """Does the loop take gradient steps that may reach the network, or change its weights otherwise?"""
+        if not self.site.takes_gradient_steps(self.loop):
+            return False
+        func = self.call.func
+        if self.site.is_stepped(func) is not False:
+            return True
+        calls = (node for node in _run(self.loop) if isinstance(node, ast.Call))
+        return any(_FOLLOWS.search(last_name(call.func) or "") for call in calls)
+
+    def _leaves(self, node: ast.AST) -> bool:
+        """Does a `break` (or `return`, `yield` …) end the passes of this very loop?"""
+        if not isinstance(node, ast.Break):
+            return True
+        around = (above for above in self.site.ancestors(node) if isinstance(above, LOOPS))
+        return next(around, None) is self.loop
+
+    def _is_done_with(self, target: ast.Subscript) -> bool:
+        """Is `states[i]` set only after its pass has handed it over?"""
+        index = target.slice
+        own = isinstance(index, ast.Name) and index.id in self.found
+        order = self.site.order
+        return own and order.position(self.call) < order.position(target)
+
+
+def _run(loop: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that run with a loop; bodies of functions run when they are called."""
+    stack = [loop]
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, (*FUNCTIONS, ast.Lambda)):
+            stack.extend(children(node))

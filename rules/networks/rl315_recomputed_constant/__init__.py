@@ -1,0 +1,208 @@
+"""A tensor or an array made again on each call, or in each pass, of what never changes.
+
+## What it does
+Flags tensors and arrays in code that runs per step which are made of constants and configuration
+alone: `torch.tensor([gamma**k for k in range(n)])`, `torch.eye(self.n_actions)`,
+`torch.arange(n, device=device)`, `np.array([1.0, 0.5, 0.25])`, and what is computed of such without
+anything else. Configuration are literals, variables of the module that are bound once, attributes that
+nothing but the constructor sets, and in a loop what the loop does not change.
+
+What is written into, stored or returned is left alone, and so is everything that reads an attribute
+which may be a tensor: a value computed of weights that learn is no constant.
+
+## Why is it slow
+A constructor allocates memory, asks for its arguments and, for a list, reads it number by number. On a
+CUDA device it starts a kernel, and the numbers of a list are copied there while the program waits. A
+tensor that is kept costs the reading of an attribute.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+class LatentModel(nn.Module):
+    def __init__(self, decay: float, steps: int) -> None:
+        super().__init__()
+        self.decay = decay
+        self.steps = steps
+
+    def loss(self, kl: torch.Tensor) -> torch.Tensor:
+        w = torch.tensor([self.decay**k for k in range(self.steps)], device=kl.device)
+        return (kl * w).sum(-1).mean()
+
+
+def fit(model: LatentModel, optimizer: torch.optim.Optimizer, batches: list[torch.Tensor]) -> None:
+    for kl in batches:
+        optimizer.zero_grad()
+        model.loss(kl).backward()
+        optimizer.step()
+```
+Use instead:
+```python
+import torch
+from torch import nn
+
+
+class LatentModel(nn.Module):
+    def __init__(self, decay: float, steps: int) -> None:
+        super().__init__()
+        self.decay = decay
+        self.steps = steps
+        self.register_buffer("_w", torch.tensor([self.decay**k for k in range(self.steps)]), persistent=False)
+
+    def loss(self, kl: torch.Tensor) -> torch.Tensor:
+        w = self._w
+        return (kl * w).sum(-1).mean()
+
+
+def fit(model: LatentModel, optimizer: torch.optim.Optimizer, batches: list[torch.Tensor]) -> None:
+    for kl in batches:
+        optimizer.zero_grad()
+        model.loss(kl).backward()
+        optimizer.step()
+```
+
+## Fix safety
+Unsafe. All calls share one tensor then: code that writes into it would change it for all that follow,
+and a setting that is changed after the constructor has run no longer counts. In a network it becomes a
+buffer, which is left out of the state dict and moves with the network, to other devices and to other
+floating-point types. In a loop it is built before the first pass, and so also where there is none.
+
+There is advice alone where the constructor is not in the same class, where a comment would be lost, and
+for constants of a module that name a device: importing a module should not start one.
+
+## References
+- https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer
+- https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.models.kind import Tag
+from rlint.rule import Finding, Rule, last_names
+from rlint.rules.networks.rl315_recomputed_constant.constant import Constant, constant_at
+from rlint.rules.networks.rl315_recomputed_constant.constant_fix import build_fix
+from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home, home_of
+from rlint.rules.networks.rl315_recomputed_constant.makers import MAKERS, is_maker
+from rlint.semantics.dataflow.escape import Fate
+from rlint.semantics.model import Site
+from rlint.syntax.walk import below
+
+_KEEPS_RESULTS = frozenset(
+    {"functools.lru_cache", "functools.cache", "functools.cached_property", "torch.jit.script"}
+)
+_MANY = 4
+
+
+class RecomputedConstant(Rule):
+    """See the page above."""
+
+    code = "RL315"
+    name = "recomputed-constant"
+    seeds = ("S3.3", "S1.E3")
+    claims = ("time",)
+    visits = (ast.Call,)
+    callees = last_names(*MAKERS)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for the first constructor in a constant expression."""
+        assert isinstance(node, ast.Call)
+        if not is_maker(node, site) or site.heat_of(node).level < self.heat:
+            return
+        found = constant_at(node, site)
+        if found is None or not is_only_read(found, site) or is_kept_by_hand(found, site):
+            return
+        if is_asked_for_defaults(found.node, site):
+            return
+        home = home_of(found, site)
+        if home is not None:
+            fix = build_fix(found, home, site)
+            message = message_for(node, found, home, site)
+            yield self.finding(site, found.node, message, fix=fix, advice=advice_for(found, home, site))
+
+
+def is_asked_for_defaults(made: ast.expr, site: Site) -> bool:
+    """`torch.tensor(0).device`: what is made by default, which settings of the program may change."""
+    match site.parent(made):
+        case ast.Attribute(attr="device" | "dtype"):
+            return True
+    return False
+
+
+def message_for(call: ast.Call, found: Constant, home: Home, site: Site) -> str:
+    """Say what is built how often, and of what."""
+    what = "tensor" if site.kind_of(found.node).tag is Tag.TENSOR else "array"
+    function = site.function(found.node)
+    if home.loop is not None:
+        often = f"in each pass of `{site.knowledge.loops.header(home.loop)}`"
+        loops = site.loops(found.node)
+        if loops and loops[0] is not home.loop:
+            often = f"in each pass of `{site.knowledge.loops.header(loops[0])}`"
+    else:
+        often = f"on each call of `{function.name}`" if function is not None else "each time"
+    read = list(dict.fromkeys(f"`{site.text(setting)}`" for setting in found.settings))
+    of = _joined(["constants", *read]) if len(read) < _MANY else "constants and settings"
+    if home.where == "loop" and (found.names or found.loose):
+        of = "what the loop does not change"
+    return f"`{site.text(call.func)}` builds the same {what} {often}: it is made of {of} alone"
+
+
+def _joined(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def advice_for(found: Constant, home: Home, site: Site) -> str:
+    """Say where to build it; of a single number, that none need be built."""
+    match found.node:
+        case ast.Call(args=[ast.Constant(value=int() | float() as number), *_]) if site.qualified(
+            found.node.func
+        ) in ("torch.tensor", "torch.as_tensor", "torch.scalar_tensor"):
+            return f"Write the number {number} itself where that will do, or build the tensor once"
+    if home.where == "loop":
+        return "Build it once, before the loop"
+    if home.where == "module":
+        return "Build it once, at module level, or keep it where the function's settings are kept"
+    if home.where == "network":
+        return "Build it once in `__init__`, with `register_buffer(..., persistent=False)`"
+    return "Build it once in `__init__` and keep it as an attribute"
+
+
+def is_only_read(found: Constant, site: Site) -> bool:
+    """Does nobody keep the value, change it, or go on from it in a loop?"""
+    parent = site.parent(found.node)
+    match parent:
+        case ast.Assign(targets=[target]) | ast.AnnAssign(target=target) | ast.NamedExpr(target=target):
+            if not isinstance(target, ast.Name) or len(site.bindings(target)) > 1:
+                return False
+    fate = site.use_of(found.node).fate
+    if fate is Fate.HANDED and isinstance(parent, ast.Call):
+        reads = (site.qualified(parent.func) or "").startswith(("torch.", "numpy."))
+        return reads or site.kind_of(parent.func).tag is Tag.MODULE
+    return fate is Fate.READ
+
+
+def is_kept_by_hand(found: Constant, site: Site) -> bool:
+    """Does it stand where something is made because it is missing (`if key not in cache:`), or in a
+    function whose results are kept?
+    """
+    for node in site.ancestors(found.node):
+        match node:
+            case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
+                made = (each.func if isinstance(each, ast.Call) else each for each in decorators)
+                return any(site.qualified(each) in _KEEPS_RESULTS for each in made)
+            case ast.ExceptHandler():
+                return True
+            case ast.If(test=test) | ast.IfExp(test=test) if any(map(_asks_for_missing, below(test))):
+                return True
+    return False
+
+
+def _asks_for_missing(test: ast.AST) -> bool:
+    match test:
+        case ast.Compare(ops=[ast.NotIn() | ast.Is()]) | ast.Call(func=ast.Name(id="hasattr")):
+            return True
+    return False

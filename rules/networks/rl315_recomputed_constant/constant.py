@@ -1,0 +1,307 @@
+"""Which tensors and arrays are made of constants and configuration alone."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import field
+
+from rlint.frozen import mutable
+from rlint.models.kind import Tag
+from rlint.rules.networks.rl315_recomputed_constant.makers import (
+    ARRAYS,
+    MAKERS,
+    OF_DATA,
+    around,
+    is_maker,
+    takes_time,
+)
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.model import Site
+from rlint.semantics.types.integers import is_integer
+from rlint.semantics.types.numbers import is_number
+from rlint.syntax.scopes import How, Scope
+from rlint.syntax.walk import below, size_of
+
+_UNCHANGING = frozenset(
+    Tag[name] for name in "INT FLOAT BOOL STR NONE DEVICE DTYPE NUMPY_SCALAR TUPLE RANGE".split()
+)
+# what has settings as attributes
+_HOLDERS = frozenset({Tag.INSTANCE, Tag.ENVIRONMENT, Tag.SPACE, Tag.CLASS, Tag.UNKNOWN})
+_SIZED = frozenset({Tag.TUPLE, Tag.STR, Tag.RANGE})
+_BUILTINS = frozenset(
+    f"builtins.{name}" for name in "int float range min max abs list tuple round pow sum len reversed".split()
+)
+_LIBRARIES = ("torch.", "numpy.", "math.")
+_NOT_WITH = frozenset({"requires_grad", "out", "pin_memory", "generator", None})
+_SHAPES = frozenset(
+    """to type astype view reshape expand repeat tile unsqueeze squeeze flatten permute transpose roll flip
+    swapaxes unflatten""".split()
+)
+_MOST_AROUND = 400
+"""What is larger than a call by more nodes is no formula, but a table, and each of its items would ask."""
+
+
+@mutable
+class Constant:
+    """An expression that gives the same tensor or array each time.
+
+    It reads the attributes `settings` of `self`, the variables `globals` of the module, the variables `names`
+    of the function, the attributes `loose` of one of those, and through the names in `inlined` other
+    expressions of constants. `devices` are `x.device` in the methods of a network, where `x` is an input.
+    """
+
+    node: ast.expr
+    settings: list[ast.Attribute] = field(default_factory=list)
+    globals: list[ast.Name] = field(default_factory=list)
+    names: list[ast.Name] = field(default_factory=list)
+    loose: list[ast.Attribute] = field(default_factory=list)
+    inlined: dict[ast.Name, ast.expr] = field(default_factory=dict)
+    devices: list[ast.Attribute] = field(default_factory=list)
+
+    def take(self, other: Constant) -> None:
+        """Note what a part reads."""
+        self.settings += other.settings
+        self.globals += other.globals
+        self.names += other.names
+        self.loose += other.loose
+        self.inlined |= other.inlined
+        self.devices += other.devices
+
+
+def constant_at(call: ast.Call, site: Site) -> Constant | None:
+    """The largest constant expression whose first constructor is `call`, if it takes time to build."""
+    if not is_maker(call, site):
+        return None
+    reader = _Reader(site)
+    found = reader.read(call)
+    if found is None:
+        return None
+    for whole in around(call, site):
+        if size_of(whole) > size_of(call) + _MOST_AROUND:
+            break
+        wider = reader.read(whole)
+        if wider is None:
+            break
+        if site.kind_of(whole).tag in ARRAYS:
+            found = wider
+    makers = [node for node in below(found.node) if isinstance(node, ast.Call) and is_maker(node, site)]
+    if min(makers, key=lambda node: site.span(node)[0]) is not call:
+        return None  # told of at the first
+    if any(takes_time(maker, site) for maker in makers):
+        return found
+    # filled tensors count where something is computed of them, or where they are as large as is configured
+    computed = any(_is_computed(node, site) for node in below(found.node) if node not in makers)
+    sized = bool(found.settings) and site.kind_of(call).tag is Tag.TENSOR
+    return found if computed or sized else None
+
+
+def _is_computed(node: ast.AST, site: Site) -> bool:
+    """By an operator, or a function of a library: a method may only change the shape."""
+    computes = isinstance(node, ast.BinOp) or (
+        isinstance(node, ast.Call) and site.qualified(node.func) is not None
+    )
+    return computes and isinstance(node, ast.expr) and site.kind_of(node).tag in ARRAYS
+
+
+def _is_value(call: ast.Call, qualified: str | None, position: int) -> bool:
+    """Is an argument computed with, so that a tensor that learns may stand there, or does it tell a size,
+    a bound, a device?
+    """
+    if qualified is None:
+        return isinstance(call.func, ast.Attribute) and call.func.attr not in _SHAPES
+    if qualified in MAKERS:
+        return (qualified in OF_DATA and position == 0) or (qualified.endswith(".full") and position == 1)
+    return qualified.startswith(("torch.", "numpy."))
+
+
+class _Reader:
+    """Reads expressions: are they constant, and what do they read?"""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+
+    def read(self, expression: ast.expr) -> Constant | None:
+        """What a constant expression reads; None for one that is not."""
+        found = Constant(expression)
+        return found if self._constant(expression, found) else None
+
+    def _constant(self, node: ast.expr, found: Constant, *, value: bool = False) -> bool:
+        """Is it constant? `value`: it becomes an element, where an array or a tensor could stand, too."""
+        match node:
+            case ast.Constant():
+                return True
+            case ast.Name():
+                return self._name(node, found, value=value)
+            case ast.Attribute():
+                return self._attribute(node, found, value=value)
+            case ast.UnaryOp(operand=operand):
+                return self._constant(operand, found, value=value)
+            case ast.BinOp(left=left, right=right):
+                value = value or any(self.site.kind_of(part).tag in ARRAYS for part in (left, right))
+                return all(self._constant(part, found, value=value) for part in (left, right))
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                return all(self._constant(element, found, value=value) for element in elements)
+            case ast.Subscript(value=of, slice=index):
+                return self._constant(of, found, value=value) and self._index(index, found)
+            case ast.ListComp(elt=element, generators=[ast.comprehension(ifs=[], is_async=0) as part]):
+                return self._repeated(part, found) and self._constant(element, found)
+            case ast.Call():
+                return self._call(node, found)
+        return False
+
+    def _repeated(self, part: ast.comprehension, found: Constant) -> bool:
+        """`for k in range(n)`"""
+        if not isinstance(part.target, ast.Name):
+            return False
+        match part.iter:
+            case ast.Call(func=func):
+                in_order = self.site.qualified(func) in ("builtins.range", "builtins.reversed")
+                return in_order and self._constant(part.iter, found)
+            case ast.List(elts=elements) | ast.Tuple(elts=elements):
+                return all(isinstance(element, ast.Constant) for element in elements)
+        return False
+
+    def _index(self, index: ast.expr, found: Constant) -> bool:
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        bounds: list[ast.expr | None] = []
+        for part in parts:
+            bounds += [part.lower, part.upper, part.step] if isinstance(part, ast.Slice) else [part]
+        return all(bound is None or self._constant(bound, found) for bound in bounds)
+
+    # -- calls ---------------------------------------------------------------------------------
+
+    def _call(self, call: ast.Call, found: Constant) -> bool:
+        if any(keyword.arg in _NOT_WITH for keyword in call.keywords):
+            return False
+        qualified = self.site.qualified(call.func)
+        if qualified is None:
+            if not isinstance(call.func, ast.Attribute) or not self._method(call, call.func, found):
+                return False
+        elif not self._function(call, qualified):
+            return False
+        device = qualified is None
+        for position, argument in enumerate(call.args):
+            if not self._argument(argument, found, value=_is_value(call, qualified, position), device=device):
+                return False
+        return all(
+            self._argument(
+                given.value, found, value=given.arg in ("data", "fill_value"), device=given.arg == "device"
+            )
+            for given in call.keywords
+        )
+
+    def _function(self, call: ast.Call, qualified: str) -> bool:
+        if qualified == "builtins.len" and self.site.kind_of(call.args[0]).tag not in _SIZED:
+            return False
+        if not self.site.call_effect(call).pure:
+            return False
+        return qualified in _BUILTINS or qualified.startswith(_LIBRARIES)
+
+    def _method(self, call: ast.Call, func: ast.Attribute, found: Constant) -> bool:
+        """`constant.to(device)`: a method that makes something else of the array."""
+        makes = self.site.kind_of(func.value).tag in ARRAYS and self.site.kind_of(call).tag in ARRAYS
+        return makes and self.site.call_effect(call).quiet and self._constant(func.value, found)
+
+    def _argument(self, argument: ast.expr, found: Constant, *, value: bool, device: bool) -> bool:
+        match argument:
+            case ast.Attribute(value=of, attr="device") if device:
+                if self.site.kind_of(of).tag is Tag.TENSOR or not self.site.is_setting(argument):
+                    return self._device(argument, of, found)
+        return self._constant(argument, found, value=value)
+
+    def _device(self, device: ast.Attribute, of: ast.expr, found: Constant) -> bool:
+        """The device of an input is that of the network; elsewhere it is what it is until a loop ends."""
+        if self.site.kind_of(of).tag is Tag.MODULE or self._of_network(device):
+            found.devices.append(device)
+            return isinstance(of, (ast.Name, ast.Attribute))
+        if not isinstance(of, ast.Name) or self.site.kind_of(of).tag is not Tag.TENSOR:
+            return False
+        found.names.append(of)
+        return self._is_local(of)
+
+    def _of_network(self, node: ast.AST) -> bool:
+        cls = self.site.class_of(node)
+        summary = self.site.module.classes.get(self.site.tree.qualname(cls)) if cls is not None else None
+        return summary is not None and self.site.index.class_kind(summary).tag is Tag.MODULE
+
+    # -- names ---------------------------------------------------------------------------------
+
+    def _fits(self, node: ast.expr, *, value: bool) -> bool:
+        """Can nobody change the value? Of what is not known only numbers may become elements."""
+        kind = self.site.kind_of(node)
+        if kind:
+            return kind.tag in _UNCHANGING and not kind.optional
+        return not value or is_number(node, self.site) or is_integer(node, self.site) is True
+
+    def _attribute(self, node: ast.Attribute, found: Constant, *, value: bool) -> bool:
+        if self.site.qualified(node) is not None:
+            return True
+        if node.attr in ("T", "mT") and self.site.kind_of(node.value).tag in ARRAYS:
+            return self._constant(node.value, found)
+        if not self._fits(node, value=value):
+            return False
+        chain = [node]
+        while isinstance(chain[-1].value, ast.Attribute):
+            chain.append(chain[-1].value)
+        if any(self.site.kind_of(holder).tag not in _HOLDERS for holder in chain[1:]):
+            return False
+        if len(chain) > 1 and node.attr in ("shape", "ndim", "size") and not self._is_space(node.value):
+            return False  # of what is passed in, as far as anybody knows
+        root = chain[-1].value
+        if self.site.is_self(root):
+            found.settings.append(node)
+            return self.site.is_setting(node)
+        if not isinstance(root, ast.Name) or len(chain) > 1 or self.site.kind_of(root).tag not in _HOLDERS:
+            return False
+        found.loose.append(node)
+        return self._holder(root, found) and self._only_set_here(node)
+
+    def _is_space(self, node: ast.expr) -> bool:
+        return self.site.kind_of(node).tag is Tag.SPACE or (last_name(node) or "").endswith("space")
+
+    def _only_set_here(self, attribute: ast.Attribute) -> bool:
+        """`args.batch_size`: is the attribute set by nobody but the function that reads it?"""
+        function = self.site.function(attribute)
+        here = self.site.tree.qualname(function) if function is not None else ""
+        setters = self.site.index.setters(attribute.attr)
+        return all(s.module == self.site.module.module and s.qualname in ("", here) for _, s in setters)
+
+    def _name(self, name: ast.Name, found: Constant, *, value: bool) -> bool:
+        scope = self.site.scope(name).lookup(name.id)
+        if scope is not None and scope.is_comprehension:
+            return any(inner is scope.node for inner in below(found.node))
+        if self.site.qualified(name) is not None:
+            kind = self.site.kind_of(name)
+            return not kind or kind.tag in _UNCHANGING | {Tag.CLASS, Tag.FUNCTION}
+        if scope is None or not self._fits(name, value=value):
+            return False
+        return self._stands_for_constant(name, scope, found, value=value) or self._holder(name, found)
+
+    def _stands_for_constant(self, name: ast.Name, scope: Scope, found: Constant, *, value: bool) -> bool:
+        """`n = self.n_steps`, once in the function"""
+        bindings = scope.bindings[name.id]
+        if scope.parent is None or scope is not self.site.scope(name).function or len(bindings) != 1:
+            return False
+        (binding,) = bindings
+        if binding.how is not How.ASSIGN or binding.path or binding.value is None:
+            return False
+        inner = Constant(binding.value)
+        if not self._constant(binding.value, inner, value=value) or inner.names:
+            return False
+        found.take(inner)
+        found.inlined[name] = binding.value
+        return True
+
+    def _holder(self, name: ast.Name, found: Constant) -> bool:
+        """A variable of the module that is bound once, or one of the function."""
+        scope = self.site.scope(name).lookup(name.id)
+        if scope is None or scope.parent is not None or self.site.scope(name).function is scope:
+            found.names.append(name)
+            return self._is_local(name)
+        found.globals.append(name)
+        rebound = any(name.id in inner.globals for inner in self.site.tree.scopes.values())
+        bindings = scope.bindings[name.id]
+        return len(bindings) == 1 and bindings[0].how is How.ASSIGN and not rebound
+
+    def _is_local(self, name: ast.Name) -> bool:
+        return self.site.scope(name).lookup(name.id) is self.site.scope(name).function

@@ -1,0 +1,75 @@
+"""Calls that make tensors and arrays, and the expressions around them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.models.kind import Tag
+from rlint.semantics.model import Site
+
+OF_DATA = frozenset(
+    """torch.tensor torch.as_tensor torch.asarray torch.Tensor torch.FloatTensor torch.DoubleTensor
+    torch.LongTensor torch.IntTensor torch.BoolTensor torch.ByteTensor numpy.array numpy.asarray""".split()
+)
+FILLED = frozenset(
+    f"{library}.{name}" for library in ("torch", "numpy") for name in ("zeros", "ones", "full")
+)
+MAKERS = (
+    OF_DATA
+    | FILLED
+    | frozenset(
+        f"{library}.{name}"
+        for library in ("torch", "numpy")
+        for name in "arange linspace logspace geomspace eye identity tri tril_indices triu_indices".split()
+    )
+)
+ARRAYS = (Tag.TENSOR, Tag.NDARRAY)
+_AT_ONCE = FILLED | {"numpy.arange"}
+_STOPS = (
+    *(ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.Compare, ast.BoolOp),
+    *(ast.Dict, ast.Set, ast.NamedExpr, ast.IfExp, ast.FormattedValue, ast.JoinedStr),
+)
+_FEW = 3
+
+
+def is_maker(call: ast.Call, site: Site) -> bool:
+    """Does a call make a tensor or an array of what it is given?"""
+    qualified = site.qualified(call.func) or ""
+    if qualified not in MAKERS:
+        return False
+    if not qualified.endswith("Tensor"):
+        return True
+    # `torch.FloatTensor(3, 4)` is a size
+    return bool(call.args) and isinstance(call.args[0], (ast.List, ast.Tuple, ast.ListComp))
+
+
+def takes_time(call: ast.Call, site: Site) -> bool:
+    """Not so `np.array([0.0])`, `np.arange(n)` and tensors that are only filled: that is done in no time."""
+    qualified = site.qualified(call.func) or ""
+    if qualified in _AT_ONCE:
+        return False
+    match call.args:
+        case [ast.List(elts=[]) | ast.Tuple(elts=[]), *_]:
+            return False
+        case [ast.List(elts=elements) | ast.Tuple(elts=elements), *_] if qualified.startswith("numpy."):
+            return len(elements) >= _FEW or any(isinstance(part, (ast.List, ast.Tuple)) for part in elements)
+        case [ast.Constant(), *_] if qualified.startswith("numpy."):
+            return qualified not in OF_DATA
+    return True
+
+
+def around(call: ast.Call, site: Site) -> Iterator[ast.expr]:
+    """The expressions that hold a call, from the inside, as far as all is evaluated once where it stands."""
+    child: ast.AST = call
+    for node in site.ancestors(call):
+        if isinstance(node, (ast.keyword, ast.Slice, ast.Starred)):
+            child = node
+            continue
+        if not isinstance(node, ast.expr) or isinstance(node, _STOPS):
+            return
+        parent = site.parent(node)
+        called = isinstance(parent, ast.Call) and parent.func is node
+        if not called and not (isinstance(node, ast.Subscript) and node.slice is child):
+            yield node
+        child = node

@@ -1,0 +1,150 @@
+"""A loss that is summed up or collected for a log together with its graph.
+
+## What it does
+Flags `total += loss`, `total = total + loss` and `losses.append(loss)` in a loop of training or
+evaluation where `loss` is a tensor that still carries its graph: one that `backward()` was called on,
+by itself or as a part of a larger loss, or one that nothing is learned from at all.
+
+Sums and lists that `backward()` is called on later are not flagged, nor what is returned or stored
+before anything was learned from it, and nothing in functions that keep graphs on purpose
+(`retain_graph`, `create_graph`).
+
+## Why is it slow
+What is kept of a pass keeps its graph. Without `backward()` that is each activation and each
+intermediate result of every pass, all at the same time: memory grows with the length of the loop.
+After `backward()` most of that is freed, and the nodes of the graph stay, one for each operation of each
+pass. They are no tensors: the figures measured here, which count those, do not contain them.
+
+## Example
+```python
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+def train(network: nn.Linear, optimizer: torch.optim.Optimizer, loader) -> float:
+    total = 0.0
+    for states, wanted in loader:
+        loss = F.mse_loss(network(states), wanted)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += loss
+    return total / len(loader)
+```
+Use instead:
+```python
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+def train(network: nn.Linear, optimizer: torch.optim.Optimizer, loader) -> float:
+    total = 0.0
+    for states, wanted in loader:
+        loss = F.mse_loss(network(states), wanted)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += loss.detach()
+    return total / len(loader)
+```
+
+## Fix safety
+Always unsafe: nobody may take a gradient of what was kept, which the code that is seen does not do, and a
+tensor that is printed does not show its `grad_fn` any more. The fix keeps a tensor, with
+`.detach()`. Where a number is enough, `.item()` gives one; on a GPU it waits for the device.
+
+## References
+- https://pytorch.org/docs/stable/notes/faq.html#my-model-reports-cuda-runtime-error-2-out-of-memory
+- https://pytorch.org/docs/stable/generated/torch.Tensor.detach.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.models.kind import Tag
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
+    Kept,
+    begins_in_loop,
+    is_called_loss,
+    kept_in,
+    learned_from,
+    surely_attached,
+)
+from rlint.semantics.model import Site
+from rlint.semantics.nn.gradient_sinks import ENDS, Outlet
+
+
+class GraphKeptByLog(Rule):
+    code = "RL318"
+    name = "graph-kept-by-log"
+    claims = ("mem",)
+    heat = Heat.WARM
+    visits = (ast.AugAssign, ast.Assign, ast.Call)
+    callees = frozenset({"append"})
+    triggers = ("+=", "append(", "+ ")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        kept = kept_in(node)
+        after_backward = keeps_graph(kept, site) if kept is not None else None
+        if kept is None or after_backward is None:
+            return
+        value, total = site.text(kept.value), site.text(kept.keeper)
+        message = f"`{total}` keeps the graph of every `{value}`, with all that `backward` would need"
+        if after_backward:
+            gone_through = isinstance(kept.value, (ast.Name, ast.Attribute, ast.Subscript))
+            message = f"`{total}` keeps the graph of every `{value}`, " + (
+                "which `backward` has already gone through"
+                if gone_through
+                else "of which `backward` goes through a part at most"
+            )
+        advice = f"Keep `{value}.detach()`, or `{value}.item()` where a number is enough"
+        yield self.finding(site, kept.value, message, fix=build_fix(kept.value, site), advice=advice)
+
+
+def keeps_graph(kept: Kept, site: Site) -> bool | None:
+    """Does the keeper hold on to graphs that nothing is learned from any more (True), or never is
+    (False)? None where it may not.
+    """
+    value, keeper = kept.value, kept.keeper
+    local = isinstance(keeper, ast.Name)
+    if local and not site.loops(kept.node):
+        return None
+    if not site.attribute_uses("backward") and not (local and is_called_loss(kept, site)):
+        return None  # nothing is learned from
+    if site.kind_of(keeper).tag in (Tag.DEQUE, Tag.NDARRAY) or site.kind_of(value).tag in (
+        Tag.FLOAT,
+        Tag.INT,
+    ):
+        return None
+    if isinstance(keeper, ast.Name) and begins_in_loop(keeper, kept.node, site):
+        return None
+    if not site.sources(value).calls:
+        return None
+    becomes = (
+        {left.outlet for left in site.variable_outlets(keeper)} if isinstance(keeper, ast.Name) else set()
+    )
+    if Outlet.LEARNED in becomes or Outlet.ARRAY in becomes:
+        return None
+    learned = learned_from(value, site)
+    if learned is None:
+        return None
+    if learned:
+        return True
+    if not local or not becomes or not becomes <= ENDS or not is_called_loss(kept, site):
+        return None
+    return False if surely_attached(value, site) else None
+
+
+def build_fix(value: ast.expr, site: Site) -> Fix | None:
+    """Detach what is kept."""
+    start, end = site.span(value)
+    if site.has_comment(start, end):
+        return None
+    edit = site.replace(value, f"{site.operand(value)}.detach()")
+    reason = f"Nobody may take a gradient of what is kept of `{site.text(value)}`"
+    return Fix("Keep it without its graph", Safety.UNSAFE, (edit,), reason)

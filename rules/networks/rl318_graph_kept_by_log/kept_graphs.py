@@ -1,0 +1,169 @@
+"""What RL318 asks about losses that are kept: where, and whether anything was learned from them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.frozen import frozen
+from rlint.models.kind import Tag
+from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
+from rlint.semantics.model import Site
+from rlint.semantics.nn.autograd import Autograd
+from rlint.semantics.nn.weight_sync import words_of
+from rlint.syntax.scopes import Binding, How
+from rlint.syntax.walk import below
+
+_ACCESS = (ast.Name, ast.Attribute, ast.Subscript)
+_KEEPS_ON_PURPOSE = frozenset({"retain_graph", "create_graph"})
+_DETACHES = frozenset({"detach", "item", "tolist", "numpy", "argmax"})
+_DEPTH = 60
+LOSSES = frozenset(
+    """loss losses criterion criteria error errors err nll mse kl kld entropy objective cost bce ce
+    surrogate regret""".split()
+)
+
+
+@frozen
+class Kept:
+    """`node` adds `value` to what `keeper` holds."""
+
+    node: ast.AST
+    keeper: ast.expr
+    value: ast.expr
+
+
+def kept_in(node: ast.AST) -> Kept | None:
+    """Read `total += loss`, `total = total + loss` and `losses.append(loss)`."""
+    if isinstance(node, ast.Assign) and not isinstance(node.value, ast.BinOp):
+        return None  # most statements
+    match node:
+        case ast.AugAssign(target=keeper, op=ast.Add(), value=value):
+            pass
+        case ast.Assign(
+            targets=[ast.Name() | ast.Attribute() as keeper],
+            value=ast.BinOp(left=left, op=ast.Add(), right=right),
+        ):
+            if _reads(left, keeper):
+                value = right
+            elif _reads(right, keeper):
+                value = left
+            else:
+                return None
+        case ast.Call(func=ast.Attribute(value=keeper, attr="append"), args=[value], keywords=[]):
+            pass
+        case _:
+            return None
+    if not isinstance(keeper, _ACCESS) or not isinstance(value, (*_ACCESS, ast.Call, ast.BinOp)):
+        return None
+    return Kept(node, keeper, value)
+
+
+def _reads(term: ast.expr, target: ast.Name | ast.Attribute) -> bool:
+    """Is a term of a sum what the sum is assigned to?"""
+    if isinstance(term, ast.Name) and isinstance(target, ast.Name):
+        return term.id == target.id
+    if term.__class__ is not target.__class__:
+        return False
+    return ast.dump(term) == ast.dump(target).replace("Store()", "Load()")
+
+
+def begins_in_loop(keeper: ast.Name, node: ast.AST, site: Site) -> bool:
+    """Is the keeper made anew in each pass of the innermost loop around the node?"""
+    loop = site.loops(node)[0]
+    scope = site.scope(keeper).lookup(keeper.id)
+    bindings = scope.bindings[keeper.id] if scope is not None else []
+    if len(bindings) > MOST_VALUES:
+        return True
+    made = [b for b in bindings if b.how is How.ASSIGN and b.statement is not node]
+    return any(loop in site.ancestors(binding.statement) for binding in made) or not made
+
+
+def learned_from(value: ast.expr, site: Site) -> bool | None:
+    """Is `backward` called on the value, or on what it is a part of, in the same function? None where a
+    graph is kept there on purpose, for another gradient.
+    """
+    function = site.function(value)
+    names = [node for node in below(value) if isinstance(node, ast.Name)]
+    bindings = {binding for name in names for binding in site.definitions(name) if _is_made(binding)}
+    learned = False
+    for use in site.attribute_uses("backward"):
+        call = site.parent(use)
+        if not isinstance(call, ast.Call) or site.function(call) is not function:
+            continue
+        if any(keyword.arg in _KEEPS_ON_PURPOSE for keyword in call.keywords):
+            return None
+        directly: set[Binding] = set()
+        handed: set[Binding] = set()
+        for part in (use.value, *call.args):
+            arguments = {node for made in below(part) for node in _given_to(made)}
+            for name in below(part):
+                if isinstance(name, ast.Name):
+                    (handed if name in arguments else directly).update(site.definitions(name))
+        if bindings & directly:
+            learned = True
+        elif bindings & (handed | set(_made_of(directly | handed, site))):
+            learned = learned or surely_attached(value, site)
+    return learned
+
+
+def _given_to(node: ast.AST) -> Iterator[ast.AST]:
+    """All that stands in the arguments of a call: a reward, perhaps, that a loss is made of."""
+    if isinstance(node, ast.Call):
+        for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
+            yield from below(argument)
+
+
+def _is_made(binding: Binding) -> bool:
+    return binding.how in (How.ASSIGN, How.WALRUS, How.AUGMENT) and binding.value is not None
+
+
+def _with_gradient(value: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a value through which a gradient goes: not what is detached or read as a number in it."""
+    match value:
+        case ast.Call(func=ast.Attribute(attr=method)) if method in _DETACHES:
+            return
+        case ast.Attribute(attr="data"):
+            return
+    yield value
+    for part in ast.iter_child_nodes(value):
+        yield from _with_gradient(part)
+
+
+def _made_of(bindings: set[Binding], site: Site) -> Iterator[Binding]:
+    """The bindings that the values of others are made of."""
+    pending, seen = list(bindings), set(bindings)
+    while pending and len(seen) < _DEPTH:
+        value = pending.pop().value
+        for name in _with_gradient(value) if value is not None else ():
+            if isinstance(name, ast.Name):
+                for binding in site.definitions(name):
+                    if binding not in seen:
+                        seen.add(binding)
+                        pending.append(binding)
+                        yield binding
+
+
+def surely_attached(value: ast.expr, site: Site) -> bool:
+    """Was the value surely computed by a network with autograd on?"""
+    calls = site.sources(value).calls
+    # what goes into a call that nobody knows need not come out again
+    opaque = [call for call in calls if not site.gives_gradient(call) and not _is_loss(call, site)]
+    if opaque:
+        calls = site.sources(value, without=opaque).calls
+    return any(
+        site.gives_gradient(call) and site.autograd_at(call) is Autograd.ON and not site.runs_frozen(call)
+        for call in calls
+    )
+
+
+def _is_loss(call: ast.Call, site: Site) -> bool:
+    """Does a call compute a loss: a module without weights, or what is called so?"""
+    if site.kind_of(call.func).tag is Tag.MODULE:
+        return True
+    return bool(words_of(call.func, site) & LOSSES)
+
+
+def is_called_loss(kept: Kept, site: Site) -> bool:
+    """Do the names of what is kept, or of what keeps it, say that it is a loss?"""
+    return bool((words_of(kept.value, site) | words_of(kept.keeper, site)) & LOSSES)

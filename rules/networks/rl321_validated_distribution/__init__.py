@@ -1,0 +1,216 @@
+"""A distribution that is made in each step and checks everything it is given.
+
+## What it does
+Flags distributions of `torch.distributions` that are made in hot code with argument validation on, as it is
+unless somebody turns it off: `Categorical(logits=logits)`, `Normal(mean, std)`, and classes of the project
+that inherit their constructor. Two neighbours of it are flagged in hot code, too: a `MultivariateNormal` of
+a diagonal covariance, and a softmax that is computed for `argmax` alone or is normalised again by
+`Categorical(logits=...)`.
+
+A program that calls `set_default_validate_args` anywhere has decided, and so has a call with
+`validate_args` or one inside of a `try` that catches `ValueError`: validation is left alone there.
+
+## Why is it slow
+With validation, each parameter is compared with its limits when the distribution is made, and each value
+that is given to `log_prob` as well. For the small tensors of a policy these comparisons take as long as the
+arithmetic, and on a GPU the program waits for each of them, since Python has to know the outcome.
+
+A `MultivariateNormal` factorises its covariance when it is made and solves a triangular system in each
+`log_prob`. Where the covariance is diagonal, its numbers are independent of each other, and
+`Independent(Normal(mean, std), 1)` is the same distribution without either.
+
+`softmax` keeps the order of its inputs, so `argmax` finds the same place without it. To replace
+`Categorical(probs=softmax(x))` by `Categorical(logits=x)` gains nothing once validation is off, so that is
+not flagged.
+
+## Example
+```python
+import torch
+from torch.distributions import Categorical
+
+
+def collect(env, policy, total_steps):
+    obs = env.reset()
+    for step in range(total_steps):
+        dist = Categorical(logits=policy(obs))
+        action = dist.sample()
+        log_prob = dist.log_prob(action)
+        obs, reward, done, info = env.step(action)
+        policy.remember(obs, action, log_prob, reward, done)
+```
+
+Use instead:
+
+```python
+import torch
+from torch.distributions import Categorical
+
+
+def collect(env, policy, total_steps):
+    obs = env.reset()
+    for step in range(total_steps):
+        dist = Categorical(logits=policy(obs), validate_args=False)
+        action = dist.sample()
+        log_prob = dist.log_prob(action)
+        obs, reward, done, info = env.step(action)
+        policy.remember(obs, action, log_prob, reward, done)
+```
+
+## Fix safety
+All fixes are unsafe. Without validation, a network that has diverged gives distributions of NaN instead of
+a `ValueError`, and an action outside of the range gets some log-probability. Samples and log-probabilities of
+valid arguments are the same, bit for bit, and so is what is drawn.
+
+`Independent(Normal)` rounds differently, raises an error where it is asked for the `log_prob` or the entropy
+of an empty batch, and has neither `covariance_matrix` nor `loc`; there is no fix where the file reads one of
+these, or compares distributions with `kl_divergence`. Without softmax, `argmax` chooses by the input where
+two probabilities round to the same number. Probabilities handed over as `logits` are a mistake that a person
+has to correct: there is advice alone.
+
+## References
+- https://docs.pytorch.org/docs/stable/distributions.html#torch.distributions.distribution.Distribution.set_default_validate_args
+- https://docs.pytorch.org/docs/stable/distributions.html#torch.distributions.independent.Independent
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint import models
+from rlint.models.kind import Tag
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.networks.rl321_validated_distribution.diagonal import DiagonalNormal, diagonal_normal
+from rlint.rules.networks.rl321_validated_distribution.softmaxes import (
+    NeedlessSoftmax,
+    softmax_before_argmax,
+    softmax_before_logits,
+)
+from rlint.semantics.interprocedural.summary import ClassSummary
+from rlint.semantics.model import Site
+
+PACKAGE = "torch.distributions."
+CHECKS_NOTHING = frozenset({"Independent"})
+PASSES_ON = frozenset({"TransformedDistribution", "MixtureSameFamily"})
+"""These have no parameters of their own, only values to check."""
+BEFORE_VALIDATE_ARGS = {
+    **dict.fromkeys(("Chi2", "Dirichlet", "Exponential", "HalfCauchy", "HalfNormal", "Poisson"), 1),
+    **dict.fromkeys(("Binomial", "ContinuousBernoulli", "LowRankMultivariateNormal", "Multinomial"), 3),
+    **dict.fromkeys(("NegativeBinomial", "RelaxedBernoulli", "RelaxedOneHotCategorical", "StudentT"), 3),
+    **dict.fromkeys(("MultivariateNormal", "Wishart"), 4),
+}
+"""How many arguments may come before it; two, if nothing is said."""
+CATCHES = frozenset({"builtins.ValueError", "builtins.Exception", "builtins.BaseException"})
+
+
+class ValidatedDistribution(Rule):
+    code = "RL321"
+    name = "validated-distribution"
+    claims = ("time",)
+    heat = Heat.HOT
+    visits = (ast.Call,)
+    triggers = ("distributions", "softmax")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else None
+        qualified = site.qualified(node.func)
+        if called == "argmax" or qualified == "torch.argmax":
+            if (softmax := softmax_before_argmax(node, site)) is not None:
+                yield self.needless(softmax, site)
+            return
+        name = distribution(qualified, site) if qualified else None
+        if name is None:
+            return
+        if name == "MultivariateNormal" and (normal := diagonal_normal(node, site)) is not None:
+            yield self.diagonal(node, normal, site)
+        elif is_validated(node, name, site):
+            yield self.validated(node, name, site)
+        if name in ("Categorical", "OneHotCategorical"):
+            softmax = softmax_before_logits(node, site)
+            if softmax is not None:
+                yield self.needless(softmax, site)
+
+    def validated(self, call: ast.Call, name: str, site: Site) -> Finding:
+        """A distribution that checks what it is given."""
+        shown = site.text(call.func)
+        what = "each value" if name in PASSES_ON else "its parameters and each value"
+        return self.finding(
+            site,
+            call,
+            f"`{shown}` checks {what} on every pass; on a GPU, the program waits for each check",
+            fix=without_validation(call, site),
+            advice="Pass `validate_args=False`, or turn validation off for all where the program starts: "
+            "`torch.distributions.Distribution.set_default_validate_args(False)`",
+        )
+
+    def diagonal(self, call: ast.Call, normal: DiagonalNormal, site: Site) -> Finding:
+        """A covariance matrix where a standard deviation would do."""
+        given = "factorises" if normal.parameter == "covariance_matrix" else "solves with"
+        return self.finding(
+            site,
+            call,
+            f"`MultivariateNormal` {given} a matrix that is diagonal, on every pass",
+            fix=normal.fix,
+            advice="Use `Independent(Normal(mean, std), 1)` with the square roots of the diagonal: the same "
+            "distribution without a matrix",
+        )
+
+    def needless(self, softmax: NeedlessSoftmax, site: Site) -> Finding:
+        """A softmax that changes nothing."""
+        return self.finding(site, softmax.node, softmax.message, fix=softmax.fix, advice=softmax.advice)
+
+
+def distribution(qualified: str, site: Site) -> str | None:
+    """The class of torch that a call makes an instance of, be it by a subclass without a constructor."""
+    if is_distribution(qualified):
+        return qualified.removeprefix(PACKAGE)
+    symbol = site.index.symbol(qualified, site.module.module)
+    if not isinstance(symbol, ClassSummary):
+        return None
+    for base in site.index.ancestry(symbol):
+        if isinstance(base, str):
+            return base.removeprefix(PACKAGE) if is_distribution(base) else None
+        if "__init__" in base.methods or "__new__" in base.methods:
+            return None
+    return None
+
+
+def is_distribution(qualified: str) -> bool:
+    """Is it a distribution of torch, and no transform or constraint?"""
+    fact = models.callable_fact(qualified) if qualified.startswith(PACKAGE) else None
+    return fact is not None and fact.result.tag is Tag.DISTRIBUTION
+
+
+def is_validated(call: ast.Call, name: str, site: Site) -> bool:
+    """Does the call make a distribution that checks its arguments because nobody said otherwise?"""
+    if name in CHECKS_NOTHING or len(call.args) > BEFORE_VALIDATE_ARGS.get(name, 2):
+        return False
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
+        return False
+    if any(keyword.arg in (None, "validate_args") for keyword in call.keywords):
+        return False
+    return not site.is_set_up("set_default_validate_args") and not is_expected_to_fail(call, site)
+
+
+def is_expected_to_fail(call: ast.Call, site: Site) -> bool:
+    """Is the program ready for a `ValueError` from the call?"""
+    child: ast.AST = call
+    for parent in site.ancestors(call):
+        if isinstance(parent, ast.Try) and child in parent.body:
+            for handler in parent.handlers:
+                caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+                if any(one is None or site.qualified(one) in CATCHES for one in caught):
+                    return True
+        child = parent
+    return False
+
+
+def without_validation(call: ast.Call, site: Site) -> Fix | None:
+    """Add the keyword."""
+    edit = site.with_keyword(call, "validate_args", "False")
+    in_text = any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call))
+    if edit is None or (in_text and not site.can_be_moved(call)):
+        return None
+    reason = "Parameters that are NaN or out of range raise no `ValueError` any more"
+    return Fix("Pass `validate_args=False`", Safety.UNSAFE, (edit,), reason)

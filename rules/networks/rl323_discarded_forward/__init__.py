@@ -1,0 +1,175 @@
+"""A network that is run although nothing uses its result on the path that is taken.
+
+## What it does
+Flags `q = net(state)` (also in a block of `torch.no_grad()`, and with what is derived from it) where the
+result is read in one branch of a following `if` alone, only behind a branch that returns or goes on with
+the loop, or where a branch overwrites it: the greedy action that is computed before the epsilon draw. A
+result that nothing reads at all is flagged as well.
+
+The network must be known to its last layer. Batch normalisation, dropout, noise, hooks and state that is
+kept from call to call make the rule silent, since such a network may be run for its effects; so do branches
+that only raise an error, those that only the end of an episode takes, a condition that depends on the
+result, and code in between that changes the input or the weights. A bare `net(x)` and `_ = net(x)` are left
+alone: they say that the result is not wanted. Of a call that gives several values, all have to be unused.
+
+## Why is it slow
+A forward pass of a policy is a large part of what a step costs. While epsilon is near one, it is thrown
+away in almost every step.
+
+## Example
+```python
+import random
+
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.q_net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 2))
+        self.epsilon = 0.9
+
+    def act(self, state: torch.Tensor) -> int:
+        with torch.no_grad():
+            q_values = self.q_net(state)
+        if random.random() < self.epsilon:
+            return random.randrange(2)
+        return int(q_values.argmax())
+```
+Use instead:
+```python
+import random
+
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.q_net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 2))
+        self.epsilon = 0.9
+
+    def act(self, state: torch.Tensor) -> int:
+        if random.random() < self.epsilon:
+            return random.randrange(2)
+        with torch.no_grad():
+            q_values = self.q_net(state)
+        return int(q_values.argmax())
+```
+
+## Fix safety
+Always unsafe. The statements move into the branch that uses them, with what was derived from the result; a
+result that nothing reads goes. An input that the network cannot take, such as one of the wrong shape, then
+raises an error on that path alone. Results and random numbers stay the same. There is advice alone where a
+comment would be lost.
+
+## References
+- https://docs.pytorch.org/docs/stable/generated/torch.no_grad.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.networks._shared.deletion import deletion
+from rlint.rules.networks._shared.same_input import is_forward
+from rlint.rules.networks.rl323_discarded_forward.sinking import (
+    Waste,
+    bound_names,
+    has_branch_behind,
+    is_read,
+    only_computes,
+    reads_of,
+    sink,
+    unit_of,
+    waste_of,
+)
+from rlint.semantics.model import Site
+from rlint.syntax.syntax_index import FUNCTIONS
+
+MEASURES = ("perf_counter", "perf_counter_ns", "time", "monotonic", "synchronize", "elapsed_time", "timeit")
+REASON = "an input that the network cannot take raises an error only where its result is used"
+
+
+class DiscardedForward(Rule):
+    code = "RL323"
+    name = "discarded-forward"
+    claims = ("time",)
+    heat = Heat.WARM
+    visits = (ast.Call,)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        if not (node.args or node.keywords) or site.network_run(node) is None:
+            return
+        if isinstance(site.parent(node), ast.Expr):
+            return
+        unit = unit_of(node, site)
+        names = bound_names(unit)
+        scope = site.scope(unit)
+        if not names or not isinstance(scope.node, FUNCTIONS):
+            return
+        if not has_branch_behind(unit, site) and any(is_read(name, scope, site) for name in names):
+            return  # the result is used, and wherever it is computed
+        if not is_forward(node, site) or is_inside_forward(node, site):
+            return
+        reads = reads_of(names, scope, site)
+        if reads is None or not only_computes(unit, site):
+            return
+        if not reads:
+            yield from self.unread(node, unit, names, site)
+            return
+        waste = waste_of(unit, scope, site)
+        if waste is not None:
+            edits = sink(waste, site)
+            fix = Fix("Run it where the result is used", Safety.UNSAFE, edits, REASON) if edits else None
+            yield self.finding(
+                site,
+                node,
+                f"`{called(node, site)}` runs also where {condition(waste, site)}, for nothing",
+                fix=fix,
+                advice="Run the network in the branch that uses its result",
+            )
+
+    def unread(self, call: ast.Call, unit: ast.stmt, names: list[ast.Name], site: Site) -> Iterator[Finding]:
+        """A result that nothing ever reads."""
+        if any(name.id.startswith("_") for name in names) or is_measured(call, site):
+            return
+        edit = deletion(unit, site)
+        fix = Fix("Remove the forward pass", Safety.UNSAFE, (edit,), REASON) if edit is not None else None
+        yield self.finding(
+            site,
+            call,
+            f"`{called(call, site)}` runs here, and nothing uses its result",
+            fix=fix,
+            advice="Remove the forward pass, or assign it to `_` if it is run for something else",
+        )
+
+
+def is_inside_forward(call: ast.Call, site: Site) -> bool:
+    """Is it an argument of another forward of the same statement, which is flagged for both?"""
+    for above in site.ancestors(call):
+        if isinstance(above, ast.stmt):
+            return False  # what it may be an argument of stands in one statement with it
+        if isinstance(above, ast.Call) and is_forward(above, site):
+            return True
+    return False
+
+
+def is_measured(call: ast.Call, site: Site) -> bool:
+    """Does the function measure how long a network takes?"""
+    function = site.function(call)
+    return any(site.calls_named(name, function) for name in MEASURES)
+
+
+def called(call: ast.Call, site: Site) -> str:
+    """The network, in one line."""
+    return " ".join(site.text(call.func).split())
+
+
+def condition(waste: Waste, site: Site) -> str:
+    """On which outcome of the test the result is not used."""
+    text = " ".join(site.text(waste.branch.test).split())
+    return f"`{text}`" if waste.taken else f"`{text}` is false"

@@ -1,0 +1,121 @@
+"""An actor's loss that computes gradients of the critic's weights, too, which are zeroed unused.
+
+## What it does
+Flags the `backward()` of a loss that runs through a network whose weights the following optimizer does not
+step: the critic in the actor's loss of DDPG, TD3 and SAC (`-self.critic(states, self.actor(states)).mean()`).
+The input of that network must come from one that the optimizer does step, and its own optimizer must zero the
+gradients before it steps, or there must be none.
+
+Networks that are frozen meanwhile, `backward(inputs=...)`, networks that share a part with the one that
+learns, and optimizers of which rlint does not know what they step are left alone.
+
+The rule is opt-in: every textbook writes it so, the gain is a part of one `backward`, and the advice takes
+three lines more.
+
+## Why is it slow
+The gradient has to pass through the critic on its way to the actor, but only that of its inputs. For each
+linear layer, the gradient of its weights is one more matrix product of the same size, so about a third of
+what the critic costs here is spent on numbers that `zero_grad()` throws away. Of an update in which the
+critic learns, too, that is a small part.
+
+## Example
+```python
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.actor = nn.Sequential(nn.Linear(17, 256), nn.ReLU(), nn.Linear(256, 6), nn.Tanh())
+        self.critic = nn.Sequential(nn.Linear(23, 256), nn.ReLU(), nn.Linear(256, 1))
+        self.actor_optimizer = torch.optim.Adam(self.actor.parameters())
+        self.critic_optimizer = torch.optim.Adam(self.critic.parameters())
+
+    def learn(self, states: torch.Tensor, actions: torch.Tensor, targets: torch.Tensor) -> None:
+        critic_loss = (self.critic(torch.cat((states, actions), 1)) - targets).pow(2).mean()
+        self.critic_optimizer.zero_grad()
+        critic_loss.backward()
+        self.critic_optimizer.step()
+
+        actor_loss = -self.critic(torch.cat((states, self.actor(states)), 1)).mean()
+        self.actor_optimizer.zero_grad()
+        actor_loss.backward()
+        self.actor_optimizer.step()
+```
+Use instead (by hand):
+```python
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.actor = nn.Sequential(nn.Linear(17, 256), nn.ReLU(), nn.Linear(256, 6), nn.Tanh())
+        self.critic = nn.Sequential(nn.Linear(23, 256), nn.ReLU(), nn.Linear(256, 1))
+        self.actor_optimizer = torch.optim.Adam(self.actor.parameters())
+        self.critic_optimizer = torch.optim.Adam(self.critic.parameters())
+
+    def learn(self, states: torch.Tensor, actions: torch.Tensor, targets: torch.Tensor) -> None:
+        critic_loss = (self.critic(torch.cat((states, actions), 1)) - targets).pow(2).mean()
+        self.critic_optimizer.zero_grad()
+        critic_loss.backward()
+        self.critic_optimizer.step()
+
+        self.critic.requires_grad_(False)
+        actor_loss = -self.critic(torch.cat((states, self.actor(states)), 1)).mean()
+        self.actor_optimizer.zero_grad()
+        actor_loss.backward()
+        self.actor_optimizer.step()
+        self.critic.requires_grad_(True)
+```
+
+## Fix safety
+There is no fix: the weights have to be turned on again on every way out, and a network that is partly frozen
+for another reason must not be turned on as a whole. The actor gets the same gradients, to the bit.
+`torch.no_grad()` around the critic would be wrong, as it cuts off the actor as well.
+
+## References
+- https://docs.pytorch.org/docs/stable/notes/autograd.html#setting-requires-grad
+- https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rule import Finding, Heat, Rule
+from rlint.rules.networks.rl324_unfrozen_critic.actor_loss import loss_of, passed_through
+from rlint.semantics.model import Site
+
+
+class UnfrozenCritic(Rule):
+    code = "RL324"
+    name = "unfrozen-critic"
+    claims = ("time",)
+    heat = Heat.WARM
+    opt_in = True
+    visits = (ast.Call,)
+    callees = frozenset({"backward"})
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        if not isinstance(node.func, ast.Attribute) or node.func.attr != "backward":
+            return
+        loss = loss_of(node, site)
+        found = passed_through(loss, site) if loss is not None else []
+        if loss is None or not found:
+            return
+        names = [f"`{name}`" for name, _ in found]
+        shown = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+        thrown = " and ".join(dict.fromkeys(by for _, by in found if by))
+        fate = f"which {thrown} throws away" if thrown else "which no optimizer steps"
+        frozen = ", ".join(f"`{name}.requires_grad_(False)`" for name, _ in found)
+        yield self.finding(
+            site,
+            node,
+            f"This also computes gradients of the weights of {shown}, {fate}: "
+            f"`{loss.optimizer}` does not step them",
+            advice=f"Call {frozen} before this loss is computed, and turn it on again behind `backward`; "
+            "the gradient still passes through",
+        )

@@ -1,0 +1,188 @@
+"""Which networks does the loss of another one run through, and who throws their gradients away?"""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.frozen import frozen
+from rlint.models.kind import Tag
+from rlint.semantics.frequency.loops import GRADIENT_STEP
+from rlint.semantics.model import Site
+from rlint.semantics.nn.autograd import Autograd
+from rlint.syntax.walk import below
+
+_FREEZES = ("requires_grad", "requires_grad_")
+
+
+@frozen
+class Loss:
+    """`loss.backward()` with the step that follows it: `optimizer` steps `networks`, and nothing else."""
+
+    backward: ast.Call
+    value: ast.expr
+    optimizer: str
+    networks: frozenset[str]
+
+
+def loss_of(backward: ast.Call, site: Site) -> Loss | None:
+    """The loss that is differentiated, where the optimizer that learns from it is known with all of its
+    networks.
+    """
+    match backward:
+        case ast.Call(func=ast.Attribute(value=value, attr="backward"), args=[], keywords=keywords):
+            pass
+        case _:
+            return None
+    if any(keyword.arg in (None, "inputs") for keyword in keywords):
+        return None
+    function = site.function(backward)
+    if any(site.function(use) is function for name in _FREEZES for use in site.attribute_uses(name)):
+        return None  # something is frozen here already
+    for event in events(backward, site):
+        is_here = site.function(event.call) is site.function(backward)
+        if (
+            is_here
+            and event.method == "step"
+            and site.order.position(event.call) > site.order.position(backward)
+        ):
+            networks = site.optimizers(backward).get(event.owner)
+            return Loss(backward, value, event.owner, networks) if networks else None
+    return None
+
+
+@frozen
+class Event:
+    """`owner.step()` or `owner.zero_grad()`."""
+
+    owner: str
+    method: str
+    call: ast.Call
+
+
+def events(near: ast.AST, site: Site) -> list[Event]:
+    """The gradient steps of optimizers, and what zeroes gradients, in the class around a node (or outside of
+    all classes), in the order of the file.
+    """
+    return site.once(_events_in, site.class_of(near) or site.tree.module)
+
+
+def _events_in(around: ast.ClassDef | ast.Module, site: Site) -> list[Event]:
+    cls = around if isinstance(around, ast.ClassDef) else None
+    found = []
+    for method in ("step", "zero_grad"):
+        for use in site.attribute_uses(method):
+            call = site.parent(use)
+            if not isinstance(call, ast.Call) or call.func is not use:
+                continue
+            if site.class_of(call) is not cls:
+                continue
+            owner: ast.expr = use.value
+            if method == "step":
+                if site.knowledge.loops.driver_of(call) != GRADIENT_STEP:
+                    continue
+                if call.args and isinstance(call.args[0], (ast.Name, ast.Attribute)):
+                    owner = call.args[0]  # `scaler.step(optimizer)`
+            found.append(Event(site.text(owner), method, call))
+    return sorted(found, key=lambda event: site.order.position(event.call))
+
+
+def passed_through(loss: Loss, site: Site) -> list[tuple[str, str]]:
+    """The networks that the loss runs through, whose weights get gradients that nobody learns from, each
+    with who throws them away.
+    """
+    found: dict[str, str] = {}
+    for call in forwards_of(loss.value, site):
+        network = network_of(call, site)
+        if network is None or not site.gives_gradient(call):
+            continue
+        text = site.text(network)
+        if text in found or is_among(text, loss.networks) or is_among_reversed(text, loss.networks):
+            continue
+        if site.is_frozen(network) or site.runs_frozen(call) or site.autograd_at(call) is not Autograd.ON:
+            continue
+        learner = learner_in(call, loss, site)
+        if learner is None or any(site.share_parts(text, other) for other in {learner, *loss.networks}):
+            continue
+        thrown = thrown_away_by(text, network, loss, site)
+        if thrown is not None:
+            found[text] = thrown
+    return list(found.items())
+
+
+def forwards_of(value: ast.expr, site: Site) -> list[ast.Call]:
+    """The calls of networks that a loss is made of, also in a method of this file that returns it."""
+    found: list[ast.Call] = []
+    for call in site.sources(value).calls:
+        targets = site.callables(call)
+        bodies = [site.definition(target) for target in targets]
+        returned = [
+            node.value
+            for body in bodies
+            if body is not None and network_of(call, site) is None
+            for node in below(body)
+            if isinstance(node, ast.Return) and node.value is not None and site.function(node) is body
+        ]
+        if returned:
+            found += [inner for node in returned for inner in site.sources(node).calls]
+        else:
+            found.append(call)
+    return sorted(dict.fromkeys(found), key=site.order.position)
+
+
+def network_of(call: ast.Call, site: Site) -> ast.expr | None:
+    """The network that a call runs, itself or by one of its methods."""
+    for candidate in (call.func, getattr(call.func, "value", None)):
+        if isinstance(candidate, (ast.Name, ast.Attribute, ast.Subscript)):
+            if site.qualified(candidate) is not None:
+                return None
+            if site.kind_of(candidate).tag is Tag.MODULE:
+                return candidate
+    return None
+
+
+def learner_in(call: ast.Call, loss: Loss, site: Site) -> str | None:
+    """The network that makes what a forward is given, and that the optimizer steps."""
+    for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+        for inner in site.sources(argument).calls:
+            network = network_of(inner, site)
+            if network is not None and is_among(site.text(network), loss.networks):
+                return site.text(network)
+    return None
+
+
+def is_among(text: str, networks: frozenset[str]) -> bool:
+    """Is a network one of some, or a part of one?"""
+    return any(text == other or text.startswith((f"{other}.", f"{other}[")) for other in networks)
+
+
+def is_among_reversed(text: str, networks: frozenset[str]) -> bool:
+    """Is one of some networks a part of it?"""
+    return any(other.startswith((f"{text}.", f"{text}[")) for other in networks)
+
+
+def thrown_away_by(text: str, network: ast.expr, loss: Loss, site: Site) -> str | None:
+    """What zeroes the gradients of a network before anybody learns from them."""
+    if site.is_stepped(network) is False:
+        return ""
+    own = [
+        name
+        for name, networks in site.optimizers(loss.backward).items()
+        if networks is not None and is_among(text, networks)
+    ]
+    if not own or site.is_stepped(network) is None:
+        return None
+    around = [event for event in events(loss.backward, site) if event.owner in (*own, text)]
+    here = [event for event in around if site.function(event.call) is site.function(loss.backward)]
+    after = site.order.position(loss.backward)
+    next_ones = [event for event in here if site.order.position(event.call) > after] or here
+    if not next_ones:
+        # the network learns elsewhere: what it does there comes next, in each of the places
+        functions = dict.fromkeys(site.function(event.call) for event in around)
+        next_ones = [
+            next(event for event in around if site.function(event.call) is function) for function in functions
+        ]
+        if any(event.method != "zero_grad" for event in next_ones):
+            return None
+    if not next_ones or next_ones[0].method != "zero_grad":
+        return None
+    return f"`{next_ones[0].owner}.zero_grad()`"

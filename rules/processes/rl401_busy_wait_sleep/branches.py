@@ -1,0 +1,208 @@
+"""Waits that are branches of a loop: the passes that find nothing to do."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.rules.processes.rl401_busy_wait_sleep.idle import Idle, leaves, means_not_there
+from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
+from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause
+from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, Sort, asks_at_once
+from rlint.rules.processes.rl401_busy_wait_sleep.wait import Loop, Wait, asked_by
+from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
+from rlint.semantics.model import Site
+from rlint.syntax.walk import below
+
+_WORK = frozenset("step backward render act learn train forward predict generate reset".split())
+_COUNTS = frozenset({"poll", "len", "qsize", "size"})
+
+
+def branch_wait(loop: Loop, pause: Pause, site: Site) -> Wait | None:
+    """The wait that a sleep in a branch of a loop makes, for the passes that find nothing to do."""
+    if isinstance(loop, ast.For) and not any(isinstance(outer, ast.While) for outer in site.loops(loop)):
+        return None  # tries a few times
+    looks = Looks(site, loop, strict=False)
+    block, _ = site.tree.block(pause.statement)
+    inside = Idle(site, looks)
+    if not inside.block(block) or len(inside.pauses) != 1:
+        return None
+    guard = _guard(pause.statement, loop, site)
+    if guard is None or _pauses_either_way(guard, block, looks, site):
+        return None
+    jumps = isinstance(block[-1], (ast.Continue, ast.Break))
+    if not jumps and not _ends_the_pass(guard, loop, looks, site):
+        return None
+    if isinstance(guard, ast.ExceptHandler):
+        found = _taken(guard, looks, site)
+        alternative = True
+    else:
+        taken = block is guard.body
+        reported = _progress(guard.test, looks)
+        found = reported or looks.polls(guard.test, holds=taken)
+        alternative = (
+            jumps
+            or bool(reported)
+            or (bool(guard.orelse) and guard.orelse is not block)
+            or block is guard.orelse
+        )
+    if (
+        not found
+        or asked_by(loop, found[0])
+        or _works_before(guard, loop, looks, site, all_work=not alternative)
+    ):
+        return None
+    outer = looks.polls(loop.test, holds=True) if isinstance(loop, ast.While) else []
+    return Wait(loop, [pause], [*found, *(outer or [])], guard, counted=inside.counted)
+
+
+def _pauses_either_way(
+    guard: ast.If | ast.ExceptHandler, block: list[ast.stmt], looks: Looks, site: Site
+) -> bool:
+    """`sleep(1.0) if careful else sleep(0.05)`, as a statement: what is looked at says only how long."""
+    if isinstance(guard, ast.ExceptHandler):
+        return False
+    other = Idle(site, looks)
+    return other.block(guard.orelse if block is guard.body else guard.body) and bool(other.pauses)
+
+
+def round_wait(loop: Loop, pause: Pause, site: Site) -> Wait | None:
+    """A loop that sleeps in each pass, and for the rest handles what has come, if anything has."""
+    if not isinstance(loop, ast.While) or pause.statement not in loop.body:
+        return None
+    looks = Looks(site, loop, strict=False)
+    idle = Idle(site, looks)
+    outer = looks.polls(loop.test, holds=True)
+    found: list[Poll] = []
+    for statement in loop.body:
+        handled = _handled(statement, looks, site)
+        if handled:
+            found += handled
+        elif not idle.block([statement]):
+            return None
+    if outer is None or not found or len(idle.pauses) != 1:
+        return None
+    return Wait(loop, [pause], [*found, *outer], counted=True)
+
+
+def _handled(statement: ast.stmt, looks: Looks, site: Site) -> list[Poll]:
+    """What a statement handles that has come: `if connection.poll():`, `self._poll_pipe(pipe)`."""
+    match statement:
+        case ast.For(body=body, orelse=[]):
+            parts = [_handled(inner, looks, site) for inner in body]
+            return [poll for part in parts for poll in part] if all(parts) else []
+        case ast.If(test=test, body=body, orelse=[]) if not leaves(body):
+            found = looks.polls(test, holds=False) or []
+            return [poll for poll in found if _comes(poll) or _is_taken(poll.node, statement.body)]
+        case ast.Try(body=[taking, *_], handlers=[handler], orelse=[], finalbody=[]) if means_not_there(
+            handler
+        ):
+            value = getattr(taking, "value", None)
+            found = looks.polls(value, holds=False) if isinstance(value, ast.Call) else None
+            waits = Idle(site, looks).block(handler.body) and not leaves(handler.body)
+            return found if found and waits else []
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) as call):
+            return [Poll(Sort.DATA, call, call, site.kind_of(call))] if "poll" in words_of(name) else []
+    return []
+
+
+def _comes(poll: Poll) -> bool:
+    """Does a poll look for something that comes in, rather than at a mode that is on or off?"""
+    if poll.sort is not Sort.STATE:
+        return True
+    called = [node.func for node in below(poll.node) if isinstance(node, ast.Call)]
+    names = {node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "") for node in called}
+    return bool(_COUNTS & names)
+
+
+def _is_taken(flag: ast.expr, block: list[ast.stmt]) -> bool:
+    """`if request.value: ...; request.value = 0`: does a block set back the flag that led into it?"""
+    wanted = {ast.unparse(node) for node in below(flag) if isinstance(node, (ast.Attribute, ast.Subscript))}
+    return any(
+        ast.unparse(target) in wanted
+        for statement in block
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+    )
+
+
+def _guard(statement: ast.stmt, loop: Loop, site: Site) -> ast.If | ast.ExceptHandler | None:
+    for parent in site.ancestors(statement):
+        if parent is loop:
+            return None
+        if isinstance(parent, (ast.If, ast.ExceptHandler)):
+            return parent
+    return None
+
+
+def _taken(handler: ast.ExceptHandler, looks: Looks, site: Site) -> list[Poll]:
+    """What the `try` of a handler wanted to take, where the handler means that there is nothing yet."""
+    parent = site.parent(handler)
+    if not isinstance(parent, ast.Try) or not (means_not_there(handler) or _takes_alone(parent)):
+        return []
+    for statement in parent.body:
+        for node in below(statement):
+            if isinstance(node, ast.Call):
+                found: list[Poll] = looks.polls(node, holds=False) or []
+                if found and found[0].sort is Sort.DATA:
+                    return found
+    return []
+
+
+def _takes_alone(trying: ast.Try) -> bool:
+    """`try: item = queue.get_nowait()` and nothing else: any exception means that there is nothing yet."""
+    match trying.body:
+        case [ast.Assign(value=ast.Call(func=ast.Attribute(attr="get_nowait" | "get")) as call)]:
+            at_once: bool = asks_at_once(call)
+            return at_once
+    return False
+
+
+def _progress(test: ast.expr, looks: Looks) -> list[Poll]:
+    """`if not answered:` or `if answered == 0:`, where the pass has counted what it has done."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Name() as flag):
+            pass
+        case ast.Compare(left=ast.Name() as flag, ops=[ast.Eq()], comparators=[ast.Constant(value=0)]):
+            pass
+        case _:
+            return []
+    reset = done = False
+    for binding in looks.site.bindings(flag):
+        if looks.binds(binding.statement):
+            value = binding.value.value if isinstance(binding.value, ast.Constant) else None
+            reset |= isinstance(binding.statement, ast.Assign) and value in (0, False)
+            done |= value is True or isinstance(binding.statement, ast.AugAssign)
+    return [Poll(Sort.STATE, flag, flag, looks.site.kind_of(flag))] if reset and done else []
+
+
+def _ends_the_pass(guard: ast.AST, loop: Loop, looks: Looks, site: Site) -> bool:
+    """Does nothing but looking follow a branch before the loop's next pass?"""
+    for child in (guard, *site.ancestors(guard)):
+        if child is loop:
+            return True
+        if isinstance(child, ast.stmt):
+            block, index = site.tree.block(child)
+            if not Idle(site, looks).block(block[index + 1 :]):
+                return False
+    return False
+
+
+def _works_before(guard: ast.AST, loop: Loop, looks: Looks, site: Site, *, all_work: bool) -> bool:
+    """Does each pass work before it comes to the branch? All calls count as work, or those that step,
+    learn or render.
+    """
+    for child in (guard, *site.ancestors(guard)):
+        if child is loop:
+            return False
+        if not isinstance(child, ast.stmt):
+            continue
+        block, index = site.tree.block(child)
+        for earlier in block[:index]:
+            if all_work and not Idle(site, looks).block([earlier]):
+                return True
+            for node in below(earlier) if isinstance(earlier, (ast.Expr, ast.Assign)) else ():
+                if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
+                    name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
+                    if _WORK & words_of(name):
+                        return True
+    return False

@@ -1,0 +1,130 @@
+"""Statements that do nothing but wait: look, sleep, count, tell."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import field
+
+from rlint.frozen import mutable
+from rlint.models.effect import EffectKind
+from rlint.models.kind import Tag
+from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
+from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause, pause_of
+from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll
+from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
+from rlint.semantics.model import Site
+from rlint.syntax.walk import below
+
+_LOCKS = frozenset({Tag.LOCK, Tag.CONDITION, Tag.SEMAPHORE, Tag.SHARED_VALUE})
+_LOCK_WORDS = frozenset({"lock", "locks", "rlock", "mutex", "cond", "condition"})
+_NOT_THERE = frozenset(
+    "Empty Full IndexError KeyError FileNotFoundError BlockingIOError Again QueueEmpty QueueFull".split()
+)
+_HARMLESS = EffectKind.TELLS | EffectKind.READS_CLOCK
+
+
+@mutable
+class Idle:
+    """Reads statements that do nothing but look, sleep, count and tell."""
+
+    site: Site
+    looks: Looks
+    pauses: list[Pause] = field(default_factory=list)
+    polls: list[Poll] = field(default_factory=list)
+    counted: bool = False
+    others: int = 0  # statements besides pauses, `pass` and `if poll: break`
+
+    def block(self, statements: list[ast.stmt]) -> bool:
+        """Do these statements do nothing else?"""
+        return all(self._statement(statement) for statement in statements)
+
+    def _statement(self, statement: ast.stmt) -> bool:
+        pause = pause_of(statement, self.site)
+        if pause is not None:
+            self.pauses.append(pause)
+            return True
+        match statement:
+            case ast.Pass() | ast.Continue() | ast.Break() | ast.Expr(value=ast.Constant()):
+                return True
+            case ast.If():
+                return self._if(statement)
+        self.others += 1
+        match statement:
+            case ast.Return(value=value):
+                return value is None or self.looks.allows(value)
+            case (
+                ast.Assign(targets=[ast.Name() | ast.Tuple()], value=value)
+                | ast.AnnAssign(target=ast.Name(), value=ast.expr() as value)
+            ):
+                names = {node.id for node in below(statement) if isinstance(node, ast.Name)}
+                allowed: bool = self.looks.allows(value)
+                self.looks.assigned |= names - {
+                    node.id for node in below(value) if isinstance(node, ast.Name)
+                }
+                return allowed
+            case ast.AugAssign(target=ast.Name(), value=value):
+                self.counted = True
+                return not self.looks.strict and self.looks.allows(value)
+            case ast.With(items=[ast.withitem(context_expr=lock)], body=body):
+                return _is_lock(lock, self.site) and self.block(body)
+            case ast.Expr(value=ast.Call() as call):
+                effect = self.site.call_effect(call)
+                # a function of the project may take its time, whatever it does
+                return effect.acts and effect.does_only(_HARMLESS) and not self.site.callables(call)
+            case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=[]):
+                absent = all(means_not_there(handler) for handler in handlers)
+                parts = [body, orelse, *(handler.body for handler in handlers)]
+                return absent and all((leaves(part) and part is orelse) or self.block(part) for part in parts)
+        return False
+
+    def _if(self, statement: ast.If) -> bool:
+        body, orelse = statement.body, statement.orelse
+        if not leaves(body):
+            self.others += 1
+            return self.looks.allows(statement.test) and self.block([*body, *orelse])
+        if isinstance(body[-1], ast.Raise):
+            self.others += 1
+            return self.looks.allows(statement.test) and self.block(orelse)
+        found = self.looks.polls(statement.test, holds=False)
+        if not found:
+            self.others += 1
+            return found is not None and self.block(orelse)
+        self.polls += found
+        return self.block(orelse)
+
+
+def leaves(block: list[ast.stmt]) -> bool:
+    """Does a block end by leaving the loop?"""
+    match block:
+        case [*_, ast.Break() | ast.Return() | ast.Raise()]:
+            return True
+        case [
+            *_,
+            ast.Expr(
+                value=ast.Call(func=ast.Name(id="exit" | "quit") | ast.Attribute(attr="exit" | "_exit"))
+            ),
+        ]:
+            return True
+    return False
+
+
+def means_not_there(handler: ast.ExceptHandler) -> bool:
+    """`except queue.Empty`: does the exception say that there is nothing yet, rather than a failure?"""
+    types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    names = [kind.attr if isinstance(kind, ast.Attribute) else getattr(kind, "id", "") for kind in types]
+    return bool(names) and _NOT_THERE.issuperset(names)
+
+
+def _is_lock(expression: ast.expr, site: Site) -> bool:
+    if site.kind_of(expression).tag in _LOCKS:
+        return True
+    match expression:
+        case ast.Call(func=ast.Attribute(attr="get_lock"), args=[]):
+            return True
+        case ast.Subscript(value=inner):
+            return _is_lock(inner, site)
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return bool(_LOCK_WORDS & words_of(name))
+        case ast.Constant(value=str(name)):
+            return bool(_LOCK_WORDS & words_of(name))
+    return False

@@ -1,0 +1,198 @@
+"""What the conditions of a loop look at."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Iterator
+
+from rlint import models
+from rlint.models.effect import EffectKind
+from rlint.models.kind import Tag
+from rlint.rules.processes.rl401_busy_wait_sleep.polls import SORT_OF_TAG, Poll, asks_at_once, poll_of
+from rlint.rules.processes.rl401_busy_wait_sleep.words import (
+    BLOCKING,
+    FETCHES,
+    FOREIGN,
+    LOOKS,
+    NETWORK,
+    OWN,
+    words_of,
+)
+from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
+from rlint.semantics.model import Site
+from rlint.syntax.walk import below, is_in
+
+NEUTRAL = frozenset(
+    f"builtins.{name}" for name in "any all bool int float getattr hasattr min max sum abs isinstance".split()
+)
+"""Functions that look at nothing but what they are given."""
+
+
+class _Verdict(enum.IntEnum):
+    NOTHING = 0
+    STATE = 1
+    DATA = 2
+    CLOCK = 3
+
+
+class Looks:
+    """What the conditions of a loop look at. `loop` is the loop itself: names that it binds stand for
+    what they are bound to. `strict` accepts only what is known to change nothing and to return at once.
+    """
+
+    def __init__(self, site: Site, loop: ast.AST, *, strict: bool) -> None:
+        self.site = site
+        self.loop = loop
+        self.strict = strict
+        self.assigned: set[str] = set()  # names that the pass has bound so far
+
+    def polls(self, test: ast.expr, *, holds: bool) -> list[Poll] | None:
+        """The polls of a condition that is true (`holds`) or false while the loop waits.
+
+        None where the condition does something else as well, or where the wait is for the outside
+        world: a server, a device, a window. A look at the clock is no poll.
+        """
+        found: list[Poll] = []
+        for leaf, positive in _leaves(test, positive=holds):
+            meanings = self._meanings(leaf)
+            if meanings is None:
+                return None
+            judged = [(self._judge(expression), expression) for expression in meanings]
+            verdicts = [verdict for verdict, _ in judged if verdict is not None]
+            if len(verdicts) < len(judged):
+                return None
+            most = max(verdicts)
+            if most in (_Verdict.STATE, _Verdict.DATA):
+                node = next(expression for verdict, expression in judged if verdict is most)
+                fetches = most is _Verdict.DATA
+                found.append(poll_of(node, self.site, positive=positive, fetches=fetches))
+        return found
+
+    def allows(self, expression: ast.expr) -> bool:
+        """Does evaluating this expression only look?"""
+        return self._judge(expression) is not None
+
+    def _meanings(self, leaf: ast.expr) -> list[ast.expr] | None:
+        """The leaf, and what the names in it are bound to in the loop; None if that is too much to tell."""
+        found = [leaf]
+        for node in below(leaf):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                definitions = self.site.definitions(node)
+                if len(definitions) > MOST_VALUES:
+                    return None
+                for binding in definitions:
+                    value, statement = binding.value, binding.statement
+                    if value is None or isinstance(value, ast.Constant) or not self.binds(statement):
+                        continue
+                    if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
+                        found.append(value)
+        return found
+
+    def binds(self, node: ast.AST) -> bool:
+        """Does a statement run in the passes of the loop?"""
+        return node is not self.loop and is_in(node, self.loop)
+
+    def _judge(self, expression: ast.expr) -> _Verdict | None:
+        verdict = _Verdict.NOTHING
+        for node in below(expression):
+            match node:
+                case ast.Await() | ast.Yield() | ast.YieldFrom() | ast.Lambda():
+                    return None
+                case ast.Call():
+                    called = self._called(node)
+                    if called is None:
+                        return None
+                    verdict = max(verdict, called)
+                case ast.Attribute(ctx=ast.Load()) if self._foreign(node):
+                    return None
+                case ast.Attribute(ctx=ast.Load()) if not self._is_callee(node):
+                    verdict = max(verdict, _Verdict.STATE)
+                case ast.Subscript(ctx=ast.Load()):
+                    verdict = max(verdict, _Verdict.STATE)
+                case ast.Name(ctx=ast.Load()) if self._foreign(node) or self._carried(node):
+                    return None
+                case ast.Name(ctx=ast.Load()) if verdict < _Verdict.STATE and self._shared(node):
+                    verdict = _Verdict.STATE
+        return verdict
+
+    def _called(self, call: ast.Call) -> _Verdict | None:
+        callee = self.site.qualified(call.func) or ""
+        if callee.partition(".")[0] in NETWORK:
+            return None
+        if callee == "builtins.len" and len(call.args) == 1:
+            return (
+                _Verdict.STATE if isinstance(call.args[0], (ast.Name, ast.Attribute, ast.Subscript)) else None
+            )
+        if callee in NEUTRAL:
+            return _Verdict.NOTHING
+        effect = self.site.call_effect(call)
+        if effect.kind & EffectKind.READS_CLOCK:
+            return _Verdict.CLOCK
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        if name == "poll" and not asks_at_once(call):
+            return None
+        if name in LOOKS or (effect.quiet and not self._changes_subject(call)):
+            return _Verdict.STATE
+        return _Verdict.DATA if self._fetches(call) else None
+
+    def _changes_subject(self, call: ast.Call) -> bool:
+        """`pending.pop()`: even where nobody else sees the change, the loop gets on by it."""
+        if not isinstance(call.func, ast.Attribute):
+            return False
+        known = models.method_fact(self.site.kind_of(call.func.value).tag, call.func.attr)
+        return known is not None and not known.effect.quiet
+
+    def _fetches(self, call: ast.Call) -> bool:
+        """Does the call take data, if there are any, and return at once?"""
+        match call.func:
+            case ast.Attribute(attr=name) | ast.Name(id=name):
+                if self.strict:
+                    return name == "get_nowait" or (name == "get" and asks_at_once(call))
+                if not FETCHES & words_of(name) or self.site.call_effect(call).kind & EffectKind.NETWORK:
+                    return False
+                if name not in BLOCKING:
+                    return True
+                tag = self.site.kind_of(call.func.value).tag if isinstance(call.func, ast.Attribute) else None
+                return asks_at_once(call) or (tag is not Tag.QUEUE and name == "get" and bool(call.args))
+        return False
+
+    def _foreign(self, node: ast.Name | ast.Attribute) -> bool:
+        """Does the name tell of the world outside of the program? A type that is known tells more."""
+        name = node.id if isinstance(node, ast.Name) else node.attr
+        words = words_of(name)
+        return bool(FOREIGN & words) and not OWN & words and self.site.kind_of(node).tag not in SORT_OF_TAG
+
+    def _carried(self, name: ast.Name) -> bool:
+        """Does a pass without any pause hand the variable on to the next? Then it gets on, and waits not."""
+        if not self.strict or name.id in self.assigned:
+            return False
+        definitions = self.site.definitions(name)
+        return len(definitions) > MOST_VALUES or any(self.binds(each.statement) for each in definitions)
+
+    def _is_callee(self, node: ast.Attribute) -> bool:
+        parent = self.site.parent(node)
+        return isinstance(parent, ast.Call) and parent.func is node
+
+    def _shared(self, name: ast.Name) -> bool:
+        """May other code rebind the variable while this loop runs?"""
+        scope = self.site.scope(name).lookup(name.id)
+        if scope is None or self.site.qualified(name) is not None:
+            return False
+        if scope.parent is None:
+            return len(self.site.bindings(name)) > 1
+        return scope.is_function and self.site.captured(name.id, scope)
+
+
+def _leaves(test: ast.expr, *, positive: bool) -> Iterator[tuple[ast.expr, bool]]:
+    """The parts of a condition, and whether each has to be true for the whole to have the wanted value."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from _leaves(operand, positive=not positive)
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _leaves(value, positive=positive)
+        case ast.Compare(left=left, ops=[ast.Is() | ast.Eq()], comparators=[ast.Constant(value=bool(value))]):
+            yield from _leaves(left, positive=positive is value)
+        case _:
+            yield test, positive

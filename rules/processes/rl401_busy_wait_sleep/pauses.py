@@ -1,0 +1,91 @@
+"""Sleeps: which statement is one, how long it takes, and whether its length keeps a pace."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.frozen import frozen
+from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
+from rlint.semantics.model import Site
+from rlint.semantics.types.numbers import number_of
+from rlint.syntax.walk import below
+
+SHORT = 0.1
+"""A pause of so many seconds or more costs nothing."""
+
+_AWAITED = frozenset({"asyncio.sleep", "anyio.sleep", "trio.sleep"})
+_PACES = frozenset(
+    """fps hz dt freq frequency frame frames framerate tick ticks timestep rate render control sim latency
+    backoff retry jitter speed realtime cooldown""".split()
+)
+_HIGHEST_RATE = 240  # `1 / 60` is a frame's time, `1 / 1000` a millisecond
+
+
+@frozen
+class Pause:
+    """A statement that sleeps. `expression` is what a wait takes the place of: the call, with its `await`.
+
+    `seconds` is None where nobody can tell, or where the length keeps a pace on purpose. `fixed` says that
+    the length is written in the code for good, not a default that a caller may change.
+    """
+
+    statement: ast.Expr
+    call: ast.Call
+    expression: ast.expr
+    awaited: bool
+    seconds: float | None
+    fixed: bool
+
+    @property
+    def short(self) -> bool:
+        """Is it certain that this pause is too short to cost nothing?"""
+        return self.seconds is not None and 0 <= self.seconds < SHORT
+
+
+def pause_of(statement: ast.stmt, site: Site) -> Pause | None:
+    """The sleep that a statement is, if it is one."""
+    match statement:
+        case ast.Expr(value=ast.Await(value=ast.Call() as call)):
+            if site.qualified(call.func) in _AWAITED:
+                return _pause(statement, call, site, awaited=True)
+        case ast.Expr(value=ast.Call() as call):
+            if site.qualified(call.func) == "time.sleep":
+                return _pause(statement, call, site, awaited=False)
+    return None
+
+
+def own_pauses(block: list[ast.stmt], site: Site) -> Iterator[Pause]:
+    """The sleeps of a loop's body, those of inner loops and functions left out."""
+    for statement in block:
+        pause = pause_of(statement, site)
+        if pause is not None:
+            yield pause
+        elif isinstance(statement, (ast.If, ast.With, ast.AsyncWith, ast.Try)):
+            for part in ("body", "orelse", "finalbody"):
+                yield from own_pauses(getattr(statement, part, []), site)
+            for handler in getattr(statement, "handlers", []):
+                yield from own_pauses(handler.body, site)
+
+
+def _pause(statement: ast.Expr, call: ast.Call, site: Site, *, awaited: bool) -> Pause:
+    number = None
+    match call:
+        case ast.Call(args=[length], keywords=[]) | ast.Call(args=[], keywords=[ast.keyword(value=length)]):
+            if not _keeps_a_pace(length):
+                number = number_of(length, site)
+    seconds, fixed = (number.value, number.fixed) if number is not None else (None, False)
+    return Pause(statement, call, statement.value, awaited, seconds, fixed)
+
+
+def _keeps_a_pace(length: ast.expr) -> bool:
+    """`sleep(1 / 60)`, `sleep(self.dt)`, `sleep(RETRY_DELAY)`: the length is what the sleep is for."""
+    for node in below(length):
+        match node:
+            case ast.BinOp(left=ast.Constant(value=1 | 1.0), op=ast.Div(), right=ast.Constant(value=rate)):
+                if isinstance(rate, (int, float)) and rate <= _HIGHEST_RATE:
+                    return True
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                if _PACES & words_of(name):
+                    return True
+    return False

@@ -1,0 +1,115 @@
+"""Polls: what a condition looks at that somebody else will change."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from dataclasses import replace
+
+from rlint.frozen import frozen
+from rlint.models.kind import Kind, Tag
+from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
+from rlint.semantics.model import Site
+from rlint.syntax.walk import below
+
+
+class Sort(enum.Enum):
+    """What is looked at."""
+
+    EVENT = "an event"
+    WORKER = "a thread or process"
+    RESULT = "the result of a pool"
+    FUTURE = "a future"
+    PROGRAM = "a program that was started"
+    EMPTY = "an empty queue"
+    FULL = "a full queue"
+    MESSAGE = "a message"
+    DATA = "data that a call fetches"
+    STATE = "state that others change"
+
+
+@frozen
+class Poll:
+    """One look at `subject`, in the expression `node`.
+
+    The sorts from EVENT to MESSAGE are given where the condition holds while there is something to wait
+    for (`not event.is_set()`), and the other way round it is STATE. `kind` is that of the subject.
+    """
+
+    sort: Sort
+    subject: ast.expr
+    node: ast.expr
+    kind: Kind
+
+
+_METHODS = {
+    "is_set": (Sort.EVENT, True), "isSet": (Sort.EVENT, True), "is_alive": (Sort.WORKER, False),
+    "done": (Sort.FUTURE, True), "ready": (Sort.RESULT, True), "empty": (Sort.EMPTY, False),
+    "full": (Sort.FULL, False), "qsize": (Sort.EMPTY, True), "poll": (Sort.MESSAGE, True),
+}  # fmt: skip
+SORT_OF_TAG = {
+    Tag.EVENT: Sort.EVENT, Tag.THREAD: Sort.WORKER, Tag.PROCESS: Sort.WORKER, Tag.FUTURE: Sort.FUTURE,
+    Tag.QUEUE: Sort.EMPTY, Tag.CONNECTION: Sort.MESSAGE,
+}  # fmt: skip
+"""What a value of known kind is looked at for."""
+
+_AT_ONCE = frozenset({"noblock", "dontwait"})
+_FAMILY = {Sort.FULL: Sort.EMPTY, Sort.RESULT: Sort.FUTURE}
+
+
+def poll_of(leaf: ast.expr, site: Site, *, positive: bool, fetches: bool) -> Poll:
+    """The poll that a part of a condition is, which is true (`positive`) or false as long as one waits."""
+    unknown = Poll(Sort.DATA if fetches else Sort.STATE, leaf, leaf, Kind())
+    match leaf:
+        case ast.Compare(
+            left=ast.Call(func=ast.Attribute(attr="qsize")) as call,
+            ops=[ast.Eq() | ast.LtE() | ast.Gt() | ast.NotEq() as op],
+            comparators=[ast.Constant(value=0)],
+        ):
+            none = positive is isinstance(op, (ast.Eq, ast.LtE))
+            found = _asked(call, site, positive=not none)
+            return replace(found, node=leaf) if found is not None else unknown
+        case ast.Compare(left=ast.Attribute(attr="exitcode", value=worker), ops=[ast.Is()]) if positive:
+            kind = site.kind_of(worker)
+            return Poll(Sort.WORKER, worker, leaf, kind) if kind.tag is Tag.PROCESS else unknown
+        case ast.Compare(left=ast.Call(func=ast.Attribute(attr="poll", value=program)), ops=[ast.Is()]):
+            kind = site.kind_of(program)
+            return Poll(Sort.PROGRAM, program, leaf, kind) if kind.of == "subprocess.Popen" else unknown
+        case ast.Call():
+            return _asked(leaf, site, positive=positive) or unknown
+    return unknown
+
+
+def _asked(call: ast.Call, site: Site, *, positive: bool) -> Poll | None:
+    if not isinstance(call.func, ast.Attribute):
+        return None
+    if (call.args or call.keywords) and not (call.func.attr == "poll" and asks_at_once(call)):
+        return None
+    sort, inverted = _METHODS.get(call.func.attr, (None, False))
+    if sort is None or positive is inverted:
+        return None
+    subject = call.func.value
+    kind = site.kind_of(subject)
+    if sort is Sort.MESSAGE and kind.tag is not Tag.CONNECTION:
+        return None  # processes and sockets are polled, too
+    expected = SORT_OF_TAG.get(kind.tag)
+    if expected is not None and expected is not _FAMILY.get(sort, sort):
+        return None
+    return Poll(sort, subject, call, kind)
+
+
+def asks_at_once(call: ast.Call) -> bool:
+    """`get(False)`, `get(block=False)`, `poll()`, `poll(0)`, `recv(flags=NOBLOCK)`: without waiting."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if name == "get_nowait":
+        return True
+    if name == "poll":
+        return not call.keywords and all(
+            isinstance(argument, ast.Constant) and argument.value in (0, 0.0) for argument in call.args
+        )
+    if name.startswith("recv"):
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        return any(_AT_ONCE & words_of(node.attr) for flags in given for node in below(flags)
+                   if isinstance(node, ast.Attribute))  # fmt: skip
+    first = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "block"), None)
+    return isinstance(first, ast.Constant) and first.value is False

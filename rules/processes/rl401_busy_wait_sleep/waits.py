@@ -1,0 +1,138 @@
+"""Waits: loops, and branches of loops, whose passes only look whether there is something to do yet."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rules.processes.rl401_busy_wait_sleep.branches import branch_wait, round_wait
+from rlint.rules.processes.rl401_busy_wait_sleep.idle import Idle, leaves, means_not_there
+from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
+from rlint.rules.processes.rl401_busy_wait_sleep.pauses import own_pauses
+from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, Sort
+from rlint.rules.processes.rl401_busy_wait_sleep.wait import Loop, Wait, asked_by, drains
+from rlint.rules.processes.rl401_busy_wait_sleep.words import PLACES, calls_off, words_of
+from rlint.semantics.model import Site
+from rlint.syntax.walk import is_in
+
+
+def waits_in(loop: Loop, site: Site) -> Iterator[Wait]:
+    """The waits that a loop itself makes; those of loops inside it are their own."""
+    sleeps = any(is_in(call, loop) for call in site.calls_by_name.get("sleep", ()))
+    if isinstance(loop, ast.For) and not sleeps:
+        return
+    if _keeps_a_limit(loop, site):
+        return
+    whole = _whole(loop, site, strict=False) if sleeps else None
+    if whole is not None and whole.pauses:
+        if all(pause.short for pause in whole.pauses):
+            yield whole
+        return
+    if isinstance(loop, ast.While):
+        spin = _spin(loop, site)
+        if spin is not None:
+            yield spin
+            return
+    for pause in own_pauses(loop.body, site):
+        if pause.short:
+            found = branch_wait(loop, pause, site) or round_wait(loop, pause, site)
+            if found is not None:
+                yield found
+
+
+def _keeps_a_limit(loop: Loop, site: Site) -> bool:
+    """Does the loop stand in a rate limiter or the like?"""
+    around = [place.name for place in (site.function(loop), site.class_of(loop)) if place is not None]
+    around.append(site.module.module.rpartition(".")[2])
+    return any(PLACES & words_of(name) for name in around)
+
+
+def _whole(loop: Loop, site: Site, *, strict: bool) -> Wait | None:
+    """The wait that a loop is, if all its passes only wait."""
+    looks = Looks(site, loop, strict=strict)
+    idle = Idle(site, looks)
+    if isinstance(loop, ast.While):
+        looked: list[Poll] | None = looks.polls(loop.test, holds=True)
+        if looked is None:
+            return None
+        found = looked
+    elif isinstance(loop.iter, ast.Call) and site.qualified(loop.iter.func) == "builtins.range":
+        found = list[Poll]()
+        idle.counted = True
+    else:
+        return None
+    if not idle.block(loop.body) or drains(loop, found):
+        return None
+    always = isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant)
+    polls = [*found, *idle.polls]
+    fetched = _fetches(loop, looks) if not polls else []
+    if not polls and not fetched:
+        return None
+    if not found and not always and all(calls_off(poll.subject) for poll in polls):
+        return None  # waits for a moment, unless it is called off
+    one_test = always or not idle.polls
+    exact = (
+        len(polls) == 1 and one_test and not idle.others and not loop.orelse and _single(loop, polls[0], site)
+    )
+    return Wait(loop, idle.pauses, polls or fetched, None, exact, idle.counted)
+
+
+def _single(loop: Loop, poll: Poll, site: Site) -> bool:
+    """Is the condition of the loop (or of the `if` that leaves it) the poll, at most with a `not`?"""
+    parent = site.parent(poll.node)
+    if isinstance(parent, ast.UnaryOp):
+        parent = site.parent(parent)
+    return parent is loop or (isinstance(parent, ast.If) and site.parent(parent) is loop)
+
+
+def _fetches(loop: Loop, looks: Looks) -> list[Poll]:
+    """What a loop tries to take: `while True: try: return self.slots[key] except KeyError: sleep(0.01)`."""
+    found: list[Poll] = []
+    for statement in loop.body:
+        if isinstance(statement, ast.Try):
+            for taking in statement.body[:1]:
+                value = getattr(taking, "value", None)
+                if isinstance(value, ast.expr):
+                    found += looks.polls(value, holds=False) or []
+    return found
+
+
+def _spin(loop: ast.While, site: Site) -> Wait | None:
+    """A loop that looks without any pause, in all of its passes or in those that find nothing."""
+    looks = Looks(site, loop, strict=True)
+    outer = looks.polls(loop.test, holds=True)
+    if outer is None:
+        return None
+    whole = _whole(loop, site, strict=True)
+    if whole is not None:
+        return whole
+    idle = Idle(site, looks)
+    for statement in loop.body:
+        last = statement is loop.body[-1]
+        match statement:
+            case ast.If(test=test, body=body, orelse=[]) if isinstance(body[-1], ast.Continue):
+                found = looks.polls(test, holds=True)
+                if found and idle.block(body) and not idle.pauses:
+                    return Wait(loop, [], [*found, *outer], statement)
+            case ast.If(test=test, orelse=[]) if (
+                last and statement is loop.body[0] and not leaves(statement.body)
+            ):
+                found = looks.polls(test, holds=False)
+                return Wait(loop, [], [*found, *outer]) if found else None
+            case ast.Try(body=[taking, *_], handlers=[handler], finalbody=[]) if means_not_there(handler):
+                value = getattr(taking, "value", None)
+                found = looks.polls(value, holds=False) if isinstance(value, ast.Call) else None
+                ends = isinstance(handler.body[-1], ast.Continue) or (last and not leaves(handler.body))
+                if (
+                    found
+                    and found[0].sort is Sort.DATA
+                    and ends
+                    and not asked_by(loop, found[0])
+                    and Idle(site, looks).block(handler.body)
+                ):
+                    handled = Idle(site, looks)
+                    handled.block(handler.body)
+                    return Wait(loop, [], [*found, *outer], handler) if not handled.pauses else None
+        if not idle.block([statement]) or idle.pauses:
+            return None
+    return None

@@ -1,0 +1,124 @@
+"""Work that is done while a lock is held, though it could be done before or after."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Iterator
+
+from rlint.frozen import frozen
+from rlint.models.effect import EffectKind
+from rlint.models.kind import Tag
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.model import Site
+from rlint.semantics.threads.locks import Section
+from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
+
+_SAMPLES = frozenset({"sample", "sample_batch", "sample_transitions", "get_batch"})
+_STORES = frozenset({Tag.UNKNOWN, Tag.INSTANCE, Tag.REPLAY_BUFFER})
+_WAITS = (
+    EffectKind.SLEEPS
+    | EffectKind.NETWORK
+    | EffectKind.COMMUNICATES
+    | EffectKind.FILE_IO
+    | EffectKind.LOADS_MODEL
+)
+_JOINS = frozenset(
+    f"{package}.{name}"
+    for package, names in {
+        "numpy": "concatenate stack vstack hstack array asarray copy",
+        "torch": "cat stack tensor as_tensor",
+        "copy": "deepcopy",
+    }.items()
+    for name in names.split()
+)
+_SLEEPS = frozenset({"time.sleep", "asyncio.sleep"})
+_LEARNS = frozenset({"backward"})
+
+
+class Sort(enum.Enum):
+    """What is done under the lock."""
+
+    SAMPLE = "draws a whole batch"
+    COPY = "copies arrays"
+    FORWARD = "runs a network"
+    LEARN = "computes gradients"
+    WAIT = "waits for something outside"
+
+
+@frozen
+class LockedWork:
+    """A call that works while the lock of `section` is held."""
+
+    section: Section
+    call: ast.Call
+    sort: Sort
+
+
+def work_under(section: Section, site: Site) -> LockedWork | None:
+    """The first call of a section that works on nothing that the lock guards, or draws a batch."""
+    guarded = site.guarded(section)
+    for statement in section.body:
+        for node in below(statement):
+            if isinstance(node, ast.Call) and section in site.locks_held(node):
+                sort = _sort_of(node, guarded, section, site)
+                if sort is not None:
+                    return LockedWork(section, node, sort)
+    return None
+
+
+def _sort_of(call: ast.Call, guarded: frozenset[str], section: Section, site: Site) -> Sort | None:
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    qualified = site.qualified(call.func)
+    if method in _SAMPLES and owner is not None and qualified is None and (call.args or call.keywords):
+        return Sort.SAMPLE if site.kind_of(owner).tag in _STORES else None
+    if set(_names_in(call, site)) & guarded or _lends_name(call, section):
+        return None  # the lock is there for what this works on
+    if qualified in _JOINS and not _is_small(call):
+        return Sort.COPY
+    if method in _LEARNS and not call.keywords and not call.args:
+        return Sort.LEARN
+    if site.kind_of(call.func).tag is Tag.MODULE:
+        return Sort.FORWARD
+    if not site.call_effect(call).kind & _WAITS or (qualified is None and owner is not None):
+        return None
+    return None if qualified in _SLEEPS and _keeps_pace(call, guarded, site) else Sort.WAIT
+
+
+def _names_in(call: ast.Call, site: Site) -> Iterator[str]:
+    """The names of state that a call mentions; what the function has bound itself is its own."""
+    for node in below(call):
+        if isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.Name) and not all(b.how is How.ASSIGN for b in site.definitions(node)):
+            yield node.id
+
+
+def _keeps_pace(call: ast.Call, guarded: frozenset[str], site: Site) -> bool:
+    """A rate limiter: is how long this sleeps worked out from what the lock guards?"""
+    names = (node for node in below(call) if isinstance(node, ast.Name))
+    values = (binding.value for name in names for binding in site.definitions(name))
+    return any(
+        isinstance(node, ast.Attribute) and node.attr in guarded
+        for value in values
+        if value is not None
+        for node in below(value)
+    )
+
+
+def _lends_name(call: ast.Call, section: Section) -> bool:
+    """`with self.model_lock: self.model(states)`: is the lock named after what is worked with?"""
+    words = set(section.name.lower().strip("_").split("_")) - {"lock", "mutex"}
+    subject = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+    names = {(last_name(subject) or "").lower().strip("_"), (last_name(call.func) or "").lower().strip("_")}
+    return any(word in name.split("_") for word in words if len(word) > 1 for name in names)
+
+
+def _is_small(call: ast.Call) -> bool:
+    """`np.array([a, b])` of a few constants or names copies no arrays worth the name."""
+    match call.args:
+        case [ast.Constant() | ast.List(elts=[] | [_] | [_, _])]:
+            return True
+    return not call.args

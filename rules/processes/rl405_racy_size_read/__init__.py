@@ -1,0 +1,205 @@
+"""Shared values that are read and then written, or read together, without holding their lock.
+
+## What it does
+Flags updates of a `multiprocessing.Value` that take more than one step without its lock: `v.value += 1`,
+`v.value = (v.value + 1) % n`, `old = v.value` with `v.value = old + 1` behind it, and `if v.value < x:`
+with an assignment to it. Flagged are those that several threads or processes run, as far as their start
+can be followed over the files of the project, and those whose value is written under a lock elsewhere in
+the file. Flagged, too, are functions that read two values without a lock where the code that writes both
+of them takes one.
+
+One read of `v.value` by itself is never flagged: it takes the value's lock already. Nor are updates that
+only one process makes, values of which each worker has its own, updates in a constructor, and helpers that
+are only ever called under a lock.
+
+## Why is it slow
+It is not slow, it is wrong. `v.value` takes the lock, gives the number and frees the lock; the assignment
+takes it anew. What another process adds between the two is lost: counters of steps fall behind, two actors
+write to the same row of a ring, and schedules that follow the counter run late. It shows under load only.
+
+## Example
+```python
+import multiprocessing as mp
+
+
+def act(steps, total: int) -> None:
+    while steps.value < total:
+        steps.value += 1
+
+
+def main() -> None:
+    steps = mp.Value("l", 0)
+    actors = [mp.Process(target=act, args=(steps, 1_000)) for _ in range(4)]
+    for actor in actors:
+        actor.start()
+```
+Use instead:
+```python
+import multiprocessing as mp
+
+
+def act(steps, total: int) -> None:
+    while steps.value < total:
+        with steps.get_lock():
+            steps.value += 1
+
+
+def main() -> None:
+    steps = mp.Value("l", 0)
+    actors = [mp.Process(target=act, args=(steps, 1_000)) for _ in range(4)]
+    for actor in actors:
+        actor.start()
+```
+
+## Fix safety
+Unsafe: the update waits for the lock, which other code may hold for long, or take in another order
+together with a second lock. The fix is offered for values with the lock that `Value` makes by itself,
+which the same process may take twice. There is advice alone for `RawValue`, for `lock=False`, for a lock
+of the program's own, for values of a manager, where other code guards the value by another lock, and where
+the read and the write lie further apart.
+
+## References
+- https://docs.python.org/3/library/multiprocessing.html#multiprocessing.Value
+- https://docs.python.org/3/library/multiprocessing.html#multiprocessing.sharedctypes.synchronized
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.models.kind import Tag
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.processes.rl405_racy_size_read.updates import (
+    Update,
+    has_own_lock,
+    is_raced,
+    other_sections,
+    update_of,
+    written_in,
+)
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.model import Site
+from rlint.syntax.walk import below
+
+_SHOWN = (ast.Expr, ast.Raise, ast.Assert)
+
+
+class RacySizeRead(Rule):
+    """Updates that others can come in between."""
+
+    code = "RL405"
+    name = "racy-size-read"
+    seeds = ("S2.3",)
+    claims = ()
+    heat = Heat.COLD
+    visits = (ast.Module,)
+    triggers = (".value",)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Find the updates, and of two reads the second."""
+        values = site.attribute_uses("value")
+        for statement in dict.fromkeys(map(site.tree.statement, values)):
+            yield from self._updated(statement, site)
+        for use in values:
+            if isinstance(use.ctx, ast.Load) and use not in site.tree.buried:
+                yield from self._torn(use, site)
+
+    def _updated(self, node: ast.stmt, site: Site) -> Iterator[Finding]:
+        """A value is read and then written."""
+        update = update_of(node, site)
+        if update is None or not is_raced(update, site):
+            return
+        name = site.text(update.shared)
+        guards = other_sections(update.shared, site)
+        lock = f"{name}.get_lock()"
+        if guards and guards[0].name != last_name(update.shared):
+            lock = site.text(guards[0].lock)
+        elif not has_own_lock(site.made(update.shared)):
+            lock = ""
+        held = f"inside `with {lock}:`" if lock else "while a lock is held that all writers take"
+        yield self.finding(
+            site,
+            node,
+            f"`{name}.value` is read and then written without a lock: what others write in between is lost",
+            fix=locked_fix(update, site) if lock.endswith(".get_lock()") else None,
+            advice=f"Do both {held}",
+        )
+
+    def _torn(self, node: ast.Attribute, site: Site) -> Iterator[Finding]:
+        """Two values are read one after the other that others write together."""
+        name = last_name(node.value)
+        if not site.lock_sections() or site.kind_of(node.value).tag is not Tag.SHARED_VALUE:
+            return
+        before = reads_before(node, site)
+        if not before or site.is_locked(node) or is_shown(node, site):
+            return
+        for section in site.lock_sections():
+            if site.function(node) is site.function(section.node):
+                continue
+            written = {last_name(owner) for statement in section.body for owner in written_in(statement)}
+            if name not in written:
+                continue
+            first = next((other for other in before if last_name(other.value) in written - {name}), None)
+            if first is None or site.is_locked(first):
+                continue
+            pair = f"`{site.text(first)}` and `{site.text(node)}`"
+            yield self.finding(
+                site,
+                node,
+                f"{pair} are read one after the other, without the lock under which both are written",
+                advice=f"Read both inside `with {site.text(section.lock)}:`",
+            )
+            return
+
+
+def reads_before(node: ast.Attribute, site: Site) -> list[ast.Attribute]:
+    """The values that the same block reads first, for something else than to show them."""
+    if site.function(node) is None:
+        return []
+    block, index = site.tree.block(site.tree.statement(node))
+    return [
+        other
+        for earlier in block[: index + 1]
+        for other in below(earlier)
+        if isinstance(other, ast.Attribute)
+        and other.attr == "value"
+        and isinstance(other.ctx, ast.Load)
+        and site.span(other) < site.span(node)
+        and site.tree.statement(other) is earlier
+        and site.function(other) is site.function(node)
+        and not is_shown(other, site)
+    ]
+
+
+def is_shown(node: ast.Attribute, site: Site) -> bool:
+    """Is a value only read to be printed or logged?"""
+    return isinstance(site.tree.statement(node), _SHOWN) or any(
+        isinstance(parent, ast.JoinedStr) for parent in site.ancestors(node)
+    )
+
+
+def locked_fix(update: Update, site: Site) -> Fix | None:
+    """Put the update into a `with` that holds the value's own lock."""
+    statement = update.place
+    text = site.text(statement)
+    start, end = site.span(statement)
+    if (
+        len(update.statements) > 1
+        or isinstance(statement, ast.If)
+        or "\n" in text
+        or site.has_comment(start, end)
+    ):
+        return None
+    if not site.effect_of(update.shared).quiet or not site.can_be_moved(update.shared):
+        return None
+    indent = "\t" if site.indentation(statement).startswith("\t") else "    "
+    edit = site.replace_statement(
+        statement, f"with {site.text(update.shared)}.get_lock():", f"{indent}{text}"
+    )
+    if edit is None:
+        return None
+    reason = (
+        f"the update waits for the lock of `{site.text(update.shared)}`, which other code may hold for long"
+    )
+    return Fix("Update it while its lock is held", Safety.UNSAFE, (edit,), reason)

@@ -1,0 +1,139 @@
+"""Updates of shared values, and whether others can come in between."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.frozen import frozen
+from rlint.models.kind import Tag
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.model import Site
+from rlint.semantics.threads.locks import Section
+from rlint.semantics.threads.queues import Made
+from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
+
+_MAKERS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
+
+
+@frozen
+class Update:
+    """A read of `shared.value` and a write that follows from it. `statements` run from one to the other, in
+    one block.
+    """
+
+    shared: ast.expr
+    statements: tuple[ast.stmt, ...]
+
+    @property
+    def place(self) -> ast.stmt:
+        """The statement that writes, or that decides on it."""
+        return self.statements[-1]
+
+
+def update_of(statement: ast.stmt, site: Site) -> Update | None:
+    """The update that a statement makes or ends: `v.value += 1`, `v.value = f(v.value)`,
+    `old = v.value; v.value = old + 1`, `if v.value < best: v.value = best`.
+    """
+    match statement:
+        case ast.AugAssign(target=ast.Attribute(attr="value", value=shared)):
+            return Update(shared, (statement,))
+        case ast.Assign(targets=[ast.Attribute(attr="value", value=shared)], value=value):
+            if any(reads_value(node, shared) for node in below(value)):
+                return Update(shared, (statement,))
+            return _split_update(statement, shared, value, site)
+        case ast.If(test=test, body=body):
+            for node in below(test):
+                if isinstance(node, ast.Attribute) and node.attr == "value":
+                    shared = node.value
+                    if any(_sets_value(inner, shared) for inner in body):
+                        return Update(shared, (statement,))
+    return None
+
+
+def reads_value(node: ast.AST, shared: ast.expr) -> bool:
+    """Is this a read of the `value` of a shared value?"""
+    match node:
+        case ast.Attribute(attr="value", value=owner, ctx=ast.Load()):
+            return ast.dump(owner) == ast.dump(shared)
+    return False
+
+
+def _sets_value(statement: ast.stmt, shared: ast.expr) -> bool:
+    """Is it set to something other than a constant? A flag that two set is set all the same."""
+    match statement:
+        case ast.Assign(targets=[ast.Attribute(attr="value", value=owner)], value=value):
+            if isinstance(value, ast.Constant) or any(reads_value(node, shared) for node in below(value)):
+                return False
+            return ast.dump(owner) == ast.dump(shared)
+    return False
+
+
+def _split_update(statement: ast.Assign, shared: ast.expr, value: ast.expr, site: Site) -> Update | None:
+    """`old = v.value`, further statements of the same block, `v.value = old + 1`."""
+    block, end = site.tree.block(statement)
+    for node in below(value):
+        if not isinstance(node, ast.Name):
+            continue
+        for binding in site.definitions(node):
+            read = binding.value
+            if binding.how is not How.ASSIGN or binding.path or read is None:
+                continue
+            if reads_value(read, shared) and binding.statement in block[:end]:
+                begin = block.index(binding.statement)
+                return Update(shared, tuple(block[begin : end + 1]))
+    return None
+
+
+def is_raced(update: Update, site: Site) -> bool:
+    """Can another thread or process write the value between the read and the write?"""
+    statement = update.place
+    function = site.function(statement)
+    if function is not None and function.name in _MAKERS:
+        return False
+    if site.kind_of(update.shared).tag is not Tag.SHARED_VALUE:
+        return False
+    made = site.made(update.shared)
+    if not made or any(one.many for one in made) or site.is_locked(statement):
+        return False
+    return _has_several_writers(update, site) or bool(other_sections(update.shared, site))
+
+
+def _has_several_writers(update: Update, site: Site) -> bool:
+    """May several threads or processes run this update, or other writes to a value of the same name?"""
+    name = last_name(update.shared)
+    runners = [site.runners(update.place)]
+    if runners[0].several:
+        return True
+    for other in site.attribute_uses("value"):
+        if isinstance(other.ctx, ast.Store) and last_name(other.value) == name:
+            function = site.function(other)
+            if function is not None and function.name not in _MAKERS:
+                runners.append(site.runners(other))
+    starts = {(start.launcher.path, start.line) for each in runners for start in each.starts}
+    return bool(starts) and len(starts) + any(each.elsewhere for each in runners) > 1
+
+
+def other_sections(shared: ast.expr, site: Site) -> list[Section]:
+    """The sections of the file that write a value of this name under a lock."""
+    name = last_name(shared)
+    return [
+        section
+        for section in site.lock_sections()
+        for statement in section.body
+        if any(last_name(written) == name for written in written_in(statement))
+    ]
+
+
+def written_in(statement: ast.stmt) -> Iterator[ast.expr]:
+    """The shared values that a statement writes, as far as it goes."""
+    for node in below(statement):
+        match node:
+            case ast.Attribute(attr="value", value=owner, ctx=ast.Store()):
+                yield owner
+
+
+def has_own_lock(made: tuple[Made, ...]) -> bool:
+    """Has each of the values a lock of its own, which `get_lock()` gives?"""
+    return all(one.own_lock for one in made)

@@ -1,0 +1,183 @@
+"""Numbers that are read from a tensor one by one: where a loop or a comprehension gets them from."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.frozen import frozen
+from rlint.models.kind import Tag
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import Binding, How
+from rlint.syntax.syntax_index import COMPREHENSIONS
+from rlint.syntax.walk import below
+
+CONVERSIONS = frozenset({"builtins.float", "builtins.int", "builtins.bool"})
+FEWEST = 8
+"""Fewer numbers than that, by a literal, are read one by one for little."""
+
+
+@frozen
+class Read:
+    """A call that reads one number of `tensor`, for each pass of `loop` (a `for` or a comprehension).
+
+    Either `element` is the loop's own variable, bound by `binding`, or the tensor is indexed by it.
+    """
+
+    call: ast.Call
+    tensor: ast.expr
+    loop: ast.AST
+    binding: Binding
+    is_indexed: bool
+
+
+def operand_of(call: ast.Call, site: Site) -> ast.expr | None:
+    """What a call makes a Python number of: `x` of `x.item()` and of `float(x)`."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=owner, attr="item"), args=[], keywords=[]):
+            return owner
+        case ast.Call(func=ast.Name(id="float" | "int" | "bool") as func, args=[owner], keywords=[]):
+            return owner if site.qualified(func) in CONVERSIONS else None
+    return None
+
+
+def read_of(call: ast.Call, site: Site) -> Read | None:
+    """The read that a call is, if it is one of a loop's over the elements of a tensor."""
+    operand = operand_of(call, site)
+    if isinstance(operand, ast.Name):
+        binding = _loop_variable(operand, site)
+        tensor = _iterated(binding, site) if binding is not None else None
+        if binding is None or tensor is None or site.kind_of(tensor).tag is not Tag.TENSOR:
+            return None
+        return Read(call, tensor, binding.statement, binding, is_indexed=False)
+    match operand:
+        case ast.Subscript(value=tensor, slice=ast.Name() as index) if site.kind_of(tensor).tag is Tag.TENSOR:
+            binding = _loop_variable(index, site)
+            if binding is None or not _counts(binding, site) or _is_made_inside(tensor, binding, call, site):
+                return None
+            return Read(call, tensor, binding.statement, binding, is_indexed=True)
+    return None
+
+
+def _loop_variable(name: ast.Name, site: Site) -> Binding | None:
+    """The one loop or comprehension of the same function that binds a name where it stands."""
+    made = site.definitions(name)
+    if len(made) != 1 or made[0].how not in (How.FOR, How.COMPREHENSION):
+        return None
+    statement = made[0].statement
+    if isinstance(statement, ast.AsyncFor) or not any(around is statement for around in site.ancestors(name)):
+        return None
+    return made[0] if site.function(name) is site.function(statement) else None
+
+
+def _iterated(binding: Binding, site: Site) -> ast.expr | None:
+    """The expression whose elements a loop binds to a name, behind `enumerate` and `zip`."""
+    value, path = binding.value, binding.path
+    while isinstance(value, ast.Call) and path:
+        called = site.qualified(value.func)
+        if called == "builtins.enumerate" and value.args and path[0] == 1:
+            value, path = value.args[0], path[1:]
+        elif called == "builtins.zip" and 0 <= path[0] < len(value.args):
+            value, path = value.args[path[0]], path[1:]
+        else:
+            return None
+    return value if not path and not isinstance(value, ast.Starred) else None
+
+
+def _counts(binding: Binding, site: Site) -> bool:
+    """Is the name the counter of a loop that may run often, one by one?"""
+    match binding.value:
+        case ast.Call(func=func, args=[ast.Constant(value=int(limit))]) if binding.path == ():
+            return site.qualified(func) == "builtins.range" and limit >= FEWEST
+        case ast.Call(func=func, args=[_] | [_, _]) if binding.path == ():
+            return site.qualified(func) == "builtins.range"
+        case ast.Call(func=func) if binding.path == (0,):
+            return site.qualified(func) == "builtins.enumerate"
+    return False
+
+
+def _is_made_inside(tensor: ast.expr, binding: Binding, call: ast.Call, site: Site) -> bool:
+    """Is the tensor that is indexed another one in each pass, or written to in the loop?"""
+    start = binding.value
+    return start is None or (
+        not site.unchanged_between(tensor, start, call) and site.doubts_between(tensor, start, call) is None
+    )
+
+
+def is_whole(read: Read, site: Site) -> bool:
+    """Does the counter run over exactly the indices of the tensor (`range(len(t))`, `t.shape[0]`)?"""
+    match read.binding.value:
+        case ast.Call(args=[limit], keywords=[]) if site.qualified(limit_owner(read)) == "builtins.range":
+            pass
+        case _:
+            return False
+    wanted = ast.dump(read.tensor)
+    match limit:
+        case ast.Call(func=ast.Name(id="len") as func, args=[owner], keywords=[]):
+            return site.qualified(func) == "builtins.len" and ast.dump(owner) == wanted
+        case ast.Subscript(value=ast.Attribute(value=owner, attr="shape"), slice=ast.Constant(value=0)):
+            return ast.dump(owner) == wanted
+        case ast.Call(func=ast.Attribute(value=owner, attr="size"), args=[ast.Constant(value=0)]):
+            return ast.dump(owner) == wanted
+        case ast.Call(func=ast.Attribute(value=owner, attr="numel" | "nelement"), args=[]):
+            return ast.dump(owner) == wanted and site.kind_of(owner).rank == 1
+    return False
+
+
+def limit_owner(read: Read) -> ast.expr:
+    """The function that makes what the loop runs over."""
+    assert isinstance(read.binding.value, ast.Call)
+    return read.binding.value.func
+
+
+def all_reads(read: Read, site: Site) -> list[ast.Call] | None:
+    """All calls that read the same elements in the loop; None where it does anything else with them."""
+    found: list[ast.Call] = []
+    if read.is_indexed:
+        wanted = ast.dump(read.tensor)
+        for node in below(read.loop):
+            if isinstance(node, ast.Call):
+                other = read_of(node, site)
+                if other is not None and other.binding is read.binding and ast.dump(other.tensor) == wanted:
+                    found.append(node)
+        return found
+    scope = site.scope(read.binding.node).lookup(read.binding.name)
+    if scope is None:
+        return None
+    for use in site.uses(read.binding.name, scope):
+        if isinstance(use.ctx, ast.Load):
+            if read.binding not in site.definitions(use):
+                continue
+            call = site.parent(use)
+            call = site.parent(call) if isinstance(call, ast.Attribute) else call
+            if not isinstance(call, ast.Call) or operand_of(call, site) is not use:
+                return None
+            if site.function(call) is not site.function(read.call):
+                return None
+            found.append(call)
+    return found
+
+
+def is_first(read: Read, site: Site) -> bool:
+    """Is this the first call of the loop that reads elements of the tensor? The others are named by it."""
+    wanted = ast.dump(read.tensor)
+    for node in below(read.loop):
+        if isinstance(node, ast.Call) and node is not read.call and site.span(node) < site.span(read.call):
+            other = read_of(node, site)
+            if other is not None and other.loop is read.loop and ast.dump(other.tensor) == wanted:
+                return False
+    return True
+
+
+def comprehension_of(read: Read) -> ast.ListComp | ast.GeneratorExp | None:
+    """The comprehension that does nothing but collect the numbers."""
+    loop = read.loop
+    if not isinstance(loop, (ast.ListComp, ast.GeneratorExp)) or len(loop.generators) != 1:
+        return None
+    generator = loop.generators[0]
+    alone = loop.elt is read.call and not generator.ifs and not generator.is_async
+    return loop if alone and isinstance(generator.target, ast.Name) else None
+
+
+def is_comprehension(loop: ast.AST) -> bool:
+    """Is the loop a comprehension, which hands its variable to nobody behind it?"""
+    return isinstance(loop, COMPREHENSIONS)

@@ -1,0 +1,194 @@
+"""A copy from host memory to the device that the program waits for in each step.
+
+## What it does
+Flags `.to(device)` and `.cuda()` without `non_blocking=True` in hot code, where the tensor is known to lie
+in host memory: the batches of a `DataLoader`, `torch.from_numpy(...)`, what a function or a buffer of the
+project returns from there. What a constructor makes and moves at once is the affair of `create-then-move`.
+
+## Why is it slow
+`.to(device)` waits until the device has done everything that was asked of it so far, the copy included. The
+program cannot prepare the next kernels meanwhile, and the device idles after the copy until they come. With
+`non_blocking=True` the program goes on at once; what uses the tensor on the device still runs behind the
+copy. From pinned memory (`DataLoader(..., pin_memory=True)`) the copy itself runs beside the program, too.
+Without pinning the gain is small, since the driver first copies the tensor to memory of its own. Pinning
+each tensor on the spot does not help: it takes as long as the copy.
+
+## Example
+```python
+import torch
+from torch.utils.data import DataLoader
+
+
+def train(network, optimizer, dataset, device):
+    loader = DataLoader(dataset, batch_size=256, shuffle=True, pin_memory=True)
+    for states, actions in loader:
+        states = states.to(device)
+        actions = actions.to(device)
+        loss = torch.nn.functional.cross_entropy(network(states), actions)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+
+Use instead:
+
+```python
+import torch
+from torch.utils.data import DataLoader
+
+
+def train(network, optimizer, dataset, device):
+    loader = DataLoader(dataset, batch_size=256, shuffle=True, pin_memory=True)
+    for states, actions in loader:
+        states = states.to(device, non_blocking=True)
+        actions = actions.to(device, non_blocking=True)
+        loss = torch.nn.functional.cross_entropy(network(states), actions)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+
+## Fix safety
+Safe where the target is a CUDA device for certain (`.cuda()`, `"cuda:0"`) and nothing can write to the
+source before the copy is done: an array that the expression makes and `from_numpy` wraps, or a batch that a
+loader without pinning stacks for this pass and that is only moved in it. Unsafe otherwise: pinned memory is
+read while the program goes on, so a write to it may reach the device, and so may one to any memory on
+devices other than CUDA. On the CPU the argument neither changes nor gains anything.
+
+Left alone are copies to the host (`.cpu()`, `.to("cpu")`), where `non_blocking=True` would let the program
+read before the data has arrived; modules; changes of the data type; `non_blocking=False`; tensors that may
+lie on the device already; and branches of conditions (`if device_type == "cuda": … else:`) that say there is
+none.
+
+## References
+- https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
+- https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html
+- https://docs.pytorch.org/docs/stable/notes/cuda.html#use-pinned-memory-buffers
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.models.kind import Device, Kind, Tag
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.transfers.rl201_blocking_transfer.sources import (
+    is_made_here,
+    is_never_written,
+    is_used_as_mapping,
+)
+from rlint.semantics.model import Site
+from rlint.semantics.types import batches
+
+POSITIONAL_BEFORE_NON_BLOCKING = {"to": 2, "cuda": 1}
+KEYWORDS = frozenset({"device", "dtype", "memory_format", "copy"})
+LONGEST_SHOWN = 40
+
+
+class BlockingTransfer(Rule):
+    code = "RL201"
+    name = "blocking-transfer"
+    seeds = ("S3.1", "S2.2")
+    claims = ("sync:cuda", "time:cuda")
+    heat = Heat.HOT
+    visits = (ast.Call,)
+    callees = frozenset({"to", "cuda"})
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        match node:
+            case ast.Call(func=ast.Attribute(value=source, attr="to" | "cuda" as method)):
+                pass
+            case _:
+                return
+        assert isinstance(node, ast.Call)
+        if len(node.args) > POSITIONAL_BEFORE_NON_BLOCKING[method]:
+            return
+        if any(keyword.arg not in KEYWORDS for keyword in node.keywords):
+            return
+        target = target_of(node, method, site)
+        if target is None or target in (Device.HOST, Device.OTHER):
+            return
+        if not lies_on_host(source, site) or site.heat_of(node).level < self.heat:
+            return
+        if is_made_here(source, site) or site.is_on_cpu(node):
+            return  # create-then-move; or no copy at all
+        kind = site.kind_of(source)
+        yield self.finding(
+            site,
+            node,
+            message(node, kind, site),
+            fix=build_fix(node, source, target, site),
+            advice=advice(kind),
+        )
+
+
+def target_of(call: ast.Call, method: str, site: Site) -> Device | None:
+    """The device that a tensor is moved to; None where the call may change the data type only."""
+    if method == "cuda":
+        return Device.CUDA
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "device"] or call.args[:1]
+    return site.device_of(named[0]) if named and site.is_device(named[0]) else None
+
+
+def lies_on_host(source: ast.expr, site: Site) -> bool:
+    """Is the source a tensor in host memory, for certain?"""
+    kind = site.kind_of(source)
+    if kind.device is not Device.HOST or kind.tag not in (Tag.TENSOR, Tag.BATCH):
+        return False
+    # a batch of unknown make may be an object that takes no `non_blocking`
+    return batches.is_plain(kind) if kind.tag is Tag.BATCH else not is_used_as_mapping(source, site)
+
+
+def message(call: ast.Call, kind: Kind, site: Site) -> str:
+    """What happens at the call, and whether there is much to gain."""
+    assert isinstance(call.func, ast.Attribute)
+    shown = site.text(call)
+    if len(shown) > LONGEST_SHOWN or "\n" in shown:
+        arguments = ", ".join(" ".join(site.text(part).split()) for part in (*call.args, *call.keywords))
+        shown = f".{call.func.attr}({arguments})"
+    waits = f"`{shown}` waits for the copy to the device"
+    if batches.is_pinned(kind):
+        return f"{waits}, though the source is pinned and the copy could run beside the program"
+    if kind.of in (batches.COLLATED, batches.FROM_NUMPY):
+        return f"{waits}; the source is not pinned, so the gain without the wait is small"
+    return f"{waits}; the gain without the wait is small unless the source is pinned"
+
+
+def advice(kind: Kind) -> str:
+    """What to write instead."""
+    if batches.is_pinned(kind):
+        return "Pass `non_blocking=True`, and leave the source as it is until the copy is done"
+    if kind.of == batches.COLLATED:
+        return (
+            "Pass `non_blocking=True`, and let the loader pin its batches: `DataLoader(..., pin_memory=True)`"
+        )
+    return (
+        "Pass `non_blocking=True`; for more, let the source lie in pinned memory that is made once and reused"
+    )
+
+
+def build_fix(call: ast.Call, source: ast.expr, target: Device, site: Site) -> Fix | None:
+    """Add the keyword."""
+    edit = site.with_keyword(call, "non_blocking", "True")
+    in_text = any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call))
+    if edit is None or (in_text and not site.can_be_moved(call)):
+        return None
+    reason = doubt(call, source, target, site)
+    return Fix("Pass `non_blocking=True`", Safety.UNSAFE if reason else Safety.SAFE, (edit,), reason)
+
+
+def doubt(call: ast.Call, source: ast.expr, target: Device, site: Site) -> str | None:
+    """What a reader has to agree to; None where there is nothing."""
+    kind = site.kind_of(source)
+    if batches.is_pinned(kind):
+        condition = "nothing may write to the source before the copy is done, since it is pinned"
+    elif not is_never_written(source, site):
+        condition = "nothing may write to the source before the copy is done if it is pinned"
+    else:
+        condition = ""
+    if target is Device.CUDA:
+        return condition.capitalize() or None
+    named = next((keyword.value for keyword in call.keywords if keyword.arg == "device"), None)
+    device = f"`{site.text(named or call.args[0])}` must be the CPU or a CUDA device"
+    return f"{device}, and {condition}" if condition else f"{device}: others may read the source later"

@@ -1,0 +1,227 @@
+"""Numbers read from the device one by one, or only to be sent back to it.
+
+## What it does
+Flags, in hot code of programs that know of accelerators,
+
+- numbers that leave the device and go straight back: `torch.from_numpy(x.cpu().numpy()).to(device)`;
+- several reads in one step that could be one: `policy_loss.item()`, then `value_loss.item()`. A read is
+  `.item()`, `.tolist()`, `.cpu().numpy()`, `float()`, `int()` or `bool()` of a tensor, a tensor that is
+  printed, and one that a condition asks;
+- a read for each tensor of a list or of a network's parameters in a loop, and a condition that asks for each
+  element of a tensor. Elements read by `.item()` and its kin are the affair of `item-per-element`.
+
+A single read in a step is not flagged: an action must reach the environment somehow. Nor are reads that need
+each other's numbers, that stand behind an interval, or that come once behind many passes of a loop.
+
+## Why is it slow
+The device works behind the program. A read makes the program wait until all that was asked for so far is
+computed and copied; nothing new is asked for meanwhile, and the device idles until it is. Each further read
+waits once more. Numbers that are only logged can stay where they are, as `loss.detach()`, until they are
+written; several that are needed at once can be read together.
+
+On the CPU nothing waits: reading a number there is a matter of a call. Joining tensors to read them together
+takes longer there than reading them one by one; dropping a round trip or reading a whole tensor does not.
+
+## Example
+```python
+import torch
+from torch.nn import functional as F
+
+
+def update(network, optimizer, batches, device):
+    for states, returns in batches:
+        advantages = returns - network(states)
+        weights = torch.from_numpy(advantages.detach().cpu().numpy()).to(device)
+        value_loss = F.mse_loss(network(states), returns)
+        policy_loss = (weights * network(states)).mean()
+        optimizer.zero_grad()
+        (value_loss + policy_loss).backward()
+        optimizer.step()
+        value = value_loss.item()
+        policy = policy_loss.item()
+        print(f"value {value:.3f}, policy {policy:.3f}")
+```
+
+Use instead:
+
+```python
+import torch
+from torch.nn import functional as F
+
+
+def update(network, optimizer, batches, device):
+    for states, returns in batches:
+        advantages = returns - network(states)
+        weights = advantages.detach().to(device)
+        value_loss = F.mse_loss(network(states), returns)
+        policy_loss = (weights * network(states)).mean()
+        optimizer.zero_grad()
+        (value_loss + policy_loss).backward()
+        optimizer.step()
+        value, policy = torch.stack((value_loss, policy_loss)).tolist()
+        print(f"value {value:.3f}, policy {policy:.3f}")
+```
+
+## Fix safety
+All fixes are unsafe. A dropped round trip gives the same numbers, but they may lie in the memory of the
+tensor that was read, where the way through the host made a copy. Numbers are read together only where all are
+surely fractions, and stand in one statement or in assignments in a row; the tensors must lie on one device.
+Everything else is advice, since it moves the reading of numbers to another place.
+
+## References
+- https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization
+- https://docs.pytorch.org/docs/stable/notes/cuda.html#asynchronous-execution
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from rlint.rule import Finding, Heat, Rule
+from rlint.rules.transfers._shared.reads import read_of
+from rlint.rules.transfers.rl202_host_round_trip import round_trips, stacked
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
+    READERS,
+    Read,
+    is_hot,
+    may_use_accelerator,
+    reads_at,
+    reads_below,
+)
+from rlint.rules.transfers.rl202_host_round_trip.read_together import element_loop, step_of
+from rlint.semantics.frequency.loops import AnyLoop
+from rlint.semantics.model import Site
+from rlint.syntax.syntax_index import COMPREHENSIONS
+
+LONGEST_SHOWN = 40
+NUMBERS = frozenset({"item", "float", "int", "bool", "if"})
+"""Reads of tensors that hold a single number."""
+
+
+class HostRoundTrip(Rule):
+    code = "RL202"
+    name = "host-round-trip"
+    seeds = ("S0.2",)
+    claims = ("time:cuda", "sync:cuda")
+    heat = Heat.HOT
+    visits = (ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert)
+    callees = READERS | round_trips.MAKERS
+    triggers = ("torch",)
+
+    def concerns(self, site: Site) -> bool:
+        """Only where a device may be used."""
+        uses: bool = may_use_accelerator(site)
+        return uses
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        if isinstance(node, ast.Call):
+            trip = round_trips.round_trip(node, site)
+            if trip is not None:
+                yield self.finding(
+                    site,
+                    trip.moved,
+                    f"The numbers of `{shown(trip.read.tensor, site)}` leave the device only to go back to "
+                    "it, and the program waits for them",
+                    fix=round_trips.build_fix(trip, site),
+                    advice="Use the tensor that is there (`.detach()`, and `.to(...)` for another type)",
+                )
+                return
+        for read in reads_at(node, site):
+            if is_hot(read, site) and not is_others(read, site):
+                yield from self.check_read(read, site)
+
+    def check_read(self, read: Read, site: Site) -> Iterator[Finding]:
+        """Look at what is read in the same loop or step."""
+        loop = element_loop(read, site)
+        if loop is not None:
+            first = first_in(loop, site)
+            if first is not None and first is read.node:
+                yield self.finding(
+                    site, first, of_elements(read, site), advice=advice_for_elements(read, loop, site)
+                )
+            return
+        group = [other for other in step_of(read, site) if not is_others(other, site)]
+        group = [other for other in group if element_loop(other, site) is None]
+        if len(group) < fewest(group) or group[0].node is not read.node:
+            return
+        yield self.finding(
+            site,
+            read.node,
+            of_step(group, site),
+            fix=stacked.build_fix(group, site),
+            advice="Keep what is only logged on the device (`.detach()`) and read it later, or read all "
+            f"together: {together(group)}",
+        )
+
+
+def fewest(group: Sequence[Read]) -> int:
+    """How many reads are too many: two lists (tokens and their lengths) are often two types of numbers."""
+    return 3 if all(read.method == "tolist" for read in group) else 2
+
+
+def is_others(read: Read, site: Site) -> bool:
+    """Is a read the first half of a round trip, or item-per-element's affair?"""
+    if isinstance(read.node, ast.Call) and read_of(read.node, site) is not None:
+        return True
+    parent = site.parent(read.node)
+    return isinstance(parent, ast.Call) and round_trips.round_trip(parent, site) is not None
+
+
+def first_in(loop: AnyLoop, site: Site) -> ast.expr | None:
+    """The first read of elements in a loop, which speaks for all of them."""
+    found = [
+        read.node
+        for read in reads_below(loop, site)
+        if is_hot(read, site) and element_loop(read, site) is loop and not is_others(read, site)
+    ]
+    return min(found, key=site.span, default=None)
+
+
+def of_elements(read: Read, site: Site) -> str:
+    """What a read in a loop over elements does."""
+    return f"`{shown(read.node, site)}` waits for the device once for each pass of the loop"
+
+
+def advice_for_elements(read: Read, loop: AnyLoop, site: Site) -> str:
+    """What to write instead of a read for each element."""
+    where = "comprehension" if isinstance(loop, COMPREHENSIONS) else "loop"
+    if isinstance(read.tensor, ast.Subscript):
+        whole = shown(read.tensor.value, site)
+        return f"Read all of it in front of the {where}: `{whole}.tolist()`"
+    return f"Concatenate the tensors before the {where} and read them together: {together([read])}"
+
+
+def together(group: Sequence[Read]) -> str:
+    """How to read several tensors at once: numbers stack, tensors of different shapes do not."""
+    if all(read.method in NUMBERS for read in group):
+        return "`torch.stack((...)).tolist()`"
+    return "`torch.cat([x.flatten(), ...]).tolist()`, as their shapes may differ"
+
+
+def of_step(group: Sequence[Read], site: Site) -> str:
+    """Which reads of a step follow each other."""
+    different = {one_line(read.node, site): shown(read.node, site) for read in group}
+    first, *others = different.values()
+    if not others:
+        times = "twice" if len(group) == 2 else f"{len(group)} times"
+        return f"`{first}` waits for the device {times} in each step"
+    second = others[0]
+    more = len(group) - 2
+    if more:
+        return f"`{first}`, `{second}` and {more} more wait for the device one after the other in each step"
+    return f"`{first}` and `{second}` wait for the device one after the other in each step"
+
+
+def shown(node: ast.expr, site: Site) -> str:
+    """An expression in one line, cut where it is long."""
+    text = one_line(node, site)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
+
+
+def one_line(node: ast.expr, site: Site) -> str:
+    """The text of an expression without the line breaks in it."""
+    text = " ".join(site.text(node).split())
+    for bracket in "([{":
+        text = text.replace(f"{bracket} ", bracket)
+    return text

@@ -1,0 +1,276 @@
+"""The places where a program waits for numbers that a device has computed."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.frozen import frozen
+from rlint.models.kind import Device, Tag
+from rlint.rule import Heat
+from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import How, Scope
+from rlint.syntax.walk import below
+
+_SAME_NUMBERS = frozenset({"detach", "clone", "contiguous", "resolve_conj"})
+_CONVERSIONS = frozenset({"builtins.float", "builtins.int", "builtins.bool"})
+_READING = frozenset({ast.Call, ast.FormattedValue, ast.If, ast.While, ast.IfExp, ast.Assert})
+READERS = frozenset({"item", "tolist", "numpy", "float", "int", "bool", "print"})
+"""The calls that `reads_at` knows, by the names that are written."""
+# methods that only tensors have, so that what they are called on and what they give is one
+_OF_TENSORS = frozenset(
+    "detach cpu cuda unsqueeze log_prob log_probs backward requires_grad_ masked_fill logsumexp".split()
+)
+_KEEP_TENSORS = frozenset(
+    """abs add all amax amin any argmax argmin clamp clamp_min clamp_max div exp flatten float double half
+    gather index_select log max mean median min mul norm permute pow prod reshape round select sigmoid sign
+    softmax sqrt square squeeze std sub sum tanh to transpose type view var""".split()
+)
+_LEAVES = frozenset({"item", "numpy", "tolist", "size", "dim", "numel", "backward", "parameters"})
+_OF_GRADIENTS = frozenset({"backward", "detach", "requires_grad"})
+_HOST = ('"cpu"', "'cpu'")
+_DEPTH = 5
+
+
+@frozen
+class Read:
+    """`node` copies the numbers of `tensor` to the host, and the program waits for them."""
+
+    node: ast.expr
+    tensor: ast.expr
+    method: str
+    """"item", "tolist", "numpy", "float", "int", "bool", "print", or "if" for a condition."""
+
+
+def reads_at(node: ast.AST, site: Site) -> list[Read]:
+    """The reads that a node is, by its shape alone; whether a device is asked is another question."""
+    if isinstance(node, ast.Call):
+        called = node.func
+        if isinstance(called, ast.Attribute):
+            return _read_by_method(node, called, site) if called.attr in READERS else []
+        return _read_by_function(node, called, site) if isinstance(called, ast.Name) else []
+    if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+        return [Read(part, part, "if") for part in _conditions(node.test)]
+    if isinstance(node, ast.FormattedValue):
+        return [Read(node.value, original(node.value, site)[0], "print")]
+    return []
+
+
+def reads_below(part: ast.AST, site: Site) -> list[Read]:
+    """The reads in a part of the file, by their shape alone."""
+    return [read for node in below(part) if node.__class__ in _READING for read in reads_at(node, site)]
+
+
+def _read_by_method(call: ast.Call, called: ast.Attribute, site: Site) -> list[Read]:
+    if call.args:
+        return []
+    if called.attr == "numpy":
+        tensor, moved = original(called.value, site)
+        return [Read(call, tensor, "numpy")] if moved else []
+    if called.attr not in ("item", "tolist") or call.keywords:
+        return []
+    return [Read(call, original(called.value, site)[0], called.attr)]
+
+
+def _read_by_function(call: ast.Call, called: ast.Name, site: Site) -> list[Read]:
+    if called.id == "print" and site.qualified(called) == "builtins.print":
+        return [Read(value, original(value, site)[0], "print") for value in call.args]
+    if called.id not in ("float", "int", "bool") or len(call.args) != 1 or call.keywords:
+        return []
+    if site.qualified(called) not in _CONVERSIONS:
+        return []
+    return [Read(call, original(call.args[0], site)[0], called.id)]
+
+
+def _conditions(test: ast.expr) -> list[ast.expr]:
+    """The values whose truth a condition asks for."""
+    match test:
+        case ast.BoolOp(values=values):
+            return [part for value in values for part in _conditions(value)]
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _conditions(operand)
+        case ast.Compare(ops=[ast.Is() | ast.IsNot() | ast.In() | ast.NotIn(), *_]) | ast.Constant():
+            return []
+    return [test]
+
+
+def original(source: ast.expr, site: Site) -> tuple[ast.expr, bool]:
+    """The tensor whose numbers are copied (`x` of `x.detach().cpu()`), and whether a move to the host is
+    written between it and `source`.
+    """
+    moved = False
+    while True:
+        match source:
+            case ast.Call(func=ast.Attribute(value=inner, attr="cpu"), args=[]):
+                moved = True
+            case ast.Call(func=ast.Attribute(value=inner, attr="to"), args=[target, *_]) if (
+                site.device_of(target) is Device.HOST
+            ):
+                moved = True
+            case ast.Call(func=ast.Attribute(value=inner, attr=method), args=[]) if method in _SAME_NUMBERS:
+                pass
+            case ast.Attribute(value=inner, attr="data"):
+                pass
+            case _:
+                return source, moved
+        source = inner
+
+
+def where(expression: ast.expr, site: Site, depth: int = _DEPTH) -> Device | None:
+    """Where a tensor lies, as far as the source tells; None for what may be no tensor."""
+    return site.once(_where, (expression, depth))
+
+
+def _where(about: tuple[ast.expr, int], site: Site) -> Device | None:
+    expression, depth = about
+    kind = site.kind_of(expression)
+    if kind.tag is Tag.TENSOR and kind.device is not Device.UNKNOWN:
+        return kind.device
+    if kind.tag not in (Tag.TENSOR, Tag.UNKNOWN):
+        return None
+    found = _made(expression, site, depth) if depth > 0 else None
+    return found or (Device.UNKNOWN if kind.tag is Tag.TENSOR else None)
+
+
+def _made(expression: ast.expr, site: Site, depth: int) -> Device | None:
+    match expression:
+        case ast.Name():
+            return _bound(expression, site, depth)
+        case ast.Attribute(value=owner, attr="grad" | "data" | "T" | "values" | "indices"):
+            return where(owner, site, depth - 1)
+        case ast.Subscript(value=owner):
+            return where(owner, site, depth - 1)
+        case ast.UnaryOp(operand=operand):
+            return where(operand, site, depth - 1)
+        case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
+            return _joined([where(left, site, depth - 1), where(right, site, depth - 1)])
+        case ast.Call(func=ast.Attribute(attr="cpu")):
+            return Device.HOST
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if (
+            site.qualified(expression.func) is None
+        ):
+            if method in _LEAVES:
+                return None
+            if method in ("to", "cuda") and where(owner, site, depth - 1) is not None:
+                return _target(expression, owner, site, depth)
+            if method in _OF_TENSORS:
+                return where(owner, site, depth - 1) or Device.UNKNOWN
+            if method in _KEEP_TENSORS:
+                return where(owner, site, depth - 1)
+            return Device.UNKNOWN if site.gives_gradient(expression) else None
+        case ast.Call():
+            given = [where(argument, site, depth - 1) for argument in expression.args]
+            _, _, method = (site.qualified(expression.func) or "").rpartition("torch.")
+            if site.kind_of(expression).tag is Tag.TENSOR or method in _KEEP_TENSORS:
+                return _joined(given)
+            return Device.UNKNOWN if site.gives_gradient(expression) else None
+    return None
+
+
+def _target(move: ast.Call, owner: ast.expr, site: Site, depth: int) -> Device | None:
+    """Where `.to(…)` or `.cuda()` puts a tensor."""
+    targets = [keyword.value for keyword in move.keywords if keyword.arg == "device"] or move.args[:1]
+    if not targets:
+        return Device.CUDA
+    return site.device_of(targets[0]) if site.is_device(targets[0]) else where(owner, site, depth - 1)
+
+
+def _bound(name: ast.Name, site: Site, depth: int) -> Device | None:
+    """Where the tensor lies that a name was given; what is differentiated is a tensor, too."""
+    definitions = site.definitions(name)
+    if len(definitions) > MOST_VALUES:
+        return None
+    joined = _joined(
+        [
+            where(binding.value, site, depth - 1)
+            for binding in definitions
+            if binding.how in (How.ASSIGN, How.WALRUS) and binding.value is not None and not binding.path
+        ]
+        + [
+            _items(binding.value, site, depth - 1)
+            for binding in definitions
+            if binding.how in (How.FOR, How.COMPREHENSION) and binding.value is not None
+        ]
+    )
+    if joined is not None:
+        return joined
+    scope = site.scope(name).lookup(name.id)
+    if scope is None:
+        return None
+    return Device.UNKNOWN if site.once(_is_differentiated, (name.id, scope)) else None
+
+
+def _is_differentiated(variable: tuple[str, Scope], site: Site) -> bool:
+    users = map(site.parent, site.reads(*variable))
+    return any(isinstance(user, ast.Attribute) and user.attr in _OF_GRADIENTS for user in users)
+
+
+def _items(iterable: ast.expr, site: Site, depth: int) -> Device | None:
+    """Where the tensors lie that a loop goes over, if they are the parts of one: `torch.split(x, sizes)`."""
+    if depth <= 0:
+        return None
+    if isinstance(iterable, ast.Name):
+        made = [binding.value for binding in site.definitions(iterable) if binding.how is How.ASSIGN]
+        return _joined([_items(value, site, depth - 1) for value in made if value is not None])
+    if isinstance(iterable, ast.Call):
+        return _joined([where(argument, site, depth - 1) for argument in iterable.args])
+    return None
+
+
+def _joined(found: list[Device | None]) -> Device | None:
+    """The device of what is computed from several values, some of which may be no tensors."""
+    devices = [device for device in found if device is not None]
+    if not devices:
+        return None
+    if Device.HOST in devices:
+        return Device.HOST
+    return devices[0]
+
+
+def is_hot(read: Read, site: Site) -> bool:
+    """Does a read run in each step, and does the program wait for a device there?"""
+    if site.heat_of(read.node).level is not Heat.HOT:
+        return False
+    return waits(read, site) and not has_left_the_device(read.node, site)
+
+
+def has_left_the_device(node: ast.AST, site: Site) -> bool:
+    """Is a line reached on the host only: behind `if tensor.is_cuda: return …`, or in a class that works
+    there (`self.device = torch.device("cpu")`)?
+    """
+    owner = site.class_of(node)
+    summary = site.module.classes.get(site.tree.qualname(owner)) if owner is not None else None
+    device = summary.attributes.get("device") if summary is not None else None
+    if device is not None and device.device is Device.HOST:
+        return True
+    exits = site.once(_exits_for_devices, site.tree.module)
+    function, start = site.function(node), site.span(node)[0]
+    return any(site.function(test) is function and site.span(test)[0] < start for test in exits)
+
+
+def _exits_for_devices(_: ast.Module, site: Site) -> list[ast.If]:
+    """The conditions that ask for a device before they return."""
+    exits = (test for test in site.tree.of_type(ast.If) if isinstance(test.body[-1], ast.Return))
+    return [test for test in exits if site.asks_for_device(test.test)]
+
+
+def waits(read: Read, site: Site) -> bool:
+    """Does a read ask a tensor that may lie on a device? Where nothing is known of a value but that the
+    program moves it to the host, it does.
+    """
+    device = where(read.tensor, site)
+    if device is Device.HOST or device is Device.OTHER:
+        return False
+    if device is not None:
+        return True
+    return read.method == "numpy" and site.kind_of(read.tensor).tag is Tag.UNKNOWN
+
+
+def may_use_accelerator(site: Site) -> bool:
+    """Does the program know of accelerators at all, and this file of devices?"""
+    text = site.tree.text
+    if "cuda" in text or "accelerator" in text:
+        return True
+    if "device" not in text:
+        return False
+    return site.is_attribute_read("cuda") or not any(host in text for host in _HOST)

@@ -1,0 +1,232 @@
+"""Which reads of one step could be a single one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import Read, is_hot, reads_below
+from rlint.semantics.frequency.loops import AnyLoop
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import How
+from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, Function, Loop
+from rlint.syntax.walk import below, is_in
+
+_COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match, ast.Try)
+_LOGS = frozenset({"append", "add_scalar", "log", "info", "debug", "extend", "add", "update", "log_metric"})
+
+
+def step_of(read: Read, site: Site) -> list[Read]:
+    """The reads that run in the same pass of the same loop (or the same call of a function) as this one, and
+    that could be one read with it, since none of them needs the numbers of another. In their order.
+    """
+    groups = site.once(_steps, (site.function(read.node), tuple(site.loops(read.node))))
+    found = (group for group in groups if any(each.node is read.node for each in group))
+    return next(found, groups[-1] if groups else [])
+
+
+_Pass = tuple[Function | None, tuple[AnyLoop, ...]]
+"""A function, and the loops in it whose passes are meant, innermost first."""
+
+
+def _steps(one_pass: _Pass, site: Site) -> list[list[Read]]:
+    """The reads of a pass, in groups that could each be one read."""
+    groups: list[list[Read]] = []
+    for read in _reads_in(one_pass, site):
+        if groups and all(could_wait(earlier, read, site) for earlier in groups[-1]):
+            groups[-1].append(read)
+        else:
+            groups.append([read])
+    return groups
+
+
+def _reads_in(one_pass: _Pass, site: Site) -> list[Read]:
+    """All reads in the innermost loop of a pass, or in its function."""
+    function, loops = one_pass
+    around = loops[0] if loops else function or site.tree.module
+    found = [
+        other
+        for other in reads_below(around, site)
+        if site.function(other.node) is function and tuple(site.loops(other.node)) == loops
+    ]
+    if not found or _repeats_work(around, site):
+        return []  # once behind many passes of a loop
+    pacing = site.knowledge.loops.pacing
+    found = [other for other in found if pacing.each_pass(other.node) is not False and is_hot(other, site)]
+    return sorted(found, key=lambda other: site.span(other.node))
+
+
+def _repeats_work(around: ast.AST, site: Site) -> bool:
+    """Does a loop inside of a loop or function run networks, environments or optimizers?"""
+    of_type = site.tree.of_type
+    loops: list[Loop] = [*of_type(ast.For), *of_type(ast.AsyncFor), *of_type(ast.While)]
+    return any(_works(loop, site) for loop in loops if loop is not around and is_in(loop, around))
+
+
+def _works(loop: Loop, site: Site) -> bool:
+    """Does a loop run networks, environments or optimizers?"""
+    if _drives(loop, site):
+        return True
+    return any(isinstance(inner, ast.Call) and site.gives_gradient(inner) for inner in below(loop))
+
+
+def could_wait(first: Read, second: Read, site: Site) -> bool:
+    """Can two reads become one, because nothing needs the first before the second can be made?"""
+    statement, later = site.tree.statement(first.node), site.tree.statement(second.node)
+    if _holds(second.node, first.node, site):
+        return False
+    if exclusive(statement, later, site):
+        return False
+    if statement is later and not isinstance(statement, _COMPOUND):
+        return True
+    return _is_put_aside(statement, second.node, site) or is_known_at(second.tensor, statement, site)
+
+
+def exclusive(first: ast.stmt, second: ast.stmt, site: Site) -> bool:
+    """Do two statements stand in different branches of one condition?"""
+    branches = {id(branch): owner for owner, branch in _branches(first, site)}
+    for owner, branch in _branches(second, site):
+        for seen, other in branches.items():
+            if other is owner and seen != id(branch):
+                return True
+    return False
+
+
+def _branches(statement: ast.stmt, site: Site) -> Iterator[tuple[ast.AST, list[ast.stmt]]]:
+    child: ast.AST = statement
+    for parent in site.ancestors(statement):
+        if isinstance(parent, FUNCTIONS):
+            return
+        if isinstance(parent, ast.If) and child is not parent.test:
+            yield parent, parent.body if child in parent.body else parent.orelse
+        child = parent
+
+
+def is_known_at(tensor: ast.expr, statement: ast.stmt, site: Site) -> bool:
+    """Could an expression be evaluated as well before a statement: are all its names bound there to what
+    they stand for later?
+    """
+    for node in below(tensor):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self")):
+                if not site.unchanged_between(node, statement, tensor):
+                    return False
+        if isinstance(node, ast.Name) and node.id != "self":
+            here = site.bindings_before(node.id, statement, site.scope(node))
+            there = site.definitions(node)
+            if len(here) != len(there) or any(binding not in here for binding in there):
+                return False
+            start, end = site.span(statement)[0], site.span(tensor)[0]
+            if any(start <= site.span(binding.node)[0] < end for binding in there):
+                return False  # of the pass before
+    return True
+
+
+def _is_put_aside(statement: ast.stmt, later: ast.expr, site: Site) -> bool:
+    """Is the number that was read only stored, summed up or logged, so that it could be stored later?"""
+    match statement:
+        case ast.AugAssign():
+            return True
+        case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
+            return True
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return not _is_read_before(name, statement, later, site)
+    return _is_logged(statement)
+
+
+def _is_read_before(name: str, statement: ast.stmt, later: ast.expr, site: Site) -> bool:
+    scope = site.scope(statement).lookup(name)
+    if scope is None or site.captured(name, scope):
+        return True
+    start, end = site.span(statement)[1], site.span(later)[0]
+    uses = [use for use in site.reads(name, scope) if start <= site.span(use)[0] < end]
+    return not all(_is_logged(site.tree.statement(use)) for use in uses)
+
+
+def _is_logged(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method))):
+            return method in _LOGS
+    return False
+
+
+def _holds(outer: ast.AST, inner: ast.AST, site: Site) -> bool:
+    return outer is inner or any(ancestor is outer for ancestor in site.ancestors(inner))
+
+
+def element_loop(read: Read, site: Site) -> AnyLoop | None:
+    """The innermost loop around a read, if it goes over the elements of one tensor or over tensors that are
+    all there before it: its reads could be one read in front of it.
+    """
+    loops = site.loops(read.node)
+    if not loops or isinstance(loops[0], ast.While):
+        return None
+    loop = loops[0]
+    if isinstance(loop, COMPREHENSIONS):
+        if len(loop.generators) != 1:
+            return None
+        target, iterable = loop.generators[0].target, loop.generators[0].iter
+    else:
+        target, iterable = loop.target, loop.iter
+    variables = {node.id for node in below(target) if isinstance(node, ast.Name)}
+    if not _is_made_of(read.tensor, variables, loop, site):
+        return None
+    counts = isinstance(iterable, ast.Call) and site.qualified(iterable.func) == "builtins.range"
+    if counts and not _is_indexed(read.tensor, variables):
+        return None
+    return None if _drives(loop, site) else loop
+
+
+def _is_made_of(tensor: ast.expr, variables: set[str], loop: AnyLoop, site: Site, depth: int = 3) -> bool:
+    """Is a tensor taken from the variables of a loop with little to compute, and with nothing else that the
+    loop makes?
+    """
+    if depth <= 0 or not _is_plain(tensor):
+        return False
+    uses_variable = False
+    for name in (node for node in below(tensor) if isinstance(node, ast.Name)):
+        if name.id in variables:
+            uses_variable = True
+        elif _is_bound_in(name, loop, site):
+            made = site.definitions(name)
+            value = made[0].value if len(made) == 1 and made[0].how is How.ASSIGN else None
+            if value is None or made[0].path or not _is_made_of(value, variables, loop, site, depth - 1):
+                return False
+            uses_variable = True
+    return uses_variable
+
+
+def _is_plain(tensor: ast.expr) -> bool:
+    """Is an expression made of accesses, of methods without much to compute, and of arithmetic?"""
+    return not any(
+        isinstance(node, ast.Call) and not (isinstance(node.func, ast.Attribute) and node.func.attr in _CHEAP)
+        for node in below(tensor)
+    )
+
+
+_CHEAP = frozenset("abs detach flatten max mean min norm numel pow squeeze std sum var view".split())
+
+
+def _is_indexed(tensor: ast.expr, variables: set[str]) -> bool:
+    """`rewards[i]`, `rewards[0, i]`, `rewards[i + 1]`."""
+    match tensor:
+        case ast.Subscript(value=value, slice=index):
+            used = {node.id for node in below(index) if isinstance(node, ast.Name)}
+            if used & variables:
+                return not {node.id for node in below(value) if isinstance(node, ast.Name)} & variables
+    return False
+
+
+def _is_bound_in(name: ast.Name, loop: AnyLoop, site: Site) -> bool:
+    return any(
+        loop is ancestor for binding in site.definitions(name) for ancestor in site.ancestors(binding.node)
+    )
+
+
+def _drives(loop: AnyLoop, site: Site) -> bool:
+    """Does a loop step an environment or an optimizer, wait for messages or take batches?"""
+    summary = site.summary_around(loop)
+    index = site.knowledge.loops.index.get(loop)
+    if summary is None or index is None:
+        return True
+    return bool(summary.loops[index].drivers)

@@ -1,0 +1,162 @@
+"""Tensors that leave the device as numbers and go straight back."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.frozen import frozen
+from rlint.models.kind import Device
+from rlint.rule import Fix, Safety, last_names
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import Read, reads_at, waits
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
+
+_WRAPS = frozenset({"torch.from_numpy", "torch.as_tensor", "torch.asarray"})
+_COPIES = frozenset({"torch.tensor"})
+_FLOATS = frozenset({"torch.FloatTensor", "torch.Tensor"})
+_MAKERS = _WRAPS | _COPIES | _FLOATS
+MAKERS = last_names(*_MAKERS)
+"""What makes tensors of numbers, by its last name."""
+_KEEPS = frozenset("detach flatten reshape squeeze unsqueeze view".split())
+_CASTS = frozenset("bool double float half int long".split())
+_CHANGES = frozenset("byteswap fill itemset partition put resize setflags sort".split())
+_READS = frozenset({"item", "numpy", "tolist"})
+_PLACES = frozenset({"device", "dtype"})
+
+
+@frozen
+class RoundTrip:
+    """`made` makes a tensor of the numbers of `read`, and `moved` (`made` itself where it says `device=`)
+    puts it on the device. `named` tells that a name holds the numbers between.
+    """
+
+    read: Read
+    made: ast.Call
+    moved: ast.Call
+    named: bool
+
+
+def round_trip(made: ast.Call, site: Site) -> RoundTrip | None:
+    """The round trip that ends in a call which makes a tensor of numbers."""
+    called = site.qualified(made.func)
+    if called not in _MAKERS or len(made.args) != 1:
+        return None
+    given, named = made.args[0], False
+    if isinstance(given, ast.Name):
+        bindings = site.definitions(given)
+        if len(bindings) != 1 or bindings[0].how is not How.ASSIGN or bindings[0].path:
+            return None
+        binding = bindings[0]
+        if binding.value is None or not _stays(given, binding.value, site):
+            return None
+        given, named = binding.value, True
+    found = [read for read in reads_at(given, site) if read.method in _READS]
+    moved = _moved(made, site)
+    if not found or moved is None or not waits(found[0], site):
+        return None
+    if named and not _is_still(found[0].tensor, given, made, site):
+        return None
+    return RoundTrip(found[0], made, moved, named)
+
+
+def _stays(name: ast.Name, value: ast.expr, site: Site) -> bool:
+    """Is an array only read between the line that made it and the one that sends it back?"""
+    scope = site.scope(name).lookup(name.id)
+    if scope is None or site.captured(name.id, scope):
+        return False
+    start, end = site.span(value)[1], site.span(name)[0]
+    for use in site.uses(name.id, scope):
+        if start <= site.span(use)[0] < end:
+            parent = site.parent(use)
+            changed = isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load)
+            called = isinstance(parent, ast.Attribute) and parent.attr in _CHANGES
+            if changed or called or not isinstance(use.ctx, ast.Load) or isinstance(parent, ast.AugAssign):
+                return False
+    return True
+
+
+def _is_still(tensor: ast.expr, value: ast.expr, made: ast.Call, site: Site) -> bool:
+    """Do the names of a tensor stand for the same when the numbers go back as when they were read?"""
+    for node in below(tensor):
+        if isinstance(node, ast.Call):
+            return False  # computing it once more is no gain
+        if isinstance(node, ast.Name) and node.id != "self":
+            there = site.bindings_before(node.id, made, site.scope(node))
+            here = site.definitions(node)
+            if len(here) != len(there) or any(binding not in here for binding in there):
+                return False
+            if not site.keeps(node, value, made):
+                return False
+    return not any(isinstance(node, ast.Attribute) for node in below(tensor)) or site.unchanged_between(
+        tensor, value, made
+    )
+
+
+def _moved(made: ast.Call, site: Site) -> ast.Call | None:
+    """The call that puts a tensor on a device: itself, or a `.to(device)` or `.cuda()` behind it."""
+    for keyword in made.keywords:
+        if keyword.arg == "device":
+            return None if site.device_of(keyword.value) is Device.HOST else made
+    current: ast.expr = made
+    while True:
+        method = site.parent(current)
+        call = site.parent(method) if method is not None else None
+        if not isinstance(method, ast.Attribute) or not isinstance(call, ast.Call) or call.func is not method:
+            return None
+        if method.attr == "cuda":
+            return call
+        if method.attr == "to" and call.args and site.is_device(call.args[0]):
+            return None if site.device_of(call.args[0]) is Device.HOST else call
+        if method.attr not in _KEEPS | _CASTS | {"to"}:
+            return None
+        current = call
+
+
+def build_fix(trip: RoundTrip, site: Site) -> Fix | None:
+    """Use the tensor that is there. It is moved only if it lies elsewhere."""
+    called = site.qualified(trip.made.func) or ""
+    if trip.read.method != "numpy" or not site.can_be_moved(trip.made):
+        return None  # lists and numbers come back with another type
+    if any(keyword.arg not in _PLACES for keyword in trip.made.keywords):
+        return None
+    source = site.operand(trip.read.tensor)
+    if _is_detached(trip.read, site):
+        source += ".detach()"
+    places = [f"{word.arg}={site.text(word.value)}" for word in trip.made.keywords]
+    if called in _COPIES:
+        text = f"{source}.to({', '.join([*places, 'copy=True'])})" if places else f"{source}.clone()"
+    elif called in _FLOATS:
+        if trip.made.keywords:
+            return None
+        text = f"{source}.float()"
+    else:
+        text = f"{source}.to({', '.join(places)})" if places else source
+    reasons = []
+    if called not in _COPIES:
+        reasons.append("the result may share the memory of the tensor that was read")
+    if not _is_detached(trip.read, site):
+        reasons.append("a gradient, if the tensor has one, is not refused any more")
+    if trip.named:
+        reasons.append("nothing may have written to the array meanwhile")
+    if not reasons:
+        reasons.append("the strides of the result are those of the tensor that was read")
+    reason = ", and ".join(reasons)
+    return Fix(
+        "Keep the tensor on the device",
+        Safety.UNSAFE,
+        (site.replace(trip.made, text),),
+        f"{reason[0].upper()}{reason[1:]}",
+    )
+
+
+def _is_detached(read: Read, site: Site) -> bool:
+    """Is a `detach()` or `.data` written between the tensor and its numbers?"""
+    node: ast.AST = read.tensor
+    for parent in site.ancestors(read.tensor):
+        if isinstance(parent, ast.Attribute) and parent.value is node and parent.attr in ("detach", "data"):
+            return True
+        if parent is read.node:
+            return False
+        node = parent
+    return False

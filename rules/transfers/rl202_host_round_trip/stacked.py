@@ -1,0 +1,188 @@
+"""Reads of several numbers turned into one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from rlint.models.kind import Tag
+from rlint.rule import Edit, Fix, Safety
+from rlint.rules.transfers.rl202_host_round_trip.host_reads import Read
+from rlint.rules.transfers.rl202_host_round_trip.read_together import is_known_at
+from rlint.semantics.model import Site
+from rlint.syntax.scopes import How
+
+_FRACTIONS = frozenset({"float", "float16", "float32", "float64", "bfloat16"})
+# of floating-point tensors alone, or such that they give one
+_GIVES_FRACTIONS = frozenset("mean std var norm entropy log_prob sigmoid exp log sqrt logsumexp".split())
+_KEEPS_TYPE = frozenset(
+    "abs amax amin clamp detach flatten max min neg prod reshape squeeze sum view".split()
+)
+_REDUCES = frozenset({"torch.mean", "torch.sum", "torch.std", "torch.var", "torch.norm"})
+_REDUCTIONS = frozenset({"mean", "sum", "std", "var", "norm"})
+_ELEMENTWISE = frozenset({"abs", "clone", "detach", "exp", "log", "neg", "sigmoid", "sqrt", "square", "tanh"})
+_THE_SAME = frozenset({"clone", "cpu", "detach", "float", "squeeze"})
+"""Methods that leave a number what it is."""
+_DEPTH = 4
+
+
+def build_fix(group: Sequence[Read], site: Site) -> Fix | None:
+    """Read the numbers of one statement, or of assignments in a row, together."""
+    if any(read.method not in ("item", "float") or not is_fraction(read.tensor, site) for read in group):
+        return None
+    if any(not site.can_be_moved(read.node) for read in group):
+        return None
+    statements = list(dict.fromkeys(site.tree.statement(read.node) for read in group))
+    names = _assigned(group, statements, site) if len(statements) > 1 else None
+    edits = _in_a_row(group, names, statements, site) if names else _in_one(group, statements, site)
+    if edits is None:
+        return None
+    return Fix(
+        "Read them together",
+        Safety.UNSAFE,
+        edits,
+        "The tensors must lie on one device, and on the CPU the detour by one more tensor takes longer",
+    )
+
+
+def _assigned(group: Sequence[Read], statements: list[ast.stmt], site: Site) -> list[str] | None:
+    """The names that assignments in a row, nothing between them, give to the numbers."""
+    block, first = site.tree.block(statements[0])
+    if len(statements) != len(group) or block[first : first + len(statements)] != statements:
+        return None
+    names = []
+    for read, statement in zip(group, statements, strict=True):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is read.node:
+                names.append(name)
+            case _:
+                return None
+    return names if len(set(names)) == len(names) else None
+
+
+def _in_a_row(
+    group: Sequence[Read], names: list[str], statements: list[ast.stmt], site: Site
+) -> tuple[Edit, ...] | None:
+    """`a, b = torch.stack((x, y)).tolist()` in the place of the first, and nothing in that of the others."""
+    line = _stacked(group, names, site)
+    start, end = site.span(statements[0])[0], site.span(statements[-1])[1]
+    if line is None or site.has_comment(start, end):
+        return None
+    if any(not is_known_at(read.tensor, statements[0], site) for read in group):
+        return None
+    edits = [site.replace_statement(statements[0], line), *map(site.delete, statements[1:])]
+    kept = [edit for edit in edits if edit is not None]
+    return tuple(kept) if len(kept) == len(edits) else None
+
+
+def _in_one(group: Sequence[Read], statements: list[ast.stmt], site: Site) -> tuple[Edit, ...] | None:
+    """The numbers in a line before the statement that uses all of them."""
+    statement = statements[0]
+    simple = isinstance(statement, (ast.Expr, ast.Assign, ast.Return, ast.AugAssign, ast.AnnAssign))
+    if (
+        len(statements) > 1
+        or not simple
+        or any(site.loops(read.node) != site.loops(statement) for read in group)
+    ):
+        return None
+    if any(isinstance(around, ast.Lambda) for read in group for around in site.ancestors(read.node)):
+        return None
+    names = [site.free_name(_called(read), str(site.span(read.node))) for read in group]
+    line = _stacked(group, names, site)
+    before = site.insert_before(statement, line) if line is not None else None
+    if before is None:
+        return None
+    return (before, *(site.replace(read.node, name) for read, name in zip(group, names, strict=True)))
+
+
+def _called(read: Read) -> str:
+    """A name for a number: `loss_value` for that of `loss`, `loss_mean` for that of `loss.mean()`."""
+    name = _named(read.tensor)
+    if isinstance(read.tensor, (ast.Name, ast.Attribute)):
+        return f"{name}_value"
+    return name or "value"
+
+
+def _named(tensor: ast.expr) -> str:
+    match tensor:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name.strip("_")
+        case ast.Subscript(value=whole):
+            return _named(whole)
+        case ast.Call(func=ast.Attribute(value=of, attr=method)) if name := _named(of):
+            return name if method in _THE_SAME else f"{name}_{method}"
+    return ""
+
+
+def _stacked(group: Sequence[Read], names: list[str], site: Site) -> str | None:
+    stack = site.spelled("torch.stack", group[0].node)
+    if stack is None:
+        return None
+    tensors = [
+        site.text(read.tensor) if is_number(read.tensor, site) else f"{site.operand(read.tensor)}.reshape(())"
+        for read in group
+    ]
+    return f"{', '.join(names)} = {stack}(({', '.join(tensors)})).tolist()"
+
+
+def is_number(tensor: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
+    """Has a tensor surely no dimensions?"""
+    if site.kind_of(tensor).rank == 0:
+        return True
+    match tensor:
+        case ast.Constant(value=int() | float()):
+            return True
+        case ast.UnaryOp(operand=operand):
+            return is_number(operand, site, depth)
+        case ast.BinOp(left=left, right=right):
+            return is_number(left, site, depth) and is_number(right, site, depth)
+        case ast.Name() if depth > 0:
+            return all_made(tensor, is_number, site, depth)
+        case ast.Call(func=ast.Attribute(value=owner, attr=method), keywords=keywords):
+            called = site.qualified(tensor.func) or ""
+            if called.startswith("torch.nn.functional."):
+                return called.endswith("_loss") and all(keyword.arg != "reduction" for keyword in keywords)
+            if called in _REDUCES:
+                return len(tensor.args) == 1 and not keywords
+            if not tensor.args and not keywords:
+                return method in _REDUCTIONS or (method in _ELEMENTWISE and is_number(owner, site, depth))
+    return False
+
+
+def all_made(name: ast.Name, test: Callable[[ast.expr, Site, int], bool], site: Site, depth: int) -> bool:
+    """Is something true of all values that a name may stand for?"""
+    made = site.definitions(name)
+    return bool(made) and all(
+        binding.how is How.ASSIGN
+        and binding.value is not None
+        and not binding.path
+        and test(binding.value, site, depth - 1)
+        for binding in made
+    )
+
+
+def is_fraction(tensor: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
+    """Is a tensor surely of a floating-point type, so that its number stays what it is among others?"""
+    kind = site.kind_of(tensor)
+    if kind.dtype:
+        return kind.dtype in _FRACTIONS
+    if depth <= 0:
+        return False
+    match tensor:
+        case ast.Name():
+            return all_made(tensor, is_fraction, site, depth)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return is_fraction(operand, site, depth - 1)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div(), right=right):
+            return is_fraction(left, site, depth - 1) or is_fraction(right, site, depth - 1)
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)):
+            called = site.qualified(tensor.func)
+            if called is not None:
+                loss = called.startswith("torch.nn.functional.") and called.endswith("_loss")
+                return loss or called in {f"torch.{name}" for name in _GIVES_FRACTIONS}
+            if site.kind_of(owner).tag is Tag.MODULE:
+                return "Loss" in site.kind_of(owner).of
+            return method in _GIVES_FRACTIONS or (
+                method in _KEEPS_TYPE and is_fraction(owner, site, depth - 1)
+            )
+    return False

@@ -1,0 +1,150 @@
+"""Weights moved to the host only to be loaded, which moves them anyway.
+
+## What it does
+Flags `shared.load_state_dict({k: v.cpu() for k, v in net.state_dict().items()})` in code that runs again and
+again, written in the call or with the dict kept in a name that is used for nothing else, and
+`target.copy_(source.cpu())`. The dict may also be filled by a loop; then there is advice alone.
+
+## Why is it slow
+`load_state_dict` copies each tensor into the parameter that is there, from whichever device it lies on. With
+`.cpu()` in front of it, each tensor is first copied to fresh host memory and then once more. A learner that
+publishes after each update pays for that each time.
+
+On the CPU, `.cpu()` returns the tensor itself: nothing is gained there but the calls.
+
+More is to be had from a set of pinned tensors that is made once: copy to them with `non_blocking=True`, wait
+once, and load them.
+
+## Example
+```python
+from torch import nn
+
+
+def train(network: nn.Module, shared: nn.Module, optimizer, batches) -> None:
+    for batch in batches:
+        network(batch).mean().backward()
+        optimizer.step()
+        state = {k: v.cpu() for k, v in network.state_dict().items()}
+        shared.load_state_dict(state)
+```
+
+Use instead:
+
+```python
+from torch import nn
+
+
+def train(network: nn.Module, shared: nn.Module, optimizer, batches) -> None:
+    for batch in batches:
+        network(batch).mean().backward()
+        optimizer.step()
+        state = {k: v for k, v in network.state_dict().items()}
+        shared.load_state_dict(state)
+```
+
+## Fix safety
+The fix drops the move and nothing else: a comprehension stays a comprehension, since the plain `state_dict()`
+also carries version numbers that modules may look at while loading. It is safe where both networks are built
+here, each by a constructor of its own or one as a deep copy of the other, and nothing can change the weights
+between the two statements. It is unsafe where the networks come from elsewhere: they may share weights, and a
+target of another class than `torch.nn.Module` may keep what it is given. It is unsafe, too, where a module of
+the project has a `get_extra_state`, which need not be a tensor, overrides `state_dict` or `load_state_dict`,
+or changes what it loads; and for `copy_`, whose tensors must not overlap.
+
+Left alone are weights that are saved, sent or kept; `assign=True`, which takes over the tensors themselves;
+keys that are renamed or filtered; and clones, which are the affair of `cloned-state-dict`.
+
+## References
+- https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.load_state_dict
+- https://docs.pytorch.org/docs/stable/generated/torch.Tensor.copy_.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.models.kind import Tag
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.transfers.rl203_blocking_publish.published import Moved, filled_by_loop, move_in, moved_state
+from rlint.semantics.model import Site
+from rlint.semantics.nn.made_networks import loading_doubt
+from rlint.semantics.nn.weight_sync import Loaded, copied_state, loaded_state
+from rlint.syntax.walk import below
+
+
+class BlockingPublish(Rule):
+    code = "RL203"
+    name = "blocking-publish"
+    seeds = ("S2.2",)
+    claims = ("time:cuda",)
+    heat = Heat.WARM
+    visits = (ast.Call,)
+    callees = frozenset({"load_state_dict", "copy_"})
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        match node.func:
+            case ast.Attribute(attr="load_state_dict"):
+                yield from self.check_load(node, site)
+            case ast.Attribute(value=target, attr="copy_"):
+                yield from self.check_copy(node, target, site)
+
+    def check_load(self, node: ast.Call, site: Site) -> Iterator[Finding]:
+        """Look at what a network is loaded with."""
+        loaded = loaded_state(node, site)
+        if loaded is None or copied_state(loaded.given, site) is not None:
+            return
+        moved = moved_state(loaded.given, site)
+        by_hand = moved is None
+        moved = moved or filled_by_loop(loaded.argument, node, site)
+        if moved is None or ast.dump(moved.owner) == ast.dump(loaded.target):
+            return
+        yield self.finding(
+            site,
+            moved.node,
+            f"`{moved.shown}` copies each tensor of `{site.text(moved.owner)}` to host memory that nobody "
+            "keeps: `load_state_dict` copies from any device",
+            fix=None if by_hand else build_fix(moved, doubt(loaded, moved.owner, site), site),
+            advice="Load the tensors of `state_dict()` as they are",
+        )
+
+    def check_copy(self, node: ast.Call, target: ast.expr, site: Site) -> Iterator[Finding]:
+        """Look at what is copied into a tensor."""
+        if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
+            return
+        moved = move_in(node.args[0], site)
+        if moved is None or names_in(target) & names_in(moved.owner):
+            return
+        if site.kind_of(target).tag not in (Tag.TENSOR, Tag.UNKNOWN):
+            return
+        yield self.finding(
+            site,
+            node,
+            f"`{moved.shown}` copies the tensor to host memory that nobody keeps: "
+            "`copy_` copies from any device",
+            fix=build_fix(moved, "The two tensors must not overlap", site),
+            advice="Copy from the tensor where it lies",
+        )
+
+
+def names_in(expression: ast.expr) -> set[str]:
+    """The variables of an expression."""
+    return {node.id for node in below(expression) if isinstance(node, ast.Name) and node.id != "self"}
+
+
+def build_fix(moved: Moved, reason: str | None, site: Site) -> Fix | None:
+    """Put what is moved in the place of the move."""
+    if not site.can_be_moved(moved.node):
+        return None
+    edit = site.replace(moved.node, site.operand(moved.original))
+    safety = Safety.UNSAFE if reason else Safety.SAFE
+    return Fix("Leave the move to the copy", safety, (edit,), reason)
+
+
+def doubt(loaded: Loaded, source: ast.expr, site: Site) -> str | None:
+    """Find what a reader has to agree to; None where there is nothing."""
+    if site.index.defines_method("get_extra_state"):
+        return f"The extra state of a module in `{site.text(loaded.target)}` need not be a tensor"
+    reason: str | None = loading_doubt(loaded.target, source, site)
+    return reason

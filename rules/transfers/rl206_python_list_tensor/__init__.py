@@ -1,0 +1,116 @@
+"""A tensor or an array of numbers that Python computes one by one from a formula.
+
+## What it does
+Flags, in code that runs per step, tensors and arrays that are made of a list of numbers for which there
+is a formula: `torch.tensor([gamma**k for k in range(n)])`, `np.array([2 * i + 1 for i in range(n)])`,
+`torch.tensor(list(range(n)))`.
+
+The rule is opt-in: in real code such lists are rare and mostly short, and for a short list the vectors
+are slower than the list. Lists that are known to have fewer than 64 numbers are left alone. Where the
+numbers are the same each time, build them once instead: that is `recomputed-constant`.
+
+## Why is it slow
+Python computes each number by itself and makes an object of it, and the constructor reads the list
+object by object. A vector of exponents, and one power of it, is a loop in C.
+
+## Example
+```python
+import torch
+
+
+class Agent:
+    def __init__(self, net: torch.nn.Module, decay: float) -> None:
+        self.net = net
+        self.decay = decay
+
+    def learn(self, states: torch.Tensor, rewards: torch.Tensor) -> None:
+        scale = torch.tensor([self.decay**k for k in range(len(rewards))])
+        loss = -(self.net(states).squeeze(-1) * rewards * scale).mean()
+        loss.backward()
+```
+Use instead:
+```python
+import torch
+
+
+class Agent:
+    def __init__(self, net: torch.nn.Module, decay: float) -> None:
+        self.net = net
+        self.decay = decay
+
+    def learn(self, states: torch.Tensor, rewards: torch.Tensor) -> None:
+        scale = (self.decay**torch.arange(len(rewards), dtype=torch.float64)).to(torch.get_default_dtype())
+        loss = -(self.net(states).squeeze(-1) * rewards * scale).mean()
+        loss.backward()
+```
+
+## Fix safety
+Unsafe. The vectors are computed in double precision, as Python computes, and rounded at the end, but a
+power may still differ in its last place. An empty list gave floating-point numbers, whatever its
+formula. Whole numbers overflow, where Python's grow. Devices without double precision refuse.
+
+There is advice alone for formulas that call functions, or that use the number of the pass more than
+once, and for constructors with arguments that the fix does not know.
+
+## References
+- https://pytorch.org/docs/stable/generated/torch.arange.html
+- https://numpy.org/doc/stable/reference/generated/numpy.arange.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.models.kind import Tag
+from rlint.rule import Finding, Rule, last_names
+from rlint.rules.transfers.rl206_python_list_tensor.formulas import Formula, formula_of
+from rlint.rules.transfers.rl206_python_list_tensor.vectors import build_fix
+from rlint.semantics.model import Site
+
+_MAKERS = frozenset(
+    """torch.tensor torch.as_tensor torch.Tensor torch.FloatTensor torch.DoubleTensor torch.LongTensor
+    numpy.array numpy.asarray""".split()
+)
+
+
+class PythonListTensor(Rule):
+    """See the page above."""
+
+    code = "RL206"
+    name = "python-list-tensor"
+    seeds = ("S3.3",)
+    claims = ("time",)
+    opt_in = True
+    visits = (ast.Call,)
+    callees = last_names(*_MAKERS)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        """Yield a finding for a constructor that is given a list of computed numbers."""
+        assert isinstance(node, ast.Call)
+        if not node.args or site.qualified(node.func) not in _MAKERS:
+            return
+        formula = formula_of(node.args[0], site)
+        if formula is None:
+            return
+        what = "tensor" if site.kind_of(node).tag is Tag.TENSOR else "array"
+        yield self.finding(
+            site,
+            node,
+            f"The {what} is made of a list of numbers that Python {_does(formula, site)} one by one",
+            fix=build_fix(node, formula, site),
+            advice=_advice(node, formula, site),
+        )
+
+
+def _does(formula: Formula, site: Site) -> str:
+    if formula.element is None:
+        return "counts"
+    return f"computes as `{' '.join(site.text(formula.element).split())}`"
+
+
+def _advice(call: ast.Call, formula: Formula, site: Site) -> str:
+    library = "torch" if (site.qualified(call.func) or "").startswith("torch.") else "np"
+    if formula.element is None or isinstance(formula.element, ast.Name):
+        return f"Write `{library}.arange(...)`"
+    return f"Compute it of `{library}.arange(...)`, in one expression; or once, where it never changes"

@@ -1,0 +1,104 @@
+"""Lists of numbers that are computed by a formula from the number of the pass."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.frozen import frozen
+from rlint.models.kind import Tag
+from rlint.semantics.frequency.trip_count import whole_number
+from rlint.semantics.model import Site
+from rlint.syntax.walk import below
+
+_SHORT = 64
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+_FUNCTIONS = frozenset(
+    {
+        *(f"math.{name}" for name in "sqrt exp log log2 log10 sin cos tan tanh pow fabs floor ceil".split()),
+        *(
+            f"numpy.{name}"
+            for name in "sqrt exp log log2 log10 sin cos tan tanh power abs floor ceil".split()
+        ),
+        *(f"builtins.{name}" for name in "float int abs pow".split()),
+    }
+)
+_NUMBERS = frozenset({Tag.INT, Tag.FLOAT, Tag.NUMPY_SCALAR, Tag.UNKNOWN})
+
+
+@frozen
+class Formula:
+    """`[element for variable in range(...)]`; without an element the numbers of the range themselves.
+
+    `uses` are the places of the variable. `calls`: functions are called on the way.
+    """
+
+    range: ast.Call
+    element: ast.expr | None = None
+    uses: tuple[ast.Name, ...] = ()
+    calls: bool = False
+
+
+def formula_of(data: ast.expr, site: Site) -> Formula | None:
+    """The formula behind a list of numbers that may be long."""
+    match data:
+        case ast.Call(func=func, args=[ast.Call() as inner], keywords=[]) if _is(func, "list", site):
+            return formula_of(inner, site)
+        case ast.Call() if _counts(data, site):
+            return Formula(data)
+        case ast.ListComp(
+            elt=element,
+            generators=[
+                ast.comprehension(target=ast.Name(id=name), iter=ast.Call() as of, ifs=[], is_async=0)
+            ],
+        ) if _counts(of, site):
+            nodes = [*below(element)]
+            uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
+            if uses and _is_formula(element, name, site):
+                calls = any(isinstance(node, ast.Call) for node in nodes)
+                return Formula(of, element, tuple(uses), calls)
+    return None
+
+
+def _is(func: ast.expr, name: str, site: Site) -> bool:
+    return site.qualified(func) == f"builtins.{name}"
+
+
+def _counts(call: ast.Call, site: Site) -> bool:
+    """A range that is not known to be short."""
+    if not _is(call.func, "range", site) or not call.args or call.keywords:
+        return False
+    numbers = [whole_number(argument, site) for argument in call.args]
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(numbers):
+        return not any(isinstance(argument, ast.Starred) for argument in call.args)
+    try:
+        return len(range(*known)) >= _SHORT
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _is_formula(node: ast.expr, variable: str, site: Site) -> bool:
+    """Arithmetic on the variable and on numbers that nothing changes meanwhile."""
+    match node:
+        case ast.Constant(value=int() | float() as number):
+            return not isinstance(number, bool)
+        case ast.Name(id=name) if name == variable:
+            return True
+        case ast.Name() | ast.Attribute():
+            return site.kind_of(node).tag in _NUMBERS and _is_plain(node)
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+            return _is_formula(operand, variable, site)
+        case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _OPERATORS):
+            return _is_formula(left, variable, site) and _is_formula(right, variable, site)
+        case ast.Call(func=func, args=[ast.Name() as of]) if _is(func, "len", site):
+            return of.id != variable
+        case ast.Call(func=func, args=arguments, keywords=[]) if site.qualified(func) in _FUNCTIONS:
+            return all(_is_formula(argument, variable, site) for argument in arguments)
+    return False
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """A name, or an attribute of one: not the method or the property of what a call gives."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)

@@ -1,0 +1,116 @@
+"""Fixes that compute a vector in one expression."""
+
+from __future__ import annotations
+
+import ast
+
+from rlint.models.kind import Tag
+from rlint.rule import Fix, Safety
+from rlint.rules.transfers.rl206_python_list_tensor.formulas import Formula
+from rlint.semantics.model import Site
+from rlint.semantics.types.integers import is_integer
+from rlint.syntax.walk import below
+
+_OF_TYPE = {
+    "torch.FloatTensor": "torch.float32",
+    "torch.DoubleTensor": "torch.float64",
+    "torch.LongTensor": "torch.int64",
+    "torch.Tensor": "torch.get_default_dtype()",
+}
+
+
+def build_fix(call: ast.Call, formula: Formula, site: Site) -> Fix | None:
+    """Compute the numbers of a vector of the passes; None where the text does not allow that."""
+    qualified = site.qualified(call.func) or ""
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    if not site.can_be_moved(call) or len(call.args) > 1 or not given.keys() <= {"dtype", "device"}:
+        return None
+    if formula.calls or len(formula.uses) > 1:
+        return None
+    if qualified.startswith("numpy."):
+        text = _of_numpy(call, formula, given.get("dtype"), site)
+    else:
+        text = _of_torch(call, qualified, formula, given, site)
+    if text is None:
+        return None
+    reason = "an empty list gave floating-point numbers, and whole numbers overflow"
+    if not _is_whole(formula, site):
+        reason = "a number may differ in its last place"
+    title = "Count with `arange`" if formula.element is None else "Compute all of them in one expression"
+    return Fix(title, Safety.UNSAFE, (site.replace(call, text),), reason)
+
+
+def _of_torch(
+    call: ast.Call, qualified: str, formula: Formula, given: dict[str | None, ast.expr], site: Site
+) -> str | None:
+    library, whole = site.spelled("torch", call), _is_whole(formula, site)
+    if library is None or whole is None:
+        return None
+    wanted = _OF_TYPE.get(qualified, "" if whole else "torch.get_default_dtype()")
+    wanted = wanted.replace("torch", library, 1)
+    if "dtype" in given:
+        wanted = "".join(site.text(given["dtype"]).split())
+    device = f", device={site.text(given['device'])}" if "device" in given else ""
+    if formula.element is None or isinstance(formula.element, ast.Name):
+        return f"{library}.arange({_arguments(formula, site)}{f', dtype={wanted}' if wanted else ''}{device})"
+    double = f"{library}.float64"
+    inner = "" if whole else f", dtype={double}"
+    text = _put_in(formula, f"{library}.arange({_arguments(formula, site)}{inner}{device})", site)
+    if not wanted or (wanted == double and not whole):
+        return _standing_in(text, call, site)
+    return f"({text}).to({wanted})"
+
+
+def _of_numpy(call: ast.Call, formula: Formula, dtype: ast.expr | None, site: Site) -> str | None:
+    library = site.spelled("numpy", call)
+    if library is None:
+        return None
+    wanted = site.text(dtype) if dtype is not None else ""
+    if formula.element is None or isinstance(formula.element, ast.Name):
+        return f"{library}.arange({_arguments(formula, site)}{f', dtype={wanted}' if wanted else ''})"
+    text = _put_in(formula, f"{library}.arange({_arguments(formula, site)})", site)
+    return f"({text}).astype({wanted})" if wanted else _standing_in(text, call, site)
+
+
+def _standing_in(text: str, call: ast.Call, site: Site) -> str:
+    """The text of an expression with operators, in the place of a call."""
+    parent = site.parent(call)
+    alone = isinstance(parent, (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword))
+    return text if alone or (isinstance(parent, ast.Call) and call in parent.args) else f"({text})"
+
+
+def _arguments(formula: Formula, site: Site) -> str:
+    start, end = site.span(formula.range.args[0])[0], site.span(formula.range.args[-1])[1]
+    return site.tree.text[start:end]
+
+
+def _put_in(formula: Formula, vector: str, site: Site) -> str:
+    """The formula with the vector in place of the number of the pass."""
+    assert formula.element is not None
+    start, end = site.span(formula.element)
+    (use,) = formula.uses
+    first, behind = site.span(use)
+    return site.tree.text[start:first] + vector + site.tree.text[behind:end]
+
+
+def _is_whole(formula: Formula, site: Site) -> bool | None:
+    """Are all numbers whole? None where nobody can say."""
+    if formula.element is None:
+        return True
+    names: list[ast.expr] = []
+    powers = False
+    for node in below(formula.element):
+        match node:
+            case ast.Constant(value=float()) | ast.BinOp(op=ast.Div()):
+                return False
+            case ast.BinOp(op=ast.Pow()):
+                powers = True
+            case ast.Attribute() if not isinstance(site.parent(node), ast.Attribute):
+                names.append(node)
+            case ast.Name() if node not in formula.uses and not isinstance(site.parent(node), ast.Attribute):
+                names.append(node)
+    if any(site.kind_of(name).tag is Tag.FLOAT for name in names):
+        return False
+    if all(is_integer(name, site) is not None for name in names):
+        return True
+    return False if powers else None  # a power of what has no telling name: a discount

@@ -1,0 +1,134 @@
+"""A loader whose batches go to a CUDA device from memory that is not pinned.
+
+## What it does
+Flags a `DataLoader(...)` without `pin_memory` whose batches are moved to a device for each step of a loop:
+`.cuda()`, `.to("cuda")`, or `.to(device)` where the device is chosen while the program runs. The loader and
+the loop may stand in different functions and methods of one file.
+
+Programs that stay on the CPU are left alone, and so are datasets that lie on the device already, loaders
+that are handed to a library (`accelerator.prepare(loader)`), loaders with a `collate_fn`, which may give
+batches of any class, and batches that are moved with `non_blocking=False`.
+
+## Why is it slow
+A GPU reads from pinned memory alone. A batch in other memory is first copied to pinned memory of the
+driver, and the program waits for that. With `pin_memory=True`, a loader that has workers pins its batches in
+a thread of its own while the model computes, and `.to(device, non_blocking=True)` copies beside the
+program. Without workers the loader pins in the program's own thread, so little is gained; whether workers
+pay is another matter, since for small data in memory they cost more than they save.
+
+## Example
+```python
+import torch
+from torch.utils.data import DataLoader
+
+
+def train(model, optimizer, dataset):
+    loader = DataLoader(dataset, batch_size=256, shuffle=True, num_workers=4)
+    for states, actions in loader:
+        states, actions = states.cuda(), actions.cuda()
+        loss = torch.nn.functional.cross_entropy(model(states), actions)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+
+Use instead:
+
+```python
+import torch
+from torch.utils.data import DataLoader
+
+
+def train(model, optimizer, dataset):
+    loader = DataLoader(dataset, batch_size=256, shuffle=True, num_workers=4, pin_memory=True)
+    for states, actions in loader:
+        states, actions = states.cuda(), actions.cuda()
+        loss = torch.nn.functional.cross_entropy(model(states), actions)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+```
+
+## Fix safety
+The fix is unsafe. Pinned memory cannot be swapped out, and there is less of it; a dataset or a collate
+function that returns tensors on the device makes the loader raise, which rlint sees only where the source
+tells. Where the device is chosen while the program runs, the fix pins if there is one:
+`pin_memory=torch.cuda.is_available()`. The values of the batches do not change.
+
+## References
+- https://docs.pytorch.org/docs/stable/data.html#memory-pinning
+- https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.models.kind import Device
+from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.rules.transfers.rl207_unpinned_loader.feeds import Feeds, lies_on_host
+from rlint.semantics.model import Site
+
+LOADER = "torch.utils.data.DataLoader"
+BEFORE_COLLATE_FN = 6
+DECIDES = frozenset({"pin_memory", "pin_memory_device", "collate_fn", None})
+"""With a collate function, batches may be of any class, and lie anywhere."""
+DEFAULTS = ("set_default_device", "set_default_tensor_type")
+"""With these, tensors are made on the device."""
+
+
+class UnpinnedLoader(Rule):
+    code = "RL207"
+    name = "unpinned-loader"
+    seeds = ("S2.2", "S3.1", "S4.mem")
+    claims = ("time:cuda",)
+    heat = Heat.COLD
+    visits = (ast.Call,)
+    callees = last_names(LOADER)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        if site.qualified(node.func) != LOADER or len(node.args) > BEFORE_COLLATE_FN:
+            return
+        given = {keyword.arg: keyword.value for keyword in node.keywords}
+        if DECIDES & set(given) or any(isinstance(argument, ast.Starred) for argument in node.args):
+            return
+        if not lies_on_host(node, site) or site.is_set_up(*DEFAULTS):
+            return
+        feeds = Feeds(node, site)
+        moved = feeds.hot
+        if not moved or feeds.taken_over or any(map(waits_on_purpose, feeds.moved)):
+            return
+        line = site.span_of(moved[0])[0].line
+        workers = node.args[5] if len(node.args) > 5 else given.get("num_workers")
+        has_workers = workers is not None and not (isinstance(workers, ast.Constant) and not workers.value)
+        gain = "" if has_workers else "; without workers, the gain is small"
+        yield self.finding(
+            site,
+            node,
+            f"The batches go to the device in line {line} from memory that is not pinned{gain}",
+            fix=build_fix(node, feeds, site),
+            advice="Pass `pin_memory=True`, and move the batches with `non_blocking=True`",
+        )
+
+
+def waits_on_purpose(moved: ast.Call) -> bool:
+    """Moved with `non_blocking=False`, which somebody has thought about?"""
+    return any(
+        word.arg == "non_blocking" and isinstance(word.value, ast.Constant) and not word.value.value
+        for word in moved.keywords
+    )
+
+
+def build_fix(call: ast.Call, feeds: Feeds, site: Site) -> Fix | None:
+    """Add the keyword."""
+    value = "True"
+    if any(feeds.target(moved) is not Device.CUDA for moved in feeds.moved):
+        available = site.spelled("torch.cuda.is_available", call)
+        if available is None:
+            return None
+        value = f"{available}()"
+    edit = site.with_keyword(call, "pin_memory", value)
+    reason = "The dataset must give tensors in host memory, since others cannot be pinned"
+    return Fix("Let the loader pin its batches", Safety.UNSAFE, (edit,), reason) if edit is not None else None

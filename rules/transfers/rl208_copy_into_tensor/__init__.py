@@ -1,0 +1,212 @@
+"""An array copied into a tensor that could have taken it over, or handed to a legacy constructor.
+
+## What it does
+Flags two ways to make a tensor of a numpy array in hot code:
+
+- `torch.tensor(array)` of an array that was made just for it (`np.stack(frames)`, `rows[indices]`,
+  `x * scale`), or that the function neither writes to nor keeps;
+- `torch.FloatTensor(array)`, `torch.Tensor(array)` and kin, of an array or of an observation, by what
+  `env.step()` and `env.reset()` return or by its name.
+
+## Why is it slow
+`torch.tensor` always copies. `torch.as_tensor` shares the array's memory where the type stays the same, so
+that nothing is allocated and nothing moves, however large the batch is. `torch.FloatTensor` and kin copy
+only where they must, but take longer for it than `torch.as_tensor`, which costs in each environment step.
+
+## Example
+```python
+import numpy as np
+import torch
+
+
+class ReplayBuffer:
+    def __init__(self, capacity: int) -> None:
+        self.states = np.zeros((capacity, 17), dtype=np.float32)
+
+    def sample(self, indices: np.ndarray) -> torch.Tensor:
+        return torch.tensor(self.states[indices])
+
+
+def act(policy: torch.nn.Module, state: np.ndarray) -> int:
+    return int(policy(torch.FloatTensor(state)).argmax())
+```
+Use instead:
+```python
+import numpy as np
+import torch
+
+
+class ReplayBuffer:
+    def __init__(self, capacity: int) -> None:
+        self.states = np.zeros((capacity, 17), dtype=np.float32)
+
+    def sample(self, indices: np.ndarray) -> torch.Tensor:
+        return torch.as_tensor(self.states[indices])
+
+
+def act(policy: torch.nn.Module, state: np.ndarray) -> int:
+    return int(policy(torch.as_tensor(state, dtype=torch.float32)).argmax())
+```
+
+## Fix safety
+Instead of `torch.tensor`, the fix is safe where nothing else holds the array. It is unsafe where a variable
+does: whoever writes to the array would change the tensor; and in a program that makes tensors larger in place
+(`resize_`), which one that shares an array's memory cannot be made.
+
+Instead of a legacy constructor, values and sharing stay as they are. The fix is safe where the argument
+surely is an array that has a dimension; a whole number would be a size, and a tensor is treated in another
+way. It is unsafe in a program that sets a default device or, for `torch.Tensor`, a default type.
+
+Left alone are lists and numbers, tensors that need a gradient, conversions to another type (which copy
+anyway), arrays that are written to or kept, attributes, and tensors that go to a device at once.
+
+## References
+- https://docs.pytorch.org/docs/stable/generated/torch.as_tensor.html
+- https://docs.pytorch.org/docs/stable/tensors.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.edit import call_arguments
+from rlint.models.kind import Device, Kind, Tag
+from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.rules.transfers.rl208_copy_into_tensor.lent import is_left_alone, is_new
+from rlint.semantics.model import Site
+from rlint.semantics.types.legacy_tensors import CLASSES, beside, class_doubt, class_dtype, sharing_doubt
+from rlint.semantics.types.observations import is_observation
+
+KEYWORDS = frozenset({"dtype", "device"})
+LONGEST_SHOWN = 40
+
+
+class CopyIntoTensor(Rule):
+    code = "RL208"
+    name = "copy-into-tensor"
+    claims = ("time", "alloc")
+    heat = Heat.HOT
+    visits = (ast.Call,)
+    callees = last_names("tensor", *CLASSES)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        if len(node.args) != 1 or isinstance(node.args[0], (ast.Starred, ast.Constant, ast.List)):
+            return
+        maker = site.qualified(node.func) or ""
+        if maker != "torch.tensor" and maker not in CLASSES:
+            return
+        array = node.args[0]
+        found = of_class(node, array, maker, site) if maker in CLASSES else of_copy(node, array, site)
+        if found is None or is_moved(node, site) or site.heat_of(node).level < self.heat:
+            return
+        message, advice, fix = found
+        yield self.finding(site, node, message, fix=fix, advice=advice)
+
+
+def of_class(call: ast.Call, array: ast.expr, maker: str, site: Site) -> tuple[str, str, Fix | None] | None:
+    """The finding for a legacy constructor, if it is given an array."""
+    kind = site.kind_of(array)
+    if call.keywords or not (
+        (kind.tag is Tag.NDARRAY and not kind.optional and kind.rank != 0) or is_observation(array, site)
+    ):
+        return None
+    dtype = class_dtype(maker)
+    function = site.text(call.func)
+    return (
+        f"`{function}` takes longer than `torch.as_tensor` to make a tensor of {shown(array, site)}",
+        f"Write `torch.as_tensor(..., dtype=torch.{dtype})`",
+        fix_of_class(call, array, kind, maker, dtype, site),
+    )
+
+
+def fix_of_class(
+    call: ast.Call, array: ast.expr, kind: Kind, maker: str, dtype: str, site: Site
+) -> Fix | None:
+    """Call `torch.as_tensor` with the data type of the class."""
+    function, wanted = beside(call, "as_tensor", site), beside(call, dtype, site)
+    text, head = site.text(call), site.text(call.func)
+    if function is None or wanted is None or not text.startswith(head) or not site.can_be_moved(call.func):
+        return None
+    rewritten = call_arguments.with_keyword(text, "dtype", wanted)
+    if rewritten is None or any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call)):
+        return None
+    edit = site.replace(call, function + rewritten[len(head) :])
+    reason = class_doubt(call, maker, site)
+    if kind.tag is not Tag.NDARRAY:
+        reason = f"{shown(array, site)} must be an array: a whole number is a size to `{head}`"
+    elif not kind.rank:
+        reason = f"{shown(array, site)} must have a dimension: else it is a size to `{head}`"
+    safety = Safety.UNSAFE if reason else Safety.SAFE
+    return Fix("Call `torch.as_tensor`", safety, (edit,), reason)
+
+
+def of_copy(call: ast.Call, array: ast.expr, site: Site) -> tuple[str, str, Fix | None] | None:
+    """The finding for `torch.tensor`, if the array could as well be taken over."""
+    kind = site.kind_of(array)
+    if kind.tag is not Tag.NDARRAY or kind.optional or not keeps_type(call, kind, site):
+        return None
+    new = is_new(array, call, site)
+    if not new and not (isinstance(array, ast.Name) and is_left_alone(array, site)):
+        return None
+    why = ", which was made just for it" if new else ""
+    edit = None
+    function = beside(call, "as_tensor", site)
+    if function is not None and site.can_be_moved(call.func):
+        edit = site.replace(call.func, function)
+    if edit is None or any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call)):
+        fix = None
+    else:
+        reason = sharing_doubt(site)
+        if not new:
+            reason = f"Nothing may write to {shown(array, site)} while the tensor is in use"
+        safety = Safety.UNSAFE if reason else Safety.SAFE
+        fix = Fix("Let the tensor share the array's memory", safety, (edit,), reason)
+    message = f"`{site.text(call.func)}` copies {shown(array, site)}{why}"
+    return message, "Write `torch.as_tensor(...)`, which shares the memory", fix
+
+
+def keeps_type(call: ast.Call, kind: Kind, site: Site) -> bool:
+    """Does the tensor lie on the host, with the array's own data type?"""
+    for keyword in call.keywords:
+        if keyword.arg not in KEYWORDS:
+            return False
+        if isinstance(keyword.value, ast.Constant) and keyword.value.value is None:
+            continue
+        if keyword.arg == "device":
+            if site.device_of(keyword.value) is not Device.HOST:
+                return False
+        elif not kind.dtype or site.knowledge.kinds.dtype_of(keyword.value) != kind.dtype:
+            return False
+    return True
+
+
+def is_moved(call: ast.Call, site: Site) -> bool:
+    """Does the tensor go to a device at once, or as soon as it has a name?"""
+    node: ast.AST = call
+    for parent in site.ancestors(call):
+        match parent:
+            case ast.Attribute(attr="to" | "cuda"):
+                return True
+            case ast.Attribute() | ast.Subscript():
+                pass
+            case ast.Call(func=func) if func is node or site.qualified(func) == "torch.autograd.Variable":
+                pass
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                scope = site.scope(call).lookup(name)
+                reads = site.reads(name, scope) if scope is not None else []
+                return any(
+                    isinstance(use := site.parent(read), ast.Attribute) and use.attr in ("to", "cuda")
+                    for read in reads
+                )
+            case _:
+                return False
+        node = parent
+    return False
+
+
+def shown(array: ast.expr, site: Site) -> str:
+    """The array, as a message names it."""
+    text = site.text(array)
+    return "the array" if "\n" in text or len(text) > LONGEST_SHOWN else f"`{text}`"

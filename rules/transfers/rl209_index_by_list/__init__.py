@@ -1,0 +1,176 @@
+"""A tensor indexed by a Python list or range, which is made a tensor each time.
+
+## What it does
+Flags tensors that are indexed in hot code by `range(…)`, `list(range(…))` and the like, alone
+(`batch[list(range(start, stop))]`) or beside another index (`values[range(n), actions]`); and by a list of
+numbers that indexes several tensors or is the same in each pass.
+
+## Why is it slow
+To index by a list, torch looks at its items one by one, makes a tensor of them in host memory, and copies
+that to the device of the tensor, where the program waits for it. That happens anew for each tensor and in
+each pass. A slice looks at nothing and copies nothing; an index tensor, made on the device by `torch.arange`
+or made once of the list, is used as it is.
+
+## Example
+```python
+import torch
+
+
+def learn(optimizer, policy, batches):
+    for states, actions in batches:
+        values: torch.Tensor = policy(states)
+        chosen = values[range(len(actions)), actions]
+        optimizer.zero_grad()
+        chosen.mean().backward()
+        optimizer.step()
+```
+
+Use instead:
+
+```python
+import torch
+
+
+def learn(optimizer, policy, batches):
+    for states, actions in batches:
+        values: torch.Tensor = policy(states)
+        chosen = values[torch.arange(len(actions), device=values.device), actions]
+        optimizer.zero_grad()
+        chosen.mean().backward()
+        optimizer.step()
+```
+
+## Fix safety
+Beside another index, `range(n)` becomes a `torch.arange` on the same device. That is safe where `n` is the
+length or a size of something; where it might be negative, `torch.arange` raises and `range` is empty. Alone,
+a range becomes a slice, and the fix is unsafe: a slice shares its memory with the tensor, and ends where the
+tensor ends, while an index beyond that raises. For lists there is advice alone: `index = torch.tensor(rows)`,
+once for all uses.
+
+Left alone are arrays, lists that index one tensor once (making a tensor of them first takes as long), and
+a handful of numbers that are written out.
+
+## References
+- https://docs.pytorch.org/docs/stable/tensors.html#torch.Tensor
+- https://docs.pytorch.org/docs/stable/generated/torch.arange.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.models.kind import Tag
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.transfers._shared.evaluated import is_same_behind
+from rlint.rules.transfers.rl209_index_by_list.list_indices import (
+    Counted,
+    counted,
+    is_never_negative,
+    listed_binding,
+    slice_text,
+    tensors_indexed_by,
+)
+from rlint.semantics.model import Site
+
+LONGEST_SHOWN = 40
+
+
+class IndexByList(Rule):
+    code = "RL209"
+    name = "index-by-list"
+    claims = ("time", "sync:cuda")
+    heat = Heat.HOT
+    visits = (ast.Subscript,)
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Subscript)
+        if isinstance(node.slice, (ast.Constant, ast.Slice)):
+            return
+        found = counted(node, site)
+        if found is not None:
+            if site.kind_of(node.value).tag is Tag.TENSOR:
+                yield self.finding(
+                    site,
+                    node,
+                    f"{shown(found.node, 'a range', site)} is made a tensor, number by number, to index "
+                    f"{shown(node.value, 'another', site)}",
+                    fix=build_fix(node, found, site),
+                    advice=advice(found),
+                )
+            return
+        binding = listed_binding(node.slice, site)
+        if binding is None or site.kind_of(node.value).tag is not Tag.TENSOR:
+            return
+        places = tensors_indexed_by(binding, site)
+        again = len(places) > 1
+        lasts = bool(set(site.loops(node)) - set(site.loops(binding.statement)))
+        if places[:1] == [node] and (again or lasts):
+            name = binding.name
+            often = f"in each of {len(places)} places" if again else "in each pass"
+            yield self.finding(
+                site,
+                node,
+                f"The list `{name}` is made a tensor, number by number, {often} where it is an index",
+                advice=f"Make a tensor of it once: `{name} = torch.tensor({name}, device=...)`",
+            )
+
+
+def shown(expression: ast.expr, otherwise: str, site: Site) -> str:
+    """The text of an expression in backticks, if it is short."""
+    text = site.text(expression)
+    return otherwise if len(text) > LONGEST_SHOWN or "\n" in text else f"`{text}`"
+
+
+def advice(found: Counted) -> str:
+    """What to write instead."""
+    if found.is_alone:
+        return "Take a slice, or copy one: `tensor[start:stop].clone()`"
+    return "Use `torch.arange(..., device=...)`, made once, or `gather`"
+
+
+def build_fix(node: ast.Subscript, found: Counted, site: Site) -> Fix | None:
+    """A slice where the range is the only index, else an index tensor on the device."""
+    if not site.can_be_moved(found.node):
+        return None
+    owner, counter = site.text(node.value), found.counter
+    if found.is_alone:
+        text = slice_text(counter, site)
+        if text is None:
+            return None
+        reason = (
+            f"A slice shares the memory of `{owner}`, and an index beyond its end raises no error any more"
+        )
+        if isinstance(node.ctx, ast.Store):
+            reason = (
+                f"An index beyond the end of `{owner}` raises another error, and a negative one means others"
+            )
+        return Fix("Take a slice", Safety.UNSAFE, (site.replace(found.node, text),), reason)
+    arange = site.spelled("torch.arange", node)
+    if arange is None or not is_place(node.value) or not is_still_there(node.value, found, site):
+        return None
+    bounds = ", ".join(site.text(bound) for bound in counter.args)
+    certain = is_never_negative(counter, site)
+    return Fix(
+        "Index by a tensor that is made on the device",
+        Safety.SAFE if certain else Safety.UNSAFE,
+        (site.replace(found.node, f"{arange}({bounds}, device={owner}.device)"),),
+        None
+        if certain
+        else f"`{site.text(counter)}` must not count down: `torch.arange` raises where `range` is empty",
+    )
+
+
+def is_still_there(tensor: ast.expr, found: Counted, site: Site) -> bool:
+    """Does the tensor's place hold it yet behind the indices before the range, and may it be asked twice?"""
+    before = found.parts[: found.parts.index(found.node)]
+    repeatable = isinstance(tensor, ast.Name) or site.effect_of(tensor).quiet
+    counts = all(site.effect_of(bound).quiet for bound in found.counter.args)
+    return repeatable and counts and is_same_behind(tensor, before, tensor, found.node, site)
+
+
+def is_place(expression: ast.expr) -> bool:
+    """Is it a variable or an attribute, which may be named twice?"""
+    while isinstance(expression, ast.Attribute):
+        expression = expression.value
+    return isinstance(expression, ast.Name)

@@ -1,0 +1,158 @@
+"""Numbers read from a tensor one by one in a loop.
+
+## What it does
+Flags `.item()`, `float()`, `int()` and `bool()` of each element of a tensor, in comprehensions and in loops:
+`[x.item() for x in tensor]`, `[tensor[i].item() for i in range(n)]`, `list(map(float, tensor))`,
+`for reward, done in zip(rewards, dones): total += reward.item()`.
+
+## Why is it slow
+Each element is made a tensor of its own before its number is read. On a device each read waits, too, until
+everything that was asked of the device so far is done, and then copies a few bytes. `tolist()` reads all
+numbers in one call and one copy, and Python's own numbers are faster to compute with.
+
+## Example
+```python
+import torch
+
+
+def rollout(envs, policy, steps: int):
+    states = envs.reset()
+    for _ in range(steps):
+        actions = torch.argmax(policy(states), dim=1)
+        states = envs.step([action.item() for action in actions])
+    return states
+```
+
+Use instead:
+
+```python
+import torch
+
+
+def rollout(envs, policy, steps: int):
+    states = envs.reset()
+    for _ in range(steps):
+        actions = torch.argmax(policy(states), dim=1)
+        states = envs.step(actions.flatten().tolist())
+    return states
+```
+
+## Fix safety
+`tolist()` gives the same numbers as `.item()`, to the last bit. The fix is safe where the tensor has one
+dimension for certain, all of it is read, and nothing can write to it while the loop runs. Where the number
+of dimensions is not known, the fix flattens the tensor and is unsafe: rows of several numbers, over which
+the program stops now, would then give them all. It is unsafe, too, where a function in the loop could write
+to the tensor by another name, for `float` and `int` in programs that deal with complex numbers, and for
+`float`, `int` and `bool` of a tensor that may need a gradient, of which torch warns.
+
+There is advice alone where the loop does more with an element than read it, or where the counter may not
+run over the whole tensor. Left alone are arrays and lists, single reads, and a handful of reads by a literal
+count.
+
+## References
+- https://docs.pytorch.org/docs/stable/generated/torch.Tensor.tolist.html
+- https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.models.kind import Device, Tag
+from rlint.rule import Finding, Fix, Heat, Rule, Safety
+from rlint.rules.transfers._shared.reads import CONVERSIONS, Read, is_first, read_of
+from rlint.rules.transfers.rl210_item_per_element.read_at_once import (
+    TITLE,
+    WARNS,
+    build_fix,
+    may_be_complex,
+    may_warn,
+)
+from rlint.semantics.model import Site
+
+LONGEST_SHOWN = 40
+
+
+class ItemPerElement(Rule):
+    code = "RL210"
+    name = "item-per-element"
+    claims = ("time", "sync:cuda")
+    heat = Heat.WARM
+    visits = (ast.Call,)
+    callees = frozenset({"item", "float", "int", "bool", "map"})
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        match node:
+            case ast.Call(func=ast.Attribute(attr="item"), args=[], keywords=[]):
+                pass
+            case ast.Call(func=ast.Name(id="float" | "int" | "bool"), args=[ast.Name() | ast.Subscript()]):
+                pass
+            case ast.Call(func=ast.Name(id="map"), args=[_, _], keywords=[]):
+                yield from self.mapped(node, site)
+                return
+            case _:
+                return
+        read = read_of(node, site)
+        if read is None or not is_first(read, site):
+            return
+        yield self.finding(
+            site, node, message(node, read.tensor, site), fix=build_fix(read, site), advice=advice(read, site)
+        )
+
+    def mapped(self, node: ast.Call, site: Site) -> Iterator[Finding]:
+        """`map(float, tensor)`."""
+        function, tensor = node.args
+        if site.qualified(function) not in CONVERSIONS:
+            return
+        kind = site.kind_of(tensor)
+        if kind.tag is not Tag.TENSOR or site.qualified(node.func) != "builtins.map":
+            return
+        whole = kind.rank == 1
+        listed = f"{site.operand(tensor)}{'' if whole else '.flatten()'}.tolist()"
+        reason = None if whole else f"`{site.text(tensor)}` must hold one number in each row"
+        if reason is None and may_be_complex(function, kind, site):
+            reason = f"`{site.text(tensor)}` must not hold complex numbers"
+        if reason is None and may_warn(function, tensor, kind, site):
+            reason = WARNS.format(site.text(tensor))
+        fix = None
+        if is_listed(node, site) and site.can_be_moved(tensor):  # else it may be changed before it is read
+            safety = Safety.UNSAFE if reason else Safety.SAFE
+            fix = Fix(TITLE, safety, (site.replace(tensor, listed),), reason)
+        yield self.finding(
+            site,
+            node,
+            message(node, tensor, site),
+            fix=fix,
+            advice=f"Map over `{site.operand(tensor)}.tolist()`",
+        )
+
+
+def is_listed(node: ast.Call, site: Site) -> bool:
+    """Are the results of a `map` collected at once?"""
+    call = site.parent(node)
+    return isinstance(call, ast.Call) and site.qualified(call.func) in (
+        "builtins.list",
+        "builtins.tuple",
+        "builtins.sum",
+        "builtins.set",
+    )
+
+
+def message(call: ast.Call, tensor: ast.expr, site: Site) -> str:
+    """What is read, and what it costs here."""
+    shown, source = (site.text(part) for part in (call, tensor))
+    shown = shown if len(shown) <= LONGEST_SHOWN and "\n" not in shown else "item()"
+    source = source if len(source) <= LONGEST_SHOWN and "\n" not in source else "a tensor"
+    source = source if source == "a tensor" else f"`{source}`"
+    waits = "" if site.kind_of(tensor).device is Device.HOST else ", and on a device waits for each"
+    return f"`{shown}` reads {source} number by number{waits}"
+
+
+def advice(read: Read, site: Site) -> str:
+    """What to write instead."""
+    tensor = site.text(read.tensor)
+    if len(tensor) > LONGEST_SHOWN or "\n" in tensor:
+        return "Read all numbers at once, by `tolist()` before the loop"
+    return f"Read all numbers at once, before the loop: `{tensor}.tolist()`"

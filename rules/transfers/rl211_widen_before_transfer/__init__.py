@@ -1,0 +1,230 @@
+"""Frames of bytes made floating-point numbers on the host, and moved to the device as such.
+
+## What it does
+Flags data of a narrow type (uint8, int8, int16) that is widened before it goes to a device, in hot code:
+`frames.float().to(device)`, `torch.from_numpy(frames.astype(np.float32)).cuda()`,
+`(frames.float() / 255).to(device)`, `frames.to(device, torch.float32)` and
+`torch.tensor(frames, dtype=torch.float32, device=device)`. Data of an unknown type counts where it is divided
+by 255.
+
+## Why is it slow
+A float32 takes four bytes, a pixel one. The conversion on the host writes four times the memory, and four
+times as much crosses the bus, which is the slowest part of the way. A move that converts, too, does so on
+the host before it copies. On the device the conversion takes next to nothing.
+
+On the CPU nothing is moved, and nothing is gained.
+
+## Example
+```python
+import numpy as np
+import torch
+
+
+class ReplayBuffer:
+    def __init__(self, capacity: int, device: torch.device) -> None:
+        self.frames = np.zeros((capacity, 4, 84, 84), dtype=np.uint8)
+        self.device = device
+
+    def sample(self, indices: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(self.frames[indices]).float().to(self.device)
+```
+Use instead:
+```python
+import numpy as np
+import torch
+
+
+class ReplayBuffer:
+    def __init__(self, capacity: int, device: torch.device) -> None:
+        self.frames = np.zeros((capacity, 4, 84, 84), dtype=np.uint8)
+        self.device = device
+
+    def sample(self, indices: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(self.frames[indices]).to(self.device).float()
+```
+
+## Fix safety
+The fix moves first and widens then. It is safe where the type is known to be narrow and the target is surely
+a device. It is unsafe where only a division by 255 speaks for the type, where only its name says that a
+variable holds a device, where a `view` stands between (it takes a tensor only as it lies in memory, which
+the conversion may have put in order), where arithmetic moves to the device (which may round in another way),
+and where an array that the program holds loses its copy (`from_numpy` takes no reversed arrays).
+
+Left alone are data that is as wide as the result, small data such as flags, data that lies on the device
+already, and moves with `non_blocking=True`, which convert on the device. What `torch.tensor(...)` makes for
+`.to(device)` is left to `create-then-move`.
+
+## References
+- https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html
+- https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rlint.models.kind import Device, Kind, Tag
+from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety, last_names
+from rlint.rules.transfers._shared.made import made_by
+from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
+    CASTS,
+    Move,
+    Widening,
+    factor,
+    move_of,
+    narrowness,
+    widening_in,
+)
+from rlint.semantics.model import Site
+from rlint.semantics.types.dtypes import FLOATS
+
+MAKERS = frozenset({"torch.tensor", "torch.as_tensor"})
+LONGEST_SHOWN = 40
+FREE = (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Tuple, ast.List, ast.Expr)
+
+
+class WidenBeforeTransfer(Rule):
+    code = "RL211"
+    name = "widen-before-transfer"
+    claims = ("time:cuda",)
+    heat = Heat.HOT
+    visits = (ast.Call,)
+    callees = last_names(*MAKERS, "to", "cuda")
+
+    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+        assert isinstance(node, ast.Call)
+        if not isinstance(node.func, (ast.Attribute, ast.Name)):
+            return
+        found = of_maker(node, site) if site.qualified(node.func) in MAKERS else of_move(node, site)
+        if found is None or site.heat_of(node).level < self.heat:
+            return
+        data, kind, dtype, fix = found
+        text = site.text(data)
+        shown = "the data" if "\n" in text or len(text) > LONGEST_SHOWN else f"`{text}`"
+        yield self.finding(
+            site,
+            node,
+            f"{shown} becomes {dtype} on the host, so {factor(kind, dtype)} the bytes cross to the device",
+            fix=fix,
+            advice=f"Move it as it is, and convert on the device: `.to(device).{method_of(dtype)}`",
+        )
+
+
+Found = tuple[ast.expr, Kind, str, Fix | None]
+
+
+def of_move(call: ast.Call, site: Site) -> Found | None:
+    """The finding for `.to(device)` and `.cuda()`."""
+    move = move_of(call, site)
+    if move is None:
+        return None
+    if move.dtype is not None:
+        dtype = site.knowledge.kinds.dtype_of(move.dtype)
+        kind = narrowness(move.source, call, site) if dtype in FLOATS else None
+        if kind is None or kind.tag is not Tag.TENSOR or kind.device is not Device.HOST:
+            return None
+        if made_by(move.source, site) is not None:
+            return None
+        return move.source, kind, dtype, fix_behind(call, move.dtype, move.device, kind, site)
+    widening = widening_in(move.source, site)
+    if widening is None or made_by(move.source, site) is not None:
+        return None
+    kind = narrowness(widening.data, call, site, scaled=widening.scale is not None)
+    if kind is None:
+        return None
+    return widening.data, kind, widening.dtype, fix_order(move, widening, kind, site)
+
+
+def of_maker(call: ast.Call, site: Site) -> Found | None:
+    """The finding for `torch.tensor(frames, dtype=torch.float32, device=device)`."""
+    named = {keyword.arg: keyword.value for keyword in call.keywords}
+    if named.keys() != {"dtype", "device"} or len(call.args) != 1:
+        return None
+    dtype = site.knowledge.kinds.dtype_of(named["dtype"])
+    if dtype not in FLOATS or site.device_of(named["device"]) is Device.HOST:
+        return None
+    kind = narrowness(call.args[0], call, site)
+    if kind is None or (kind and kind.tag is not Tag.NDARRAY):
+        return None
+    return call.args[0], kind, dtype, fix_behind(call, named["dtype"], named["device"], kind, site)
+
+
+def fix_behind(
+    call: ast.Call, dtype: ast.expr, device: ast.expr | None, kind: Kind, site: Site
+) -> Fix | None:
+    """Take the type out of the call, and convert its result."""
+    edits = site.without_arguments(call, [dtype])
+    if edits is None or is_in_text(call, site):
+        return None
+    end = site.span(call)[1]
+    edits.append(Edit(end, end, f".to({site.text(dtype)})"))
+    return fix_of(edits, doubt(kind, device, site))
+
+
+def fix_order(move: Move, widening: Widening, kind: Kind, site: Site) -> Fix | None:
+    """Take the conversion out of what is moved, and put it behind the move."""
+    call, cast = move.call, widening.cast
+    start, end = site.span(widening.data)[1], site.span(cast)[1]
+    if site.has_comment(*site.span(call)) or is_in_text(call, site):
+        return None
+    dot = site.tree.text.find(".", start, end)
+    if dot < 0:
+        return None
+    while dot > start and site.tree.text[dot - 1].isspace():
+        dot -= 1
+    reason = doubt(kind, move.device, site)
+    if not reason and "view" in methods_between(move.source, cast):
+        reason = f"`{site.text(widening.data)}` must be contiguous for `view`: its conversion may well be"
+    if not reason and kind.tag is Tag.NDARRAY and not kind.fresh:
+        reason = f"`{site.text(widening.data)}` must not be a reversed array: `from_numpy` takes none"
+    behind = f".{method_of(widening.dtype)}"
+    call_end = site.span(call)[1]
+    if widening.scale is None:
+        return fix_of([Edit(dot, end, ""), Edit(call_end, call_end, behind)], reason)
+    scale = widening.scale
+    opening = site.span(call)[0]
+    cast_start = site.span(cast)[0]
+    tail = site.tree.text[site.span(scale.right)[1] : call_end].lstrip(" \t\r\n)")
+    text = f"{site.tree.text[cast_start:dot]}{tail}{behind} / {site.text(scale.right)}"
+    parent = site.parent(call)
+    if not isinstance(parent, FREE) and not (isinstance(parent, ast.Call) and call in parent.args):
+        text = f"({text})"
+    return fix_of(
+        [Edit(opening, call_end, text)], reason or "The division on the device may round in another way"
+    )
+
+
+def methods_between(moved: ast.expr, cast: ast.expr) -> set[str]:
+    """The methods that are called on the result of a conversion before it is moved."""
+    found = set()
+    while moved is not cast and isinstance(moved, ast.Call) and isinstance(moved.func, ast.Attribute):
+        found.add(moved.func.attr)
+        moved = moved.func.value
+    return found
+
+
+def fix_of(edits: list[Edit], reason: str | None) -> Fix:
+    """The fix, unsafe where there is a reason."""
+    safety = Safety.UNSAFE if reason else Safety.SAFE
+    return Fix("Move first, convert on the device", safety, tuple(edits), reason)
+
+
+def doubt(kind: Kind, device: ast.expr | None, site: Site) -> str | None:
+    """What a reader has to agree to; None where there is nothing."""
+    if not kind.dtype:
+        return "The data must be of a narrow type: what is wider than the result is better converted first"
+    if device is not None and not site.is_surely_device(device):
+        return f"`{site.text(device)}` must be a device: `.to()` takes a data type or a tensor, too"
+    return None
+
+
+def method_of(dtype: str) -> str:
+    """How a tensor is converted to a type."""
+    method = next((name for name, made in CASTS.items() if made == dtype), None)
+    return f"{method}()" if method else f"to(torch.{dtype})"
+
+
+def is_in_text(call: ast.Call, site: Site) -> bool:
+    """Does the call stand in an f-string?"""
+    return any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call))
