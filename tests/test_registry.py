@@ -153,8 +153,8 @@ def test_one_rule_is_wanted(package: Path) -> None:
 def test_listing_rules_imports_no_rule() -> None:
     """The catalogue of the shipped rules is read from file names alone."""
     code = (
-        "import sys; from rlint import registry; registry.catalogue();"
-        "[entry.opt_in for entry in registry.catalogue()];"
+        "import sys; from rlint.registry import catalogue; catalogue.catalogue();"
+        "[entry.opt_in for entry in catalogue.catalogue()];"
         "print([name for name in sys.modules if name.startswith(('rlint.rules.', 'libcst'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -171,7 +171,8 @@ def test_selecting_rules_opens_none_of_their_files() -> None:
     code = (
         "import sys; opened = [];"
         "sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == 'open' else None);"
-        "from rlint import registry, selection; selection.default_codes(); entries = registry.catalogue();"
+        "from rlint.registry import catalogue; from rlint.config import selection;"
+        "selection.default_codes(); entries = catalogue.catalogue();"
         "[(entry.claims, entry.fixes) for entry in entries];"
         "own = {str(entry.path) for entry in entries};"
         "print([path for path in opened if path in own or 'evidence' in path and path.endswith('.json')])"
