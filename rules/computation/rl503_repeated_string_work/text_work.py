@@ -6,7 +6,7 @@ import ast
 
 from rlint.models.kind import Tag
 from rlint.rule import Fix, Heat, Safety
-from rlint.rules.computation._shared import names as _names
+from rlint.rules.computation._shared import names as text_names
 from rlint.rules.computation._shared import worth
 from rlint.semantics.dataflow.common_subexpressions import Repetition
 from rlint.semantics.dataflow.escape import Fate
@@ -188,7 +188,7 @@ def hoist(call: ast.Call, loop: AnyLoop, repetition: Repetition | None, site: Si
     safe = fits or (not caught and may_move_before(call, loop, site))
     if not safe and not is_reached(call, loop, site):
         return None
-    wanted = _names.of_result(call)
+    wanted = text_names.of_result(call)
     new = site.free_local(wanted, call, f"hoist {site.span(call)[0]}")
     before = site.insert_before(statement, f"{new} = {site.operand(call)}")
     if before is None:
