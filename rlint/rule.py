@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rlint.findings import Edit, Elsewhere, Finding, Fix, Heat, Safety
 
 if TYPE_CHECKING:
-    from rlint.semantics.model import Site
+    from rlint.semantics.model import SemanticModel
 
 __all__ = ["Edit", "Elsewhere", "Finding", "Fix", "Heat", "Rule", "Safety", "last_names"]
 
@@ -51,17 +51,17 @@ class Rule:
     triggers: ClassVar[tuple[str, ...]] = ()
     """The rule can find something only in a file whose text contains one of these (all files, if empty)."""
 
-    def concerns(self, site: Site) -> bool:  # noqa: ARG002 - most concern every file
+    def concerns(self, model: SemanticModel) -> bool:  # noqa: ARG002 - most concern every file
         """Can the rule find anything in this file at all? It is asked once, before any node is looked at."""
         return True
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield what is wrong with `node`."""
         raise NotImplementedError
 
     def finding(
         self,
-        site: Site,
+        model: SemanticModel,
         node: ast.AST,
         message: str,
         *,
@@ -69,14 +69,14 @@ class Rule:
         advice: str | None = None,
     ) -> Finding:
         """Build the finding for `node`, with its place and heat filled in from `site`."""
-        start, end = site.span_of(node)
-        first, last = site.logical_lines(node)
-        heat = site.heat_of(node)
+        start, end = model.span_of(node)
+        first, last = model.logical_lines(node)
+        heat = model.frequency.heat_of(node)
         return Finding(
             code=self.code,
             name=self.name,
             message=message,
-            path=site.path,
+            path=model.path,
             start=start,
             end=end,
             first_line=first,

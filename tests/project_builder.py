@@ -9,11 +9,11 @@ from pathlib import Path
 from rlint.semantics.file_analysis import Knowledge
 from rlint.semantics.interprocedural.summarise import summarise
 from rlint.semantics.interprocedural.whole_program import Linked
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.parse import parse
 
 
-def build(files: dict[str, str]) -> dict[str, Site]:
+def build(files: dict[str, str]) -> dict[str, SemanticModel]:
     """Build the sites of a project from its files' names and texts (indentation is taken off)."""
     known = {}
     for name, text in files.items():
@@ -25,29 +25,31 @@ def build(files: dict[str, str]) -> dict[str, Site]:
         package = dotted if is_package else dotted.rpartition(".")[0]
         known[name] = Knowledge(textwrap.dedent(text), module, dotted, package)
     linked = Linked([summarise(knowledge, name) for name, knowledge in known.items()])
-    return {name: Site(name, knowledge.linked(linked.index), linked) for name, knowledge in known.items()}
+    return {
+        name: SemanticModel(name, knowledge.linked(linked.index), linked) for name, knowledge in known.items()
+    }
 
 
-def site_of(text: str) -> Site:
+def model_of(text: str) -> SemanticModel:
     """Build the site of a project of one file."""
     return build({"train.py": text})["train.py"]
 
 
-def find(site: Site, source: str, *, last: bool = False) -> ast.AST:
+def find(model: SemanticModel, source: str, *, last: bool = False) -> ast.AST:
     """Return the first (or last) expression or statement whose source text is exactly `source`."""
     found = [
         node
-        for node in ast.walk(site.tree.module)
-        if isinstance(node, (ast.expr, ast.stmt)) and site.text(node) == source
+        for node in ast.walk(model.syntax.module)
+        if isinstance(node, (ast.expr, ast.stmt)) and model.source.text(node) == source
     ]
     assert found, f"no node reads {source!r}"
-    found.sort(key=site.span)
+    found.sort(key=model.source.span)
     return found[-1 if last else 0]
 
 
-def expression(site: Site, source: str, *, last: bool = False) -> ast.expr:
+def expression(model: SemanticModel, source: str, *, last: bool = False) -> ast.expr:
     """Return the first (or last) expression whose source text is exactly `source`."""
-    node = find(site, source, last=last)
+    node = find(model, source, last=last)
     if isinstance(node, ast.Expr):
         node = node.value
     assert isinstance(node, ast.expr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from project_builder import site_of
+from project_builder import model_of
 from reports import at
 from rlint.findings import Edit, Finding, Fix, Safety
 from rlint.fixing.apply_fixes import apply
@@ -16,7 +16,7 @@ def fixed(text: str, *edits: Edit) -> str | None:
     finding = Finding(
         "RL101", "some-rule", "m", "train.py", at(1), at(1), 1, 1, fix=Fix("Repair it", Safety.SAFE, edits)
     )
-    [each] = held([finding], site_of(text))
+    [each] = held([finding], model_of(text))
     if each.fix is None:
         return f"!{each.no_fix}"
     return apply(text, [each], unsafe=False)[0]
@@ -135,4 +135,4 @@ def test_other_fixes_of_the_rule_go_on() -> None:
         Finding("RL101", "n", "m", "a.py", at(1), at(1), 1, 1, fix=Fix("Repair", Safety.SAFE, (edit,)))
         for edit in edits
     ]
-    assert apply(text, held(findings, site_of(text)), unsafe=False)[0] == "x = f(1)\ny = 3\n"
+    assert apply(text, held(findings, model_of(text)), unsafe=False)[0] == "x = f(1)\ny = 3\n"

@@ -17,7 +17,7 @@ from rlint.engine import api
 from rlint.findings import Finding, Problem
 from rlint.registry import catalogue
 from rlint.run_data import Target
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.source.files import source_from_text
 from rlint.syntax.too_deep import DEEPEST, TOO_DEEP
 
@@ -141,10 +141,10 @@ def test_what_lies_too_deep_costs_one_finding(monkeypatch: pytest.MonkeyPatch) -
     (rule,) = catalogue.load({"RL205"})
     check = rule.check
 
-    def too_deep_at_first(node: ast.AST, site: Site) -> Iterator[Finding]:
-        if "torch.zeros(1)" in site.text(node):
+    def too_deep_at_first(node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
+        if "torch.zeros(1)" in model.source.text(node):
             raise RecursionError
-        return check(node, site)
+        return check(node, model)
 
     monkeypatch.setattr(rule, "check", too_deep_at_first)
     report = api.check([replace(target(text), codes=frozenset({"RL205"}))], jobs=1)

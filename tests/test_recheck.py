@@ -162,8 +162,8 @@ def test_the_answers_of_a_file_are_those_of_its_group() -> None:
     """Two groups that are checked in one run ask the same, and are answered differently."""
     asked = Asked()
     for name, text in (("first.py", "from numpy import ma\n"), ("second.py", "import numpy\n")):
-        [site] = build({name: text}).values()
-        questions = Questions(Linked([site.module]), asked.of_a_group())
+        [model] = build({name: text}).values()
+        questions = Questions(Linked([model.module]), asked.of_a_group())
         with questions.stand_in(name) as known:
             known.words.is_imported("numpy.ma")
     first, second = asked.of(["first.py"]).answers, asked.of(["second.py"]).answers

@@ -13,7 +13,7 @@ from rlint.engine.cache.store import Cache
 from rlint.engine.dispatch import Visits
 from rlint.findings import Finding
 from rlint.run_data import Target
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 CODES = frozenset(entry.code for entry in RULES)
 
@@ -40,9 +40,9 @@ def reference(files: list[Target], monkeypatch: pytest.MonkeyPatch) -> tuple[Fin
     """What is found in one process, with every rule looking at every node of every file."""
     every: dict[int, object] = {}
 
-    def all_nodes(site: Site, kind: type[ast.AST]) -> list[ast.AST]:
-        every[id(site)] = site
-        return site.tree.of_type(kind)
+    def all_nodes(model: SemanticModel, kind: type[ast.AST]) -> list[ast.AST]:
+        every[id(model)] = model
+        return model.syntax.of_type(kind)
 
     def all_calls(visits: Visits, names: object, *, is_cold: bool) -> list[ast.AST]:
         every[id(visits)] = visits
@@ -50,7 +50,7 @@ def reference(files: list[Target], monkeypatch: pytest.MonkeyPatch) -> tuple[Fin
 
     with monkeypatch.context() as patched:
         patched.setattr(worker, "_triggered", always)
-        patched.setattr(Site, "warm_nodes", all_nodes)
+        patched.setattr(SemanticModel, "warm_nodes", all_nodes)
         patched.setattr(Visits, "_calls_of", all_calls)
         findings = api.check(files, jobs=1).findings
     assert every, "nothing of this was used: the reference is none"

@@ -102,10 +102,10 @@ def test_calls_of_tests_heat_nothing() -> None:
     """
     losses = "def huber(x):\n    return x * 2\n\ndef mse(x):\n    return x * x\n"
     agent = "import torch\noptimizer = torch.optim.Adam(net.parameters())\n"
-    sites = build({"losses.py": losses, "agent.py": agent, "train.py": train, "tests/test_losses.py": test})
-    site = sites["losses.py"]
-    assert site.may_be_warm(expression(site, "x * x"))
-    assert not site.may_be_warm(expression(site, "x * 2"))
+    models = build({"losses.py": losses, "agent.py": agent, "train.py": train, "tests/test_losses.py": test})
+    model = models["losses.py"]
+    assert model.frequency.may_be_warm(expression(model, "x * x"))
+    assert not model.frequency.may_be_warm(expression(model, "x * 2"))
 
 
 def test_nobody_knows_what_a_test_does_that_is_called() -> None:
@@ -114,17 +114,17 @@ def test_nobody_knows_what_a_test_does_that_is_called() -> None:
         "from test_policy import test_policy, score\n\nfor _ in range(9):\n    test_policy(1)\n    score(2)\n"
     )
     policy = "def test_policy(x):\n    return x\n\ndef score(x):\n    return x * 2\n"
-    site = build({"train.py": script, "test_policy.py": policy})["train.py"]
-    assert not site.effect_of(expression(site, "test_policy(1)")).quiet
-    assert site.effect_of(expression(site, "score(2)")).quiet
+    model = build({"train.py": script, "test_policy.py": policy})["train.py"]
+    assert not model.effects.effect_of(expression(model, "test_policy(1)")).quiet
+    assert model.effects.effect_of(expression(model, "score(2)")).quiet
 
 
 def test_what_tests_read_of_an_object_is_known() -> None:
     """An attribute that only a test reads is read all the same: it cannot be done without."""
-    sites = build(
+    models = build(
         {
             "agent.py": "class Agent:\n    def act(self):\n        self.copied = 1\n",
             "tests/test_agent.py": "from agent import Agent\n\ndef test_act():\n    assert Agent().copied\n",
         }
     )
-    assert sites["agent.py"].is_read_elsewhere("copied")
+    assert models["agent.py"].program.is_read_elsewhere("copied")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from project_builder import expression, find, site_of
+from project_builder import expression, find, model_of
 from rlint.edit.argument_spans import argument_spans
 from rlint.findings import Edit
 
@@ -36,8 +36,8 @@ def applied(text: str, edits: Iterable[Edit]) -> str:
 )
 def test_a_constant_goes_behind_the_imports(before: str, after: str) -> None:
     """A new constant stands below the imports and the constants that are there, above its user."""
-    site = site_of(before)
-    edits = site.module_constant("X", "1", user=find(site, "use()"))
+    model = model_of(before)
+    edits = model.importer.module_constant("X", "1", user=find(model, "use()"))
     assert edits is not None
     assert applied(before, edits) == after
 
@@ -51,17 +51,20 @@ def test_a_constant_goes_behind_the_imports(before: str, after: str) -> None:
 )
 def test_a_constant_needs_what_it_is_made_of(program: str) -> None:
     """Without the import surely done before, there is no place for the constant."""
-    site = site_of(program)
-    [imported] = site.tree.of_type(ast.Import)
-    assert site.module_constant("X", "re.compile('')", user=find(site, "use()"), needs=[imported]) is None
+    model = model_of(program)
+    [imported] = model.syntax.of_type(ast.Import)
+    assert (
+        model.importer.module_constant("X", "re.compile('')", user=find(model, "use()"), needs=[imported])
+        is None
+    )
 
 
 def test_lines_of_a_string_are_not_indented() -> None:
     """A constant that is written into an indented block keeps the text that it has."""
     program = "if True:\n    import re\n    def f():\n        use()\n"
-    site = site_of(program)
-    user = find(site, "use()")
-    edits = site.module_constant("X", "(\n    '''a\n  b''',\n)", user=user)
+    model = model_of(program)
+    user = find(model, "use()")
+    edits = model.importer.module_constant("X", "(\n    '''a\n  b''',\n)", user=user)
     assert edits is not None
     assert "    X = (\n        '''a\n  b''',\n    )\n" in applied(program, edits)
 
@@ -84,8 +87,8 @@ def test_lines_of_a_string_are_not_indented() -> None:
 )
 def test_an_import_is_added_beside_the_others(before: str, after: str) -> None:
     """A missing import goes where a person would put it."""
-    site = site_of(before)
-    added = site.module_import("re", user=find(site, "use()"))
+    model = model_of(before)
+    added = model.importer.module_import("re", user=find(model, "use()"))
     assert added is not None
     assert applied(before, [added[1]]) == after
 
@@ -93,14 +96,18 @@ def test_an_import_is_added_beside_the_others(before: str, after: str) -> None:
 @pytest.mark.parametrize("program", ["use()\n", "import os\nre = 1\nuse()\n"])
 def test_an_import_is_not_added_over_a_name_in_use(program: str) -> None:
     """Where the name is taken, or nothing is imported, there is no import."""
-    site = site_of(program)
-    assert site.module_import("re", user=find(site, "use()")) is None
+    model = model_of(program)
+    assert model.importer.module_import("re", user=find(model, "use()")) is None
 
 
 def test_the_same_key_gets_the_same_name() -> None:
     """Two fixes that need the same thing share one name, and nobody's name is taken."""
-    site = site_of("NAME = 1\n")
-    names = [site.free_name("NAME", "a"), site.free_name("OTHER", "a"), site.free_name("NAME", "b")]
+    model = model_of("NAME = 1\n")
+    names = [
+        model.importer.fresh_name("NAME", "a"),
+        model.importer.fresh_name("OTHER", "a"),
+        model.importer.fresh_name("NAME", "b"),
+    ]
     assert names == ["NAME_2", "NAME_2", "NAME_3"]
 
 
@@ -121,11 +128,11 @@ def test_the_same_key_gets_the_same_name() -> None:
 )
 def test_arguments_are_taken_out(call: str, dropped: str, after: str) -> None:
     """The commas, keywords and parentheses of an argument go with it, everything else stays."""
-    site = site_of(call)
-    node = expression(site, call)
+    model = model_of(call)
+    node = expression(model, call)
     assert isinstance(node, ast.Call)
     going = [child for child in ast.walk(node) if isinstance(child, ast.Name) and child.id in dropped]
-    edits = site.without_arguments(node, going)
+    edits = model.edit.without_arguments(node, going)
     assert edits is not None
     assert applied(call, edits) == after
 
@@ -133,10 +140,10 @@ def test_arguments_are_taken_out(call: str, dropped: str, after: str) -> None:
 @pytest.mark.parametrize("call", ["f(a,  # why\n  b)", "f(  # why\n  a)", "f(lambda x, a: a, b)"])
 def test_arguments_stay_where_something_would_be_lost(call: str) -> None:
     """A comment between arguments, or commas that cannot be told apart, leave the call alone."""
-    site = site_of(call)
-    node = expression(site, call)
+    model = model_of(call)
+    node = expression(model, call)
     assert isinstance(node, ast.Call)
-    assert site.without_arguments(node, node.args[:1]) is None
+    assert model.edit.without_arguments(node, node.args[:1]) is None
 
 
 def test_argument_spans_are_those_of_one_call() -> None:

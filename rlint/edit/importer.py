@@ -11,29 +11,31 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from rlint.edit.edits import Edits
 from rlint.edit.reindent import reindented
+from rlint.edit.edits import Edits
 from rlint.findings import Edit
 from rlint.regex import regex
-from rlint.syntax.syntax_index import DEFINITIONS, Tree
+from rlint.syntax.syntax_index import DEFINITIONS
 
 _WORD = regex(r"[A-Za-z_]\w*")
 _NOT_FREE = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 
 
-class TopLevel(Edits):
+class Importer:
     """Builds the edits that put something at module level for code further below."""
 
-    def __init__(self, tree: Tree) -> None:
-        super().__init__(tree)
+    def __init__(self, edits: Edits) -> None:
+        self._edits = edits
+        self._source = edits.source
+        self._syntax = edits.syntax
         self._reserved: dict[str, str] = {}
         self._given: set[str] = set()
         self._words_in: dict[ast.AST, frozenset[str]] = {}
         self._locals: dict[ast.AST, dict[str, str]] = {}
         self._defined: dict[str, tuple[str, tuple[Edit, ...]]] = {}
 
-    def free_name(self, wanted: str, key: str = "") -> str:
+    def fresh_name(self, wanted: str, key: str = "") -> str:
         """A name like `wanted` that nothing in the file uses. The same `key` gets the same name again,
         whatever is wanted.
         """
@@ -48,19 +50,19 @@ class TopLevel(Edits):
         self._given.add(name)
         return name
 
-    def free_local(self, wanted: Sequence[str], node: ast.AST, key: str) -> str:
+    def fresh_local(self, wanted: Sequence[str], node: ast.AST, key: str) -> str:
         """The first name of `wanted` that a new variable may have in the function around `node`, else
         the first of them with a number. What only other functions use is free; builtins are not.
         """
-        scope = self.tree.scope(node).function
+        scope = self._syntax.scope(node).function
         if scope.parent is None:
             taken = (self._words, self._given, _NOT_FREE)
             free = [name for name in wanted if not any(name in names for names in taken)]
-            return self.free_name((free or wanted)[0], key)
+            return self.fresh_name((free or wanted)[0], key)
         reserved = self._locals.setdefault(scope.node, {})
         if key not in reserved:
             if scope.node not in self._words_in:
-                own = _WORD.findall(self.tree.text[slice(*self.span(scope.node))])
+                own = _WORD.findall(self._syntax.text[slice(*self._source.span(scope.node))])
                 self._words_in[scope.node] = _NOT_FREE.union(own)
             names_taken = (self._words_in[scope.node], reserved.values())
             numbered = (f"{wanted[0]}_{number}" for number in itertools.count(2))
@@ -75,7 +77,7 @@ class TopLevel(Edits):
 
     @cached_property
     def _words(self) -> set[str]:
-        return set(_WORD.findall(self.tree.text))
+        return set(_WORD.findall(self._syntax.text))
 
     def runs_before(self, statement: ast.stmt, user: ast.AST) -> bool:
         """Has a statement of the module surely run when the code around `user` runs? It stands in a
@@ -129,7 +131,7 @@ class TopLevel(Edits):
         and the edit. None where there are no other imports, or the name is taken. Where a parameter or
         variable shadows it, the engine leaves the fix out (see rlint/fixing/fix_validation.py).
         """
-        if module in self.tree.scopes[self.tree.module].bindings or self._is_read_unbound(module):
+        if module in self._syntax.scopes[self._syntax.module].bindings or self._is_read_unbound(module):
             return None
         for block, index in self._blocks_around(user):
             imports = [statement for statement in _head(block[:index]) if isinstance(statement, _IMPORTS)]
@@ -138,23 +140,25 @@ class TopLevel(Edits):
             smaller = [s for s in beside if isinstance(s, ast.Import) and s.names[0].name < module]
             if beside:
                 place = max(smaller, key=lambda s: s.names[0].name) if smaller else beside[0]
-                edit = (self.insert_after if smaller else self.insert_before)(place, f"import {module}")
+                edit = (self._edits.insert_after if smaller else self._edits.insert_before)(
+                    place, f"import {module}"
+                )
                 return (place, replace(edit, shared=True)) if edit is not None else None
         return None
 
     def _is_read_unbound(self, name: str) -> bool:
         """Is a name read that only a star import binds, or nothing does, so that reading it is an error?"""
-        reads = (node for node in self.tree.of_type(ast.Name) if node.id == name)
-        return any(self.tree.scope(read).lookup(name) is None for read in reads)
+        reads = (node for node in self._syntax.of_type(ast.Name) if node.id == name)
+        return any(self._syntax.scope(read).lookup(name) is None for read in reads)
 
     def _blocks_around(self, user: ast.AST) -> list[tuple[list[ast.stmt], int]]:
         """The blocks at module level that hold `user`, outermost first, each with the place in it."""
-        chain = [user, *self.tree.ancestors(user)]
+        chain = [user, *self._syntax.ancestors(user)]
         found: list[tuple[list[ast.stmt], int]] = []
         for child in reversed(chain[:-1]):
             if not isinstance(child, ast.stmt):
                 break
-            found.append(self.tree.block(child))
+            found.append(self._syntax.block(child))
             if isinstance(child, DEFINITIONS):
                 break
         return found
@@ -177,15 +181,15 @@ class TopLevel(Edits):
         self, anchor: ast.stmt, name: str, value: str, comment: Sequence[str]
     ) -> tuple[Edit, ...] | None:
         text = "\n".join((*comment, f"{name} = {value}"))
-        code = reindented(text, "", self.indentation(anchor))
-        edit = self.insert_after(anchor, code) if code is not None else None
+        code = reindented(text, "", self._source.indentation(anchor))
+        edit = self._edits.insert_after(anchor, code) if code is not None else None
         if edit is None:
             return None
         constant = Edit(edit.start, edit.end, edit.text, shared=True)
         if _is_constant(anchor):
             return (constant,)
         # one blank line for all the constants that come here
-        return Edit(edit.start, edit.end, self.tree.positions.newline, shared=True), constant
+        return Edit(edit.start, edit.end, self._syntax.positions.newline, shared=True), constant
 
 
 def _source(statement: ast.stmt) -> str:

@@ -7,16 +7,16 @@ from collections.abc import Collection, Iterable
 
 from rlint.findings import Heat
 from rlint.rule import Rule
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import place_in_order
 
 
 class Visits:
     """The nodes of one file by what rules ask for."""
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
-        self._tree = site.tree
+    def __init__(self, model: SemanticModel) -> None:
+        self._model = model
+        self._tree = model.syntax
         self._warm_calls: dict[str, list[ast.AST]] = {}
 
     def of(self, rule: Rule) -> Iterable[ast.AST]:
@@ -30,13 +30,13 @@ class Visits:
             elif rule.heat is Heat.COLD:
                 found += self._tree.of_type(kind)
             else:
-                found += self._site.warm_nodes(kind)
+                found += self._model.frequency.warm_nodes(kind)
         buried = self._tree.buried
         return [node for node in found if node not in buried] if buried else found
 
     def _calls_of(self, names: Collection[str], *, is_cold: bool) -> list[ast.AST]:
         """The calls of what bears one of several names, in source order: the first of equals counts."""
-        every = self._site.calls_by_name
+        every = self._model.names.calls_by_name
         called = every.keys() & names
         calls: list[ast.AST] = []
         for name in called:
@@ -46,14 +46,14 @@ class Visits:
     def _warm(self, name: str) -> list[ast.AST]:
         known = self._warm_calls.get(name)
         if known is None:
-            may_be_warm = self._site.may_be_warm
-            calls = self._site.calls_by_name[name]
+            may_be_warm = self._model.frequency.may_be_warm
+            calls = self._model.names.calls_by_name[name]
             known = self._warm_calls[name] = [call for call in calls if may_be_warm(call)]
         return known
 
     def _attributes_of(self, names: Collection[str], *, is_cold: bool) -> list[ast.AST]:
         """The attributes of several names, in source order."""
-        found: list[ast.AST] = [use for name in names for use in self._site.attribute_uses(name)]
+        found: list[ast.AST] = [use for name in names for use in self._model.names.attribute_uses(name)]
         if not is_cold:
-            found = [use for use in found if self._site.may_be_warm(use)]
+            found = [use for use in found if self._model.frequency.may_be_warm(use)]
         return sorted(found, key=place_in_order)

@@ -22,7 +22,7 @@ from rlint.semantics.interprocedural.interning import Alike
 from rlint.semantics.interprocedural.summarise import summarise
 from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.whole_program import Linked
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.source.files import Source, read_source
 from rlint.suppression import suppressions
 from rlint.syntax.parse import parse, problem_in
@@ -162,16 +162,16 @@ class Worker:
             knowledge = kept.linked(index) if kept is not None else _known(job, text, index)
             if isinstance(knowledge, Problem):
                 return Result(job.name, problems=(knowledge,), checked=False)
-            site = Site(job.name, knowledge, linked)
-            visits = Visits(site)
+            model = SemanticModel(job.name, knowledge, linked)
+            visits = Visits(model)
             for rule in wanted:
-                seen = _run_rule(rule, site, visits)
+                seen = _run_rule(rule, model, visits)
                 if isinstance(seen, Problem):
                     problems.append(seen)
                 else:
                     found += seen
             del visits
-            site.release()
+            model.release()
         if kept is not None:
             kept.release()
         if not ignore_suppressions:
@@ -257,31 +257,33 @@ def _unusable(broken: Sequence[tuple[RuleEntry, str]]) -> list[Problem]:
     return list(problems.values())
 
 
-def _run_rule(rule: Rule, site: Site, visits: Visits) -> list[Finding] | Problem:
+def _run_rule(rule: Rule, model: SemanticModel, visits: Visits) -> list[Finding] | Problem:
     try:
-        return _findings(rule, site, visits)
+        return _findings(rule, model, visits)
     except RecursionError:
-        return Problem(site.path, f"{rule.code}: expressions are nested too deeply to be checked")
+        return Problem(model.path, f"{rule.code}: expressions are nested too deeply to be checked")
     except Exception:  # noqa: BLE001 - one rule's bug must not silence the others
         plugin = catalogue.find(rule.code).plugin
         return _bug(
-            site.path, f"checking {rule.code}", whose=f"{plugin.name} {plugin.version}" if plugin else "rlint"
+            model.path,
+            f"checking {rule.code}",
+            whose=f"{plugin.name} {plugin.version}" if plugin else "rlint",
         )
 
 
-def _findings(rule: Rule, site: Site, visits: Visits) -> list[Finding]:
+def _findings(rule: Rule, model: SemanticModel, visits: Visits) -> list[Finding]:
     found: dict[tuple[object, ...], Finding] = {}
-    kinds = site.knowledge.kinds
-    for node in visits.of(rule) if rule.concerns(site) else ():
+    kinds = model.analysis.kinds
+    for node in visits.of(rule) if rule.concerns(model) else ():
         kinds.doubted = False
         with passed_over(
             RecursionError
         ):  # this place lies too deep; what stands elsewhere in the file does not
-            for finding in rule.check(node, site):
+            for finding in rule.check(node, model):
                 if finding.heat >= rule.heat:
                     judged = restored_doubt(finding) if kinds.doubted else finding
                     found.setdefault((finding.start, finding.end, finding.message), judged)
-    return held(doubted(list(found.values()), site), site) if found else []
+    return held(doubted(list(found.values()), model), model) if found else []
 
 
 def _bug(name: str, doing: str, whose: str = "rlint") -> Problem:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from rlint.findings import Edit, Finding, Fix, Safety
 from rlint.semantics.effects.reflection import OF_THE_FUNCTION, lookups
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 _DISPATCHED = frozenset("__torch_function__ __torch_dispatch__ __array_function__ __array_ufunc__".split())
 """Methods that are told of each function of a library that is called with an object of their class."""
@@ -18,17 +18,17 @@ RESTORED = (
 )
 
 
-def doubted(findings: Sequence[Finding], site: Site) -> list[Finding]:
+def doubted(findings: Sequence[Finding], model: SemanticModel) -> list[Finding]:
     """The findings of one rule, with those fixes made unsafe that somebody may notice."""
     if not any(finding.fix is not None and finding.fix.safety is Safety.SAFE for finding in findings):
         return list(findings)
-    names = site.knowledge.names
+    names = model.analysis.names
     replaced = names.replaced_methods | names.replaced_functions
-    looking = list(lookups(site.tree, {**OF_THE_FUNCTION, "dir": 1}))
-    dispatching = _dispatching(site)
+    looking = list(lookups(model.syntax, {**OF_THE_FUNCTION, "dir": 1}))
+    dispatching = _dispatching(model)
     if not (replaced or looking or dispatching):
         return list(findings)
-    return [_with_doubt(finding, dispatching, looking, site) for finding in findings]
+    return [_with_doubt(finding, dispatching, looking, model) for finding in findings]
 
 
 def restored_doubt(finding: Finding) -> Finding:
@@ -40,52 +40,52 @@ def restored_doubt(finding: Finding) -> Finding:
 
 
 def _with_doubt(
-    finding: Finding, dispatching: str | None, looking: Sequence[ast.Call], site: Site
+    finding: Finding, dispatching: str | None, looking: Sequence[ast.Call], model: SemanticModel
 ) -> Finding:
     fix = finding.fix
     if fix is None or fix.safety is not Safety.SAFE:
         return finding
-    reason = dispatching or _replaced_reason(fix, site) or _looking_reason(fix, looking, site)
+    reason = dispatching or _replaced_reason(fix, model) or _looking_reason(fix, looking, model)
     return replace(finding, fix=replace(fix, safety=Safety.UNSAFE, reason=reason)) if reason else finding
 
 
-def _dispatching(site: Site) -> str | None:
+def _dispatching(model: SemanticModel) -> str | None:
     """What a fix calls in place of something else shows in a class that is told of each call."""
-    for function in site.tree.of_type(ast.FunctionDef):
+    for function in model.syntax.of_type(ast.FunctionDef):
         if function.name in _DISPATCHED:
             return f"`{function.name}` in this file is told of the functions that are called"
     return None
 
 
-def _replaced_reason(fix: Fix, site: Site) -> str | None:
+def _replaced_reason(fix: Fix, model: SemanticModel) -> str | None:
     """Nobody knows what a method or function does that the file replaces, and so what a fix changes that
     takes its calls for the usual ones or calls it anew.
     """
-    before = _words(site.tree.text[edit.start : edit.end] for edit in fix.edits)
+    before = _words(model.syntax.text[edit.start : edit.end] for edit in fix.edits)
     after = _words(edit.text for edit in fix.edits)
-    names = site.knowledge.names
+    names = model.analysis.names
     noticed = (names.replaced_methods & (before | after)) | (names.replaced_functions & (after - before))
     for name in sorted(noticed):
         return f"`{name}` is replaced in this file, and may do something else"
     return None
 
 
-def _looking_reason(fix: Fix, looking: Sequence[ast.Call], site: Site) -> str | None:
+def _looking_reason(fix: Fix, looking: Sequence[ast.Call], model: SemanticModel) -> str | None:
     """What is computed, and under which name, shows in a call that comes later."""
     for call in looking:
-        function = site.function(call)
-        within = site.span(function) if function is not None else (0, len(site.tree.text))
+        function = model.function(call)
+        within = model.source.span(function) if function is not None else (0, len(model.syntax.text))
         for edit in fix.edits:
-            earlier = not site.loops(call) and site.span(call)[1] <= edit.start
+            earlier = not model.frequency.loops(call) and model.source.span(call)[1] <= edit.start
             inside = within[0] <= edit.start <= edit.end <= within[1]
-            if inside and not earlier and (function is not None or _is_outside_functions(edit, site)):
-                return f"`{site.text(call.func)}` may look at the variables that are there"
+            if inside and not earlier and (function is not None or _is_outside_functions(edit, model)):
+                return f"`{model.source.text(call.func)}` may look at the variables that are there"
     return None
 
 
-def _is_outside_functions(edit: Edit, site: Site) -> bool:
+def _is_outside_functions(edit: Edit, model: SemanticModel) -> bool:
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    spans = [site.span(function) for kind in kinds for function in site.tree.of_type(kind)]
+    spans = [model.source.span(function) for kind in kinds for function in model.syntax.of_type(kind)]
     return not any(start <= edit.start and edit.end <= end for start, end in spans)
 
 

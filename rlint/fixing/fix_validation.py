@@ -14,13 +14,13 @@ from rlint.edit.token_borders import separated
 
 if TYPE_CHECKING:
     from rlint.findings import Edit, Finding, Fix
-    from rlint.semantics.model import Site
+    from rlint.semantics.model import SemanticModel
     from rlint.syntax.syntax_index import Tree
 
 UNPARSABLE = "the changed code would not parse"
 
 
-def held(findings: Sequence[Finding], site: Site) -> list[Finding]:
+def held(findings: Sequence[Finding], model: SemanticModel) -> list[Finding]:
     """Return the findings of one rule, their fixes mended where a blank or parentheses do that, and without
     those that cannot be mended; these say why.
     """
@@ -32,7 +32,7 @@ def held(findings: Sequence[Finding], site: Site) -> list[Finding]:
             found.append(finding)
             continue
         if fix.edits not in known:
-            known[fix.edits] = _held_edits(fix, site.tree)
+            known[fix.edits] = _held_edits(fix, model.syntax)
         edits = known[fix.edits]
         if isinstance(edits, str):
             found.append(replace(finding, fix=None, no_fix=edits))

@@ -2,38 +2,145 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import ast
+from collections.abc import Callable, Hashable, Iterator
+from functools import cached_property
 from typing import TypeVar
 
+from rlint.edit.edits import Edits
+from rlint.edit.importer import Importer
+from rlint.edit.source_text import SourceText
+from rlint.findings import Position
 from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.interprocedural.summary import ModuleSummary
 from rlint.semantics.interprocedural.whole_program import Linked
-from rlint.semantics.model_threads import SiteSharing
+from rlint.semantics.model_dataflow import DataflowQueries
+from rlint.semantics.model_effects import EffectQueries
+from rlint.semantics.model_frequency import FrequencyQueries
+from rlint.semantics.model_gradients import GradientQueries
+from rlint.semantics.model_names import NameQueries
+from rlint.semantics.model_nn import NetworkQueries
+from rlint.semantics.model_program import ProgramQueries
+from rlint.semantics.model_symbols import FileSymbols
+from rlint.semantics.model_threads import ThreadQueries
+from rlint.semantics.model_types import TypeQueries
+from rlint.syntax.syntax_index import FUNCTIONS, Function
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Found = TypeVar("_Found")
 
 
-class Site(SiteSharing):
+class SemanticModel:
     """One file of a project, as rules see it.
 
-    `path` is the file's name as shown to the user; `tree` its syntax tree with parents and scopes. What can
-    be asked is in the classes that it is made of: where things stand (`SiteBase`), what they are
-    (`SiteValues`), what flows where (`SiteFlow`), what things do (`SiteEffects`), how often they run
-    (`SitePace`), gradients (`SiteGradients`), threads and processes (`SiteSharing`). `TopLevel` builds the
-    edits of fixes.
+    Its own methods say where a node stands. Everything else is asked of a part: what a name means (`names`)
+    and where the program uses it (`program`), what a value is (`types`), how it flows (`dataflow`), what code
+    does (`effects`) and how often (`frequency`), networks (`nn`), their gradients (`gradients`), threads and
+    processes (`threads`); the text is read by `source`, and fixes are built with `edit` and `importer`.
+    `path` is the file's name as shown to the user, `syntax` its tree with parents and scopes.
     """
 
-    def __init__(self, path: str, knowledge: Knowledge, linked: Linked) -> None:
-        super().__init__(path, knowledge, linked)
+    def __init__(self, path: str, analysis: Knowledge, program: Linked) -> None:
+        self.path = path
+        self.analysis = analysis
+        self.syntax = analysis.tree
+        self.index = program.index
+        self.symbols = FileSymbols(analysis, program.index)
+        self.program = ProgramQueries(program, self.symbols)
+        self.names = NameQueries(analysis)
+        self.types = TypeQueries(analysis, program, self.names, self.symbols)
+        self.dataflow = DataflowQueries(analysis)
+        self.effects = EffectQueries(analysis, program, self.names, self.types, self.dataflow)
+        self.frequency = FrequencyQueries(analysis, program, self.names, self.symbols, self.dataflow)
+        self._whole_program = program
         self._found: dict[tuple[Callable[..., object], object], tuple[object, bool]] = {}
 
-    def once(self, find: Callable[[_Key, Site], _Found], about: _Key) -> _Found:
+    @cached_property
+    def nn(self) -> NetworkQueries:
+        """What networks consist of, and what training does to them."""
+        return NetworkQueries(
+            self.analysis,
+            self._whole_program,
+            self.names,
+            self.symbols,
+            self.types,
+            self.dataflow,
+            self.frequency,
+        )
+
+    @cached_property
+    def gradients(self) -> GradientQueries:
+        """Where autograd is on, and what becomes of gradients."""
+        return GradientQueries(self.analysis, self._whole_program, self.symbols, self.types, self.nn)
+
+    @cached_property
+    def threads(self) -> ThreadQueries:
+        """Who runs a place, locks, queues."""
+        return ThreadQueries(self.analysis, self._whole_program, self.symbols, self.dataflow)
+
+    @cached_property
+    def source(self) -> SourceText:
+        """The text of the file, by nodes."""
+        return SourceText(self.syntax)
+
+    @cached_property
+    def edit(self) -> Edits:
+        """Builds edits of expressions and statements."""
+        return Edits(self.source)
+
+    @cached_property
+    def importer(self) -> Importer:
+        """Builds edits at module level: imports, constants, names that are free."""
+        return Importer(self.edit)
+
+    @property
+    def module(self) -> ModuleSummary:
+        """The summary of this file."""
+        return self.symbols.module
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """The node that holds this one."""
+        return self.syntax.parents.get(node)
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The node's parent, its parent's parent, … up to the module."""
+        return self.syntax.ancestors(node)
+
+    def function(self, node: ast.AST) -> Function | None:
+        """The innermost def that runs a node (lambdas and comprehensions belong to it)."""
+        return self.syntax.function(node)
+
+    def class_of(self, node: ast.AST) -> ast.ClassDef | None:
+        """The class whose method or body holds a node."""
+        return self.syntax.class_of(node)
+
+    def method(self, cls: ast.ClassDef, name: str) -> Function | None:
+        """The method that a class of this file defines itself."""
+        for child in cls.body:
+            if isinstance(child, FUNCTIONS) and child.name == name:
+                return child
+        return None
+
+    def span_of(self, node: ast.AST) -> tuple[Position, Position]:
+        """The place to underline: the node, or the header of a compound statement."""
+        start, end = self.source.header_span(node)
+        return self.syntax.positions.position(start), self.syntax.positions.position(end)
+
+    def logical_lines(self, node: ast.AST) -> tuple[int, int]:
+        """First and last line of the statement around a node, or of its header if it is compound."""
+        statement: ast.AST = node
+        while not isinstance(statement, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+            statement = self.syntax.parents[statement]
+        start, end = self.span_of(statement)
+        return start.line, end.line
+
+    def once(self, find: Callable[[_Key, SemanticModel], _Found], about: _Key) -> _Found:
         """What a function finds out about a part of this file, looked for once. Rules keep nothing: what one
         of them asks of a whole loop, class or lock for each node in it, it asks by this. Where the answer
-        rests on a kind that is doubtful, that is noted each time.
+        rests on a type that is doubtful, that is noted each time.
         """
         key = find, about
-        kinds = self.knowledge.kinds
+        kinds = self.analysis.kinds
         known = self._found.get(key)
         if known is None:
             around, kinds.doubted = kinds.doubted, False
@@ -44,6 +151,6 @@ class Site(SiteSharing):
 
     def release(self) -> None:
         """Let go of the file once all rules have looked at it."""
-        knowledge = self.knowledge
+        analysis = self.analysis
         vars(self).clear()
-        knowledge.release()
+        analysis.release()

@@ -1,4 +1,4 @@
-"""What things do: effects, work, files written."""
+"""What evaluating code does: effects, cost, files written."""
 
 from __future__ import annotations
 
@@ -14,109 +14,127 @@ from rlint.semantics.file_analysis import Knowledge
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.interprocedural.summary import FunctionSummary
 from rlint.semantics.interprocedural.whole_program import Linked
-from rlint.semantics.model_dataflow import SiteFlow
+from rlint.semantics.model_dataflow import DataflowQueries
+from rlint.semantics.model_names import NameQueries
+from rlint.semantics.model_types import TypeQueries
 from rlint.semantics.nn.checkpoints import writes_checkpoint
 from rlint.syntax.syntax_index import Loop
 from rlint.syntax.walk import below
 
 
-class SiteEffects(SiteFlow):
-    """What things do: effects, work, files written."""
+class EffectQueries:
+    """Answers what evaluating an expression does beside giving a value. What is not known may do anything."""
 
-    def __init__(self, path: str, knowledge: Knowledge, linked: Linked) -> None:
-        super().__init__(path, knowledge, linked)
-        self._work = purity.Work(linked.index)
-        self._gone_through = GoneThrough(knowledge)
-        self._consumers = Consumers(linked.index)
+    def __init__(
+        self,
+        analysis: Knowledge,
+        program: Linked,
+        names: NameQueries,
+        types: TypeQueries,
+        dataflow: DataflowQueries,
+    ) -> None:
+        self._analysis = analysis
+        self._syntax = analysis.tree
+        self._program = program
+        self._index = program.index
+        self._heat = program.heat
+        self._names = names
+        self._types = types
+        self._dataflow = dataflow
+        self._work = purity.Work(program.index)
+        self._gone_through = GoneThrough(analysis)
+        self._consumers = Consumers(program.index)
 
     def effect_of(self, expression: ast.expr) -> Effect:
         """The effect of evaluating an expression, all its parts included."""
-        return self.knowledge.effects.effect_of(expression)
+        return self._analysis.effects.effect_of(expression)
 
     def call_effect(self, call: ast.Call) -> Effect:
         """The effect of a call, its arguments left out."""
-        return self.knowledge.effects.call_effect(call)
+        return self._analysis.effects.call_effect(call)
 
     def is_cheap(self, call: ast.Call) -> bool:
         """Is the call too cheap for a second one to matter (`len`, `str.lower`, `tensor.view`, a function of
         the project that only looks something up)?
         """
-        cheap = purity.is_cheap(call, self.knowledge)
+        cheap = purity.is_cheap(call, self._analysis)
         if cheap is None:
-            targets = self.callables(call)
+            targets = self._types.call_targets(call)
             return bool(targets) and not any(self._work.does_work(target) for target in targets)
         return cheap
 
-    def saves(self, call: ast.Call) -> bool:
+    def writes_checkpoint(self, call: ast.Call) -> bool:
         """Does a call write a checkpoint (what was learned, to a file) each time that it runs?"""
-        targets = self.callables(call)
+        targets = self._types.call_targets(call)
         if targets:
             return any(map(self._heat.saves, targets))
-        return writes_checkpoint(call, self.knowledge)
+        return writes_checkpoint(call, self._analysis)
 
-    def answers_alike(self, expression: ast.expr) -> bool:
+    def is_repeatable(self, expression: ast.expr) -> bool:
         """Does evaluating it again, with nothing done in between, surely give an equal value? Not so for
         what draws, changes something or is unknown, nor for what other threads, processes or files decide,
         nor for what is written too often to be compared.
         """
-        if not self.effect_of(expression).quiet or self._repeats.is_given_up(expression):
+        if not self.effect_of(expression).quiet or self._dataflow.is_given_up(expression):
             return False
         for node in below(expression):
-            if purity.looks_outside(node, self.knowledge):
+            if purity.looks_outside(node, self._analysis):
                 return False
             if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) in self._shared_tensors:
                 return False
-            if isinstance(node, ast.Call) and any(map(self._work.watches_others, self.callables(node))):
+            if isinstance(node, ast.Call) and any(
+                map(self._work.watches_others, self._types.call_targets(node))
+            ):
                 return False
         return True
 
-    def may_use_up(self, expression: ast.expr) -> ast.expr | None:
+    def may_exhaust(self, expression: ast.expr) -> ast.expr | None:
         """What evaluating an expression may use up, so that nothing is left of it for a second time: a
         variable or the like that is gone through, here or in functions of the project, and may hold an
         iterator.
         """
         for taken in self._gone_through.taken(below(expression)):
-            targets = self.callables(taken.place) if isinstance(taken.place, ast.Call) else []
+            targets = self._types.call_targets(taken.place) if isinstance(taken.place, ast.Call) else []
             if taken.argument and not any(self._consumers.goes_through(t, taken.argument) for t in targets):
                 continue
             for source in self._gone_through.may_be_iterators(taken):
                 return source
         for call in below(expression):
             if isinstance(call, ast.Call) and any(
-                "" in self._consumers.parameters(t) for t in self.callables(call)
+                "" in self._consumers.parameters(t) for t in self._types.call_targets(call)
             ):
                 return call
         return None
 
-    def is_pure_work(self, function: FunctionSummary) -> bool:
+    def is_worth_caching(self, function: FunctionSummary) -> bool:
         """Does calling a function of the project twice cost something and give the same twice?"""
         return (
-            self.index.effect_of(function).quiet
+            self._index.effect_of(function).quiet
             and self._work.does_work(function)
             and not self._work.watches_others(function)
         )
 
-    def walks_down(self, node: ast.Call | Loop) -> list[Kind]:
+    def sum_tree_descents(self, node: ast.Call | Loop) -> list[Kind]:
         """What stores the trees of sums that a call, or a loop in all its passes, walks down once, from node
         to node, to where a given sum lies; empty where nothing does.
         """
         if isinstance(node, ast.Call):
-            descents = self._linked.descents
-            path = self.knowledge.effects.path_of(node) if descents.any else None
-            return descents.of(path, self.knowledge.name) if path else []
+            descents = self._program.descents
+            path = self._analysis.effects.path_of(node) if descents.any else None
+            return descents.of(path, self._analysis.name) if path else []
         walk = self._walks.loops.get(node)
-        storage = storage_of(walk, self.knowledge) if walk is not None else None
+        storage = storage_of(walk, self._analysis) if walk is not None else None
         return [storage] if storage is not None else []
 
-    def knows_walks(self) -> bool:
+    def has_sum_trees(self) -> bool:
         """Is there anything in this file that `walks_down` may tell of?"""
-        return self._linked.descents.any or bool(self._walks.loops)
+        return self._program.descents.any or bool(self._walks.loops)
 
     @cached_property
     def _walks(self) -> Walks:
-        return Walks(self.tree)
+        return Walks(self._syntax)
 
     @cached_property
     def _shared_tensors(self) -> set[str | None]:
         """The names of tensors that several processes hold."""
-        return {last_name(shared.value) for shared in self.attribute_uses("share_memory_")}
+        return {last_name(shared.value) for shared in self._names.attribute_uses("share_memory_")}

@@ -1,4 +1,4 @@
-"""How often things run, and what they wait for."""
+"""How often code runs, and behind which conditions."""
 
 from __future__ import annotations
 
@@ -13,18 +13,32 @@ from rlint.semantics.frequency.heat import COLD, HeatAt
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.frequency.path_conditions import Guard
 from rlint.semantics.interprocedural.whole_program import Linked
-from rlint.semantics.model_effects import SiteEffects
-from rlint.semantics.types.devices import asks_for_device, means_accelerator
+from rlint.semantics.model_dataflow import DataflowQueries
+from rlint.semantics.model_names import NameQueries
+from rlint.semantics.model_symbols import FileSymbols
+from rlint.semantics.types.devices import means_accelerator
 from rlint.syntax.scopes import How
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 
 
-class SitePace(SiteEffects):
-    """How often things run, and what they wait for."""
+class FrequencyQueries:
+    """Answers how often a node runs in a training run. Code that nobody is known to run often is cold."""
 
-    def __init__(self, path: str, knowledge: Knowledge, linked: Linked) -> None:
-        super().__init__(path, knowledge, linked)
-        self._beats = Beats(linked.heat)
+    def __init__(
+        self,
+        analysis: Knowledge,
+        program: Linked,
+        names: NameQueries,
+        symbols: FileSymbols,
+        dataflow: DataflowQueries,
+    ) -> None:
+        self._analysis = analysis
+        self._syntax = analysis.tree
+        self._heat = program.heat
+        self._names = names
+        self._symbols = symbols
+        self._dataflow = dataflow
+        self._beats = Beats(program.heat)
         self._heats: dict[ast.AST, HeatAt] = {}
         self._warm_nodes: dict[type[ast.AST], list[ast.AST]] = {}
 
@@ -33,7 +47,7 @@ class SitePace(SiteEffects):
         known = self._heats.get(node)
         if known is None:
             # parts that run with their whole run as often
-            whole = self.tree.wholes.of(node) if node not in self.tree.buried else node
+            whole = self._syntax.wholes.of(node) if node not in self._syntax.buried else node
             known = self._heats.get(whole)
             if known is None:
                 known = self._heats[whole] = self._heat_of(whole)
@@ -41,10 +55,10 @@ class SitePace(SiteEffects):
         return known
 
     def _heat_of(self, node: ast.AST) -> HeatAt:
-        summary = self.summary_around(node)
+        summary = self._symbols.function_at(node)
         if summary is None:
             return COLD
-        loops = self.knowledge.loops
+        loops = self._analysis.loops
         around = [loops.index[loop] for loop in loops.around(node)]
         heat = self._heat.inside(summary, around)
         if heat.level is Heat.COLD:
@@ -56,11 +70,11 @@ class SitePace(SiteEffects):
         the loop, each gradient step of the update? False behind an interval (`if step % n == 0`), at the
         node or at all calls that lead to it, and in all cases of doubt.
         """
-        summary = self.summary_around(node)
+        summary = self._symbols.function_at(node)
         level = self.heat_of(node).level
         if summary is None or level is Heat.COLD:
             return False
-        loops = self.knowledge.loops
+        loops = self._analysis.loops
         around = [loops.index[loop] for loop in loops.around(node)]
         return self._heat.each_pass(summary, around, level, own=loops.pacing.each_pass(node))
 
@@ -68,60 +82,60 @@ class SitePace(SiteEffects):
         """Does a node run in each call of a function that is only known to be called often by its name
         (`act`, `store_transition`), as no code of the project calls it? `runs_each_pass` is False there.
         """
-        summary = self.summary_around(node)
+        summary = self._symbols.function_at(node)
         if summary is None or not self._heat.by_role(summary) or self.loops(node):
             return False
-        return self.knowledge.loops.pacing.each_pass(node) is not False
+        return self._analysis.loops.pacing.each_pass(node) is not False
 
     def guards(self, node: ast.AST) -> tuple[Guard, ...]:
         """The conditions that a node stands behind, up to the training loop that runs it: around it, or in
         an early `continue` or `return`, here and at the calls that lead to it (on the way with the fewest).
         Those that hold in nearly every pass are left out.
         """
-        beat = self.beat(node)
-        return beat.guards if beat is not None else self.knowledge.loops.conditions.of(node)
+        beat = self.cadence(node)
+        return beat.guards if beat is not None else self._analysis.loops.conditions.of(node)
 
     def conditions(self, node: ast.AST) -> tuple[Guard, ...]:
         """The conditions that a node stands behind in its own function, those around all loops included."""
-        return self.knowledge.loops.conditions.of(node)
+        return self._analysis.loops.conditions.of(node)
 
-    def beat(self, node: ast.AST) -> Beat | None:
+    def cadence(self, node: ast.AST) -> Beat | None:
         """What the training loop that runs a node does in each pass, and the conditions between the two;
         None where no such loop is known.
         """
-        summary = self.summary_around(node)
+        summary = self._symbols.function_at(node)
         if summary is None or self._heat.is_test(summary):
             return None
-        loops = self.knowledge.loops
+        loops = self._analysis.loops
         around = [loops.index[loop] for loop in loops.around(node)]
         return self._beats.of(summary, around, loops.conditions.of(node))
 
     def driving_loop(self, node: ast.AST) -> AnyLoop | None:
         """The loop of a node's own function that gives its beat."""
-        beat = self.beat(node)
+        beat = self.cadence(node)
         if beat is None or beat.calls:
             return None
-        index = self.knowledge.loops.index
+        index = self._analysis.loops.index
         return next((loop for loop in self.loops(node) if index[loop] == beat.loop), None)
 
-    def drives(self, node: ast.AST) -> frozenset[str]:
+    def drivers(self, node: ast.AST) -> frozenset[str]:
         """What the function around a node, and those that call it while they are warm, do again and again:
         the drivers of `rlint.semantics.frequency.loops`.
         """
-        function = self.tree.function(node)
-        if function is None and self.module.cells and self.loops(node):
+        function = self._syntax.function(node)
+        if function is None and self._symbols.module.cells and self.loops(node):
             return frozenset()  # what one cell of a notebook trains, another one only shows
-        summary = self.summary_around(node)
+        summary = self._symbols.function_at(node)
         return self._heat.drives(summary) if summary is not None else frozenset()
 
     def ways_from_training(self, node: ast.AST) -> list[tuple[str, ...]]:
         """The ways to a node from the loops that take gradient steps: the paths of the functions entered on
         each, that of the loop first and that of the node last.
         """
-        summary = self.summary_around(node)
+        summary = self._symbols.function_at(node)
         if summary is None:
             return []
-        loops = self.knowledge.loops
+        loops = self._analysis.loops
         around = [loops.index[loop] for loop in loops.around(node)]
         return self._heat.ways_from_training(summary, around)
 
@@ -130,62 +144,60 @@ class SitePace(SiteEffects):
         none at all: `if device.type == "cuda": … else:`?
         """
         child: ast.AST = node
-        for parent in self.ancestors(node):
+        for parent in self._syntax.ancestors(node):
             if isinstance(parent, FUNCTIONS):
                 return False
             if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
                 body = parent.body if isinstance(parent.body, list) else [parent.body]
-                means = means_accelerator(parent.test, self.qualified)
+                means = means_accelerator(parent.test, self._names.qualified)
                 if means is not None and means is not any(part is child for part in body):
                     return True
             child = parent
         return False
 
-    def asks_for_device(self, test: ast.expr) -> bool:
-        """Does a condition ask for nothing but whether the program runs on an accelerator, or on which?"""
-        return asks_for_device(test, self.qualified)
-
     def passed_names(self, name: ast.Name) -> list[str]:
         """What the arguments are called that calls in hot and warm code hand to the parameter `name`, one
         for each such call ("" for what has no name); empty for what is no parameter.
         """
-        bindings = self.definitions(name)
-        function = self.tree.function(name)
+        bindings = self._dataflow.definitions(name)
+        function = self._syntax.function(name)
         if function is None or [binding.how for binding in bindings] != [How.PARAMETER]:
             return []
-        summary = self.summary_around(name)
+        summary = self._symbols.function_at(name)
         return self._heat.passed_names(summary, name.id) if summary is not None else []
 
     def is_called(self, node: ast.AST) -> bool:
         """Does code of the project, tests left out, call the function around a node?"""
-        summary = self.summary_around(node)
+        summary = self._symbols.function_at(node)
         return summary is not None and bool(self._heat.callers(summary))
 
     def takes_loop_items(self, name: ast.Name) -> bool:
         """Is the parameter `name` handed the variable of a loop, another thing in each pass, by a call in
         warm or hot code, directly or through parameters of callers?
         """
-        summary = self.summary_around(name)
+        summary = self._symbols.function_at(name)
         return summary is not None and takes_loop_items(self._heat, summary, name.id)
 
     def may_be_warm(self, node: ast.AST) -> bool:
         """Can any line of the function that runs a node be warmer than cold? Cheaper than `heat_of`."""
-        return self.tree.function(node) in self._warm_functions
+        return self._syntax.function(node) in self._warm_functions
 
     def warm_nodes(self, kind: type[ast.AST]) -> list[ast.AST]:
         """All nodes of exactly this type that may be warm, in source order."""
         known = self._warm_nodes.get(kind)
         if known is None:
-            known = self._warm_nodes[kind] = self.tree.run_by(self._warm_functions, kind)
+            known = self._warm_nodes[kind] = self._syntax.run_by(self._warm_functions, kind)
         return known
 
     @cached_property
     def _warm_functions(self) -> frozenset[Function | None]:
         """The functions of this file that have lines which may be warm; None for the module level."""
-        of_type = self.tree.of_type
+        of_type = self._syntax.of_type
         found: set[Function | None] = set()
         for function in (None, *of_type(ast.FunctionDef), *of_type(ast.AsyncFunctionDef)):
-            summary = self.module.functions.get(self.tree.qualname(function) if function is not None else "")
+            summary = self._symbols.module.functions.get(
+                self._syntax.qualname(function) if function is not None else ""
+            )
             if summary is not None and self._heat.may_be_warm(summary):
                 found.add(function)
         return frozenset(found)
@@ -194,4 +206,4 @@ class SitePace(SiteEffects):
         """The loops and comprehensions of the same function that repeat a node, innermost first. A loop
         that the node's block leaves by `break`, `return` or `raise` is not among them.
         """
-        return self.knowledge.loops.around(node)
+        return self._analysis.loops.around(node)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 
 def argument_count(call: ast.Call) -> int | None:
@@ -70,3 +70,15 @@ def _decorated(function: ast.AST, name: str) -> bool:
         if isinstance(decorator, ast.Attribute) and decorator.attr == name:
             return True
     return False
+
+
+def branches(statement: ast.If) -> Iterator[list[ast.stmt]]:
+    """The blocks of an `if` with all its `elif`, and that of `else`, which is empty where there is none."""
+    while True:
+        yield statement.body
+        match statement.orelse:
+            case [ast.If() as statement]:
+                continue
+            case rest:
+                yield rest
+                return

@@ -65,7 +65,7 @@ from collections.abc import Iterator
 from rlint.models.kind import Kind, Tag
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety, last_names
 from rlint.rules.buffers._shared import row_length
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.containers import contents
 from rlint.semantics.types.dtypes import DEFAULT, tensor_class_dtype
 from rlint.semantics.types.legacy_tensors import CLASSES, beside, class_doubt, class_dtype, sharing_doubt
@@ -91,23 +91,23 @@ class TensorFromArrayList(Rule):
     visits = (ast.Call,)
     callees = last_names(*FUNCTIONS, *CLASSES)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         data = data_of(node)
         if data is None or isinstance(data, (ast.Constant, ast.BinOp, ast.Compare)):
             return
-        maker = site.qualified(node.func) or ""
+        maker = model.names.qualified(node.func) or ""
         if maker not in FUNCTIONS and maker not in CLASSES:
             return
-        items = arrays_in(data, site)
-        if items is None or site.heat_of(node).level < self.heat:
+        items = arrays_in(data, model)
+        if items is None or model.frequency.heat_of(node).level < self.heat:
             return
-        shown = shown_name(data, site)
+        shown = shown_name(data, model)
         yield self.finding(
-            site,
+            model,
             node,
-            f"`{site.text(node.func)}` reads the arrays in {shown} number by number",
-            fix=build_fix(node, data, maker, items, site),
+            f"`{model.source.text(node.func)}` reads the arrays in {shown} number by number",
+            fix=build_fix(node, data, maker, items, model),
             advice="Make one array of the list first: `torch.as_tensor(np.array(...))`",
         )
 
@@ -120,11 +120,11 @@ def data_of(call: ast.Call) -> ast.expr | None:
     return named[0] if named and not call.args else None
 
 
-def arrays_in(data: ast.expr, site: Site) -> Kind | None:
+def arrays_in(data: ast.expr, model: SemanticModel) -> Kind | None:
     """The kind of the arrays in a list, unknown where only its name says that they are some; None where it
     is no list of arrays, or where there is nothing to gain.
     """
-    kind = site.kind_of(data)
+    kind = model.types.type_of(data)
     if kind.optional or (kind and kind.tag not in LISTS):
         return None
     item = kind.item
@@ -134,12 +134,12 @@ def arrays_in(data: ast.expr, site: Site) -> Kind | None:
         if item.tag is not Tag.NDARRAY or item.optional or item.rank == 0:
             return None
         return item if is_worth_it(data, item) else None
-    if not kind and are_observations(data, site):
+    if not kind and are_observations(data, model):
         return Kind()
-    held = contents(data, site)
+    held = contents(data, model)
     if not held or any(isinstance(element, ast.Starred) for element in held):
         return None
-    if not is_worth_it(data, Kind()) or not all(is_array(element, site) for element in held):
+    if not is_worth_it(data, Kind()) or not all(is_array(element, model) for element in held):
         return None
     return Kind()
 
@@ -152,77 +152,80 @@ def is_worth_it(data: ast.expr, item: Kind) -> bool:
     return True
 
 
-def is_array(element: ast.expr, site: Site) -> bool:
+def is_array(element: ast.expr, model: SemanticModel) -> bool:
     """Is it an array, or an observation, which is one in all likelihood?"""
-    kind = site.kind_of(element)
+    kind = model.types.type_of(element)
     if kind:
         return kind.tag is Tag.NDARRAY and not kind.optional and kind.rank != 0
-    return is_observation(element, site)
+    return is_observation(element, model)
 
 
-def is_written_out(data: ast.expr, site: Site) -> bool:
+def is_written_out(data: ast.expr, model: SemanticModel) -> bool:
     """Does the list stand there as it is, so that nothing else can be in it?"""
     match data:
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            return all(is_written_out(element, site) for element in elements)
+            return all(is_written_out(element, model) for element in elements)
         case ast.ListComp(elt=element):
-            return is_written_out(element, site)
-    return site.kind_of(data).tag is Tag.NDARRAY
+            return is_written_out(element, model)
+    return model.types.type_of(data).tag is Tag.NDARRAY
 
 
-def shown_name(data: ast.expr, site: Site) -> str:
+def shown_name(data: ast.expr, model: SemanticModel) -> str:
     """The list, as a message names it."""
     if isinstance(data, (ast.List, ast.Tuple)):
         return "this list"
-    text = site.text(data)
+    text = model.source.text(data)
     if isinstance(data, ast.ListComp) or "\n" in text or len(text) > LONGEST_SHOWN:
         return "this list"
     return f"`{text}`"
 
 
-def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Kind, site: Site) -> Fix | None:
+def build_fix(call: ast.Call, data: ast.expr, maker: str, item: Kind, model: SemanticModel) -> Fix | None:
     """Put `np.array(...)` around the list, and let the tensor share the memory of that array."""
-    spans = site.argument_spans(call)
-    if spans is None or any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call)):
+    spans = model.source.argument_spans(call)
+    if spans is None or any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call)):
         return None
     edits: list[Edit] = []
-    array = site.spelled("numpy.array", call)
+    array = model.names.spelled("numpy.array", call)
     if array is None:
-        found = site.module_import("numpy", user=call)
+        found = model.importer.module_import("numpy", user=call)
         if found is None:
             return None
         array = "numpy.array"
         edits.append(found[1])
-    start, end = site.span(data)
+    start, end = model.source.span(data)
     edits += [Edit(start, start, f"{array}("), Edit(end, end, ")")]
-    function = beside(call, "as_tensor", site)
+    function = beside(call, "as_tensor", model)
     if maker in CLASSES:
-        dtype = beside(call, class_dtype(maker), site)
+        dtype = beside(call, class_dtype(maker), model)
         if function is None or dtype is None:
             return None
-        edits += [site.replace(call.func, function), Edit(spans[data][1], spans[data][1], f", dtype={dtype}")]
+        edits += [
+            model.edit.replace(call.func, function),
+            Edit(spans[data][1], spans[data][1], f", dtype={dtype}"),
+        ]
     elif maker == "torch.tensor" and all(keyword.arg in TAKEN for keyword in call.keywords):
         if function is None:
             return None
-        edits.append(site.replace(call.func, function))
-    reason = doubt(call, data, maker, item, site)
+        edits.append(model.edit.replace(call.func, function))
+    reason = doubt(call, data, maker, item, model)
     if maker in CLASSES and not reason:
-        reason = class_doubt(call, maker, site)
-    reason = reason or sharing_doubt(site)
+        reason = class_doubt(call, maker, model)
+    reason = reason or sharing_doubt(model)
     safety = Safety.UNSAFE if reason else Safety.SAFE
     return Fix("Make one array of the list first", safety, tuple(edits), reason)
 
 
-def doubt(call: ast.Call, data: ast.expr, maker: str, item: Kind, site: Site) -> str | None:
+def doubt(call: ast.Call, data: ast.expr, maker: str, item: Kind, model: SemanticModel) -> str | None:
     """What a reader has to agree to; None where there is nothing."""
-    shown = shown_name(data, site)
+    shown = shown_name(data, model)
     if not item:
         return f"The items of {shown} must be arrays: numbers may get another data type, tensors may fail"
-    if item.dtype not in EXACT or not item.rank or not is_written_out(data, site):
+    if item.dtype not in EXACT or not item.rank or not is_written_out(data, model):
         return f"The arrays in {shown} must have one data type and a dimension at least"
-    if not row_length.are_alike(data, site):
+    if not row_length.are_alike(data, model):
         return f"There must be arrays in {shown}, of one length, and not empty"
-    wanted = wanted_type(call, maker, site)
+    wanted = wanted_type(call, maker, model)
     if wanted is None:
         if isinstance(data, (ast.List, ast.Tuple)):
             return several_dimensions(shown, item)
@@ -241,10 +244,10 @@ def several_dimensions(shown: str, item: Kind) -> str | None:
     return f"The arrays in {shown} must have rows: those without lose their other dimensions now"
 
 
-def wanted_type(call: ast.Call, maker: str, site: Site) -> str | None:
+def wanted_type(call: ast.Call, maker: str, model: SemanticModel) -> str | None:
     """The data type that the tensor will have whatever the list holds; None where the list decides."""
     if maker in CLASSES:
         return tensor_class_dtype(maker.rpartition(".")[2])
     named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
     named = [value for value in named if not (isinstance(value, ast.Constant) and value.value is None)]
-    return site.knowledge.kinds.dtype_of(named[0]) if named else None
+    return model.analysis.kinds.dtype_of(named[0]) if named else None

@@ -63,7 +63,7 @@ from rlint.models.kind import Tag
 from rlint.regex import regex
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How
 
 INDICES = regex(r"(^|_)(idx|idxs|idxes|ind|inds|index|indexes|indices|rows)$")
@@ -80,34 +80,36 @@ class GatherThenReshape(Rule):
     visits = (ast.Call,)
     callees = frozenset({"reshape"})
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        reshaped = reshaped_by(node, site)
+        reshaped = reshaped_by(node, model)
         if reshaped is None:
             return
-        gathered = gathered_in(reshaped, site)
-        if gathered is None or not has_rows(gathered.value, site):
+        gathered = gathered_in(reshaped, model)
+        if gathered is None or not has_rows(gathered.value, model):
             return
-        if not may_be_indices(gathered.slice, site):
+        if not may_be_indices(gathered.slice, model):
             return
-        held = site.text(gathered.value)
+        held = model.source.text(gathered.value)
         yield self.finding(
-            site,
+            model,
             gathered,
             f"`{held}` is copied row by row in general indexing; `numpy.take` copies rows faster",
-            fix=build_fix(gathered, site),
+            fix=build_fix(gathered, model),
             advice=f"Take the rows: `np.take({held}, ..., axis=0)`; the `reshape` behind it costs nothing",
         )
 
 
-def reshaped_by(call: ast.Call, site: Site) -> ast.expr | None:
+def reshaped_by(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     """The array that a call reshapes into rows of several numbers."""
     match call:
         case ast.Call(func=ast.Attribute(value=array, attr="reshape"), args=shape, keywords=[]) if (
-            site.qualified(call.func) is None
+            model.names.qualified(call.func) is None
         ):
             pass
-        case ast.Call(args=[array, *shape], keywords=[]) if site.qualified(call.func) == "numpy.reshape":
+        case ast.Call(args=[array, *shape], keywords=[]) if (
+            model.names.qualified(call.func) == "numpy.reshape"
+        ):
             pass
         case _:
             return None
@@ -118,15 +120,15 @@ def reshaped_by(call: ast.Call, site: Site) -> ast.expr | None:
     return array
 
 
-def gathered_in(array: ast.expr, site: Site) -> ast.Subscript | None:
+def gathered_in(array: ast.expr, model: SemanticModel) -> ast.Subscript | None:
     """The `states[indices]` that an array is, also by name and with its type changed."""
     match array:
         case ast.Subscript(slice=ast.Name() | ast.Attribute() | ast.BinOp() | ast.Subscript()):
             return array
         case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in KEEPS_ROWS:
-            return gathered_in(inner, site)
+            return gathered_in(inner, model)
         case ast.Name():
-            made = site.definitions(array)
+            made = model.dataflow.definitions(array)
             if (
                 len(made) == 1
                 and made[0].how is How.ASSIGN
@@ -134,37 +136,37 @@ def gathered_in(array: ast.expr, site: Site) -> ast.Subscript | None:
                 and made[0].value is not None
             ):
                 value = made[0].value
-                return None if isinstance(value, ast.Name) else gathered_in(value, site)
+                return None if isinstance(value, ast.Name) else gathered_in(value, model)
     return None
 
 
-def has_rows(array: ast.expr, site: Site) -> bool:
+def has_rows(array: ast.expr, model: SemanticModel) -> bool:
     """Is it a numpy array of at least two dimensions, as far as anybody knows?"""
-    kind = site.kind_of(array)
+    kind = model.types.type_of(array)
     return kind.tag is Tag.NDARRAY and (kind.rank is None or kind.rank > 1) and kind.dtype != "object"
 
 
-def may_be_indices(index: ast.expr, site: Site) -> bool:
+def may_be_indices(index: ast.expr, model: SemanticModel) -> bool:
     """Is it an array of whole numbers, by its kind or by its name?"""
-    kind = site.kind_of(index)
+    kind = model.types.type_of(index)
     if kind.tag is Tag.NDARRAY and kind.dtype:
         return "int" in kind.dtype and kind.rank != 0
     if kind.tag not in (Tag.UNKNOWN, Tag.NDARRAY):
         return False
     if isinstance(index, ast.BinOp):
-        return isinstance(index.op, (ast.Add, ast.Sub, ast.Mod)) and may_be_indices(index.left, site)
+        return isinstance(index.op, (ast.Add, ast.Sub, ast.Mod)) and may_be_indices(index.left, model)
     return bool(INDICES.search(last_name(index) or "")) and not isinstance(index, ast.Subscript)
 
 
-def build_fix(gathered: ast.Subscript, site: Site) -> Fix | None:
+def build_fix(gathered: ast.Subscript, model: SemanticModel) -> Fix | None:
     """Take the rows by the function that is made for it."""
-    take = site.spelled("numpy.take", gathered)
-    if take is None or not site.can_be_moved(gathered):
+    take = model.names.spelled("numpy.take", gathered)
+    if take is None or not model.edit.is_relocatable(gathered):
         return None
-    text = f"{take}({site.text(gathered.value)}, {site.text(gathered.slice)}, axis=0)"
+    text = f"{take}({model.source.text(gathered.value)}, {model.source.text(gathered.slice)}, axis=0)"
     return Fix(
         "Take the rows with `numpy.take`",
         Safety.UNSAFE,
-        (site.replace(gathered, text),),
-        f"`{site.text(gathered.slice)}` must hold whole numbers, no mask",
+        (model.edit.replace(gathered, text),),
+        f"`{model.source.text(gathered.slice)}` must hold whole numbers, no mask",
     )

@@ -69,13 +69,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.edit.removal import removed
 from rlint.models.kind import Tag
 from rlint.regex import regex
 from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
 from rlint.semantics.frequency.loops import GENERATION
 from rlint.semantics.frequency.trip_count import over_settings
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import FUNCTIONS
 from rlint.syntax.walk import below
 
@@ -107,14 +106,14 @@ class GcInHotLoop(Rule):
     visits = (ast.Call,)
     callees = last_names(*EMPTIES, COLLECTS)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        what = site.qualified(node.func)
+        what = model.names.qualified(node.func)
         if what not in EMPTIES and (what != COLLECTS or _is_partial(node)):
             return
-        anchor = _guarded(site.tree.statement(node), site)
-        often = site.runs_each_pass(anchor) or site.runs_by_role(anchor)
-        if _in_handler(anchor, site) or not often or has_reason(anchor, site):
+        anchor = _guarded(model.syntax.statement(node), model)
+        often = model.frequency.runs_each_pass(anchor) or model.frequency.runs_by_role(anchor)
+        if _in_handler(anchor, model) or not often or has_reason(anchor, model):
             return
         shown = f"{what.replace('.memory', '')}()"
         cost = (
@@ -122,48 +121,48 @@ class GcInHotLoop(Rule):
             if what == COLLECTS
             else "gives back the device memory that is allocated again at once"
         )
-        loops = site.loops(anchor)
-        function = site.function(node)
+        loops = model.frequency.loops(anchor)
+        function = model.function(node)
         where = f"in each call of `{getattr(function, 'name', '')}`"
         if loops:
-            where = f"in each pass of `{site.knowledge.loops.header(loops[0])}`"
+            where = f"in each pass of `{model.analysis.loops.header(loops[0])}`"
         freed = "Python frees all but cycles" if what == COLLECTS else "PyTorch uses what it has cached"
         yield self.finding(
-            site,
+            model,
             node,
             f"`{shown}` {cost}, {where}",
-            fix=build_fix(node, anchor, site),
+            fix=build_fix(node, anchor, model),
             advice=f"Leave it out, since {freed} without it, or call it once behind the loop",
         )
 
 
-def has_reason(anchor: ast.stmt, site: Site) -> bool:
+def has_reason(anchor: ast.stmt, model: SemanticModel) -> bool:
     """Does what stands beside it, or around, show why the memory is wanted back at this place?"""
-    warm = site.heat_of(anchor).level is not Heat.HOT
-    if any(over_settings(loop, site) for loop in site.loops(anchor)[:1]):
+    warm = model.frequency.heat_of(anchor).level is not Heat.HOT
+    if any(over_settings(loop, model) for loop in model.frequency.loops(anchor)[:1]):
         return True
-    if warm and GENERATION in site.drives(anchor):
+    if warm and GENERATION in model.frequency.drivers(anchor):
         return True  # generation and training take turns with the device
-    block, index = site.tree.block(anchor)
+    block, index = model.syntax.block(anchor)
     for neighbours in (reversed(block[:index]), block[index + 1 :]):
         for statement in neighbours:
             if warm and isinstance(statement, ast.Delete):
                 return True
-            if changes_hands(statement, site):
+            if changes_hands(statement, model):
                 return True
-            if not _accompanies(statement, site):
+            if not _accompanies(statement, model):
                 break
     return False
 
 
-def changes_hands(statement: ast.stmt, site: Site) -> bool:
+def changes_hands(statement: ast.stmt, model: SemanticModel) -> bool:
     """Is a model moved off its device, put to sleep, loaded, saved or freed here?"""
     for node in below(statement):
         match node:
             case ast.Call(func=ast.Attribute(value=owner, attr="cpu" | "to")):
                 moved = [*node.args, *(keyword.value for keyword in node.keywords)]
                 to_host = not moved or (isinstance(moved[0], ast.Constant) and moved[0].value == "cpu")
-                if to_host and site.kind_of(owner).tag in (Tag.MODULE, Tag.OPTIMIZER):
+                if to_host and model.types.type_of(owner).tag in (Tag.MODULE, Tag.OPTIMIZER):
                     return True
             case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
                 if _CHANGES_HANDS.search(name.lower()):
@@ -171,43 +170,45 @@ def changes_hands(statement: ast.stmt, site: Site) -> bool:
     return False
 
 
-def build_fix(call: ast.Call, anchor: ast.stmt, site: Site) -> Fix | None:
+def build_fix(call: ast.Call, anchor: ast.stmt, model: SemanticModel) -> Fix | None:
     """Remove the statement, with the condition around it that only asks for the device."""
-    statement, function = site.parent(call), site.function(call)
+    statement, function = model.parent(call), model.function(call)
     if not isinstance(statement, ast.Expr):
         return None
-    if function is not None and all(_accompanies(each, site) for each in function.body):
+    if function is not None and all(_accompanies(each, model) for each in function.body):
         return None  # a helper for this alone
-    block = site.tree.block(statement)[0]
+    block = model.syntax.block(statement)[0]
     gone: list[ast.stmt] = [statement]
-    if all(_cleared_by(each, site) for each in block):
+    if all(_cleared_by(each, model) for each in block):
         gone = [anchor] if isinstance(anchor, ast.If) else list(block)
-    edits = removed(gone, site)
+    edits = model.edit.delete_statements(gone)
     if edits is None:
         return None
-    cleared = {_cleared_by(node, site) for each in gone for node in below(each)}
+    cleared = {_cleared_by(node, model) for each in gone for node in below(each)}
     reason = "; ".join(why for what, why in LOST.items() if what in cleared)
     return Fix("Remove the call", Safety.UNSAFE, tuple(edits), reason=reason)
 
 
-def _guarded(statement: ast.stmt, site: Site) -> ast.stmt:
+def _guarded(statement: ast.stmt, model: SemanticModel) -> ast.stmt:
     """The statement, or the condition around it that asks for nothing but the device."""
     while True:
-        parent = site.parent(statement)
+        parent = model.parent(statement)
         if not isinstance(parent, ast.If) or statement not in parent.body:
             return statement
-        if not site.asks_for_device(parent.test) or (parent.orelse and not _is_elif(parent, site)):
+        if not model.types.asks_for_device(parent.test) or (parent.orelse and not _is_elif(parent, model)):
             return statement
         statement = parent
 
 
-def _is_elif(guard: ast.If, site: Site) -> bool:
+def _is_elif(guard: ast.If, model: SemanticModel) -> bool:
     """`elif torch.backends.mps.is_available()` and the like behind it."""
-    return all(isinstance(other, ast.If) and site.asks_for_device(other.test) for other in guard.orelse)
+    return all(
+        isinstance(other, ast.If) and model.types.asks_for_device(other.test) for other in guard.orelse
+    )
 
 
-def _in_handler(statement: ast.stmt, site: Site) -> bool:
-    for parent in site.ancestors(statement):
+def _in_handler(statement: ast.stmt, model: SemanticModel) -> bool:
+    for parent in model.ancestors(statement):
         if isinstance(parent, ast.ExceptHandler):
             return True
         if isinstance(parent, FUNCTIONS):
@@ -221,26 +222,26 @@ def _is_partial(call: ast.Call) -> bool:
     return bool(given) and not (isinstance(given[0], ast.Constant) and given[0].value == 2)
 
 
-def _cleared_by(statement: ast.AST, site: Site) -> str | None:
+def _cleared_by(statement: ast.AST, model: SemanticModel) -> str | None:
     """What a statement clears, "garbage" or "cache", if it does nothing else."""
     match statement:
         case ast.Expr(value=ast.Call(func=func) as call):
-            what = site.qualified(func)
+            what = model.names.qualified(func)
             if what in EMPTIES:
                 return "cache"
             return "garbage" if what == COLLECTS and not _is_partial(call) else None
     return None
 
 
-def _accompanies(statement: ast.stmt, site: Site) -> bool:
+def _accompanies(statement: ast.stmt, model: SemanticModel) -> bool:
     """Another such call, the condition around one, or one that waits or tells: no work of the loop's own."""
     match statement:
         case ast.Expr(value=ast.Call(func=func)):
-            called = site.qualified(func) or f".{getattr(func, 'attr', '')}"
-            return bool(_cleared_by(statement, site)) or bool(_ACCOMPANY.search(called))
+            called = model.names.qualified(func) or f".{getattr(func, 'attr', '')}"
+            return bool(_cleared_by(statement, model)) or bool(_ACCOMPANY.search(called))
         case ast.If(test=test, body=body, orelse=orelse):
             parts = [*body, *orelse]
-            return site.asks_for_device(test) and all(_accompanies(part, site) for part in parts)
+            return model.types.asks_for_device(test) and all(_accompanies(part, model) for part in parts)
         case ast.Delete() | ast.Pass() | ast.Import() | ast.Expr(value=ast.Constant()):
             return True
     return False

@@ -73,7 +73,7 @@ from collections.abc import Iterator
 
 from rlint.models.kind import Kind, Tag
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.weight_sync import loaded_state, state_owner
 from rlint.semantics.types.dtypes import OBJECT
 
@@ -100,29 +100,29 @@ class DeepcopyOfArray(Rule):
     visits = (ast.Call,)
     callees = frozenset({"deepcopy"})
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a deep copy of what has a copy of its own."""
         match node:
             case ast.Call(args=[value], keywords=[]) if not isinstance(value, ast.Starred):
                 pass
             case _:
                 return
-        if site.qualified(node.func) != "copy.deepcopy":
+        if model.names.qualified(node.func) != "copy.deepcopy":
             return
-        kind = site.kind_of(value)
-        if not kind and state_owner(value, site) is not None:
+        kind = model.types.type_of(value)
+        if not kind and state_owner(value, model) is not None:
             kind = Kind(Tag.STATE_DICT)
         what = described(kind)
-        if not what or is_loaded(node, site):
+        if not what or is_loaded(node, model):
             return
-        text = " ".join(site.text(value).split())
+        text = " ".join(model.source.text(value).split())
         message = f"treats the {what} `{text}` like an object of any kind, which takes longer than to copy it"
-        advice = f"Write `{copied(' '.join(site.operand(value).split()), kind)}`"
+        advice = f"Write `{copied(' '.join(model.edit.parenthesized(value).split()), kind)}`"
         if is_just_made(value, kind):
             message = f"copies the {what} `{text}`, which was just made for it"
             advice = "Leave the copy out"
-        fix = build_fix(node, value, kind, site)
-        yield self.finding(site, node, f"`{site.text(node.func)}` {message}", fix=fix, advice=advice)
+        fix = build_fix(node, value, kind, model)
+        yield self.finding(model, node, f"`{model.source.text(node.func)}` {message}", fix=fix, advice=advice)
 
 
 def is_just_made(value: ast.expr, kind: Kind) -> bool:
@@ -157,23 +157,25 @@ def copied(text: str, kind: Kind) -> str:
     return f"[{items}]" if kind.tag is Tag.LIST else f"tuple({items})"
 
 
-def build_fix(call: ast.Call, value: ast.expr, kind: Kind, site: Site) -> Fix | None:
+def build_fix(call: ast.Call, value: ast.expr, kind: Kind, model: SemanticModel) -> Fix | None:
     """Write the copy of its own in the place of the deep one."""
     may_be_none = kind.optional or (kind.item is not None and kind.item.optional)
-    if may_be_none or site.has_comment(*site.span(call)):
+    if may_be_none or model.source.has_comment(*model.source.span(call)):
         return None
-    if any(isinstance(parent, ast.JoinedStr) for parent in site.ancestors(call)):
+    if any(isinstance(parent, ast.JoinedStr) for parent in model.ancestors(call)):
         return None  # its quotes may be those of the copy
     if kind.tag not in COPIES and not isinstance(value, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
         return None
-    reason = doubt(kind, site.text(value))
+    reason = doubt(kind, model.source.text(value))
     safety = Safety.UNSAFE if reason else Safety.SAFE
     if is_just_made(value, kind):
-        alone = isinstance(site.parent(call), (ast.stmt, ast.keyword)) and "\n" not in site.text(value)
-        text = site.text(value) if alone else site.operand(value)
-        return Fix("Leave the copy out", safety, (site.replace(call, text),), reason=reason)
+        alone = isinstance(model.parent(call), (ast.stmt, ast.keyword)) and "\n" not in model.source.text(
+            value
+        )
+        text = model.source.text(value) if alone else model.edit.parenthesized(value)
+        return Fix("Leave the copy out", safety, (model.edit.replace(call, text),), reason=reason)
     title = f"Use `{COPIES[kind.tag][1:]}`" if kind.tag in COPIES else "Copy each of the items"
-    edit = site.replace(call, copied(site.operand(value), kind))
+    edit = model.edit.replace(call, copied(model.edit.parenthesized(value), kind))
     return Fix(title, safety, (edit,), reason=reason)
 
 
@@ -186,8 +188,8 @@ def doubt(kind: Kind, text: str) -> str | None:
     return _NO_VERSIONS if kind.tag is Tag.STATE_DICT else _MADE_ANEW.format(text, CONTAINERS[kind.tag])
 
 
-def is_loaded(copy: ast.Call, site: Site) -> bool:
+def is_loaded(copy: ast.Call, model: SemanticModel) -> bool:
     """Is the copy made for `load_state_dict`?"""
-    calls = site.calls_named("load_state_dict", site.function(copy))
-    loaded = (loaded_state(call, site) for call in calls)
+    calls = model.names.calls_named("load_state_dict", model.function(copy))
+    loaded = (loaded_state(call, model) for call in calls)
     return any(found is not None and copy in (found.given, found.argument) for found in loaded)

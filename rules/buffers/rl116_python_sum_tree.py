@@ -87,7 +87,7 @@ from collections.abc import Iterator
 from rlint.models.kind import Tag
 from rlint.rule import Finding, Heat, Rule
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import LOOPS
 from rlint.syntax.walk import below
 
@@ -105,25 +105,25 @@ class PythonSumTree(Rule):
     visits = (ast.Call, ast.For, ast.While)
     triggers = ("for ", "while ")
 
-    def concerns(self, site: Site) -> bool:
+    def concerns(self, model: SemanticModel) -> bool:
         """Only where something walks down such a tree."""
-        return site.knows_walks()
+        return model.effects.has_sum_trees()
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a walk that is made once per sample."""
         assert isinstance(node, (ast.Call, *LOOPS))
-        loops = site.loops(node)
-        if not loops or not site.once(is_per_sample, loops[0]):
+        loops = model.frequency.loops(node)
+        if not loops or not model.once(is_per_sample, loops[0]):
             return
-        stored = {_STORAGES.get(kind.tag) for kind in site.walks_down(node)}
+        stored = {_STORAGES.get(kind.tag) for kind in model.effects.sum_tree_descents(node)}
         if len(stored) != 1:
             return
         where = stored.pop()
-        if where is None or changes_the_tree(loops[0], node, site):
+        if where is None or changes_the_tree(loops[0], node, model):
             return
-        shown = f"`{site.text(node.func)}`" if isinstance(node, ast.Call) else "This loop"
+        shown = f"`{model.source.text(node.func)}`" if isinstance(node, ast.Call) else "This loop"
         yield self.finding(
-            site,
+            model,
             node,
             f"{shown} walks down a sum tree in {where} node by node, for one sample after the other",
             advice="Take all samples of the batch down together, a level at a time: index the sums with an "
@@ -131,14 +131,14 @@ class PythonSumTree(Rule):
         )
 
 
-def is_per_sample(loop: AnyLoop, site: Site) -> bool:
+def is_per_sample(loop: AnyLoop, model: SemanticModel) -> bool:
     """Does a loop run again and again as a whole, rather than being the loop of a training, and longer than
     a few constant passes?
     """
-    return not site.knowledge.loops.is_bounded(loop) and site.heat_of(loop).level is Heat.HOT
+    return not model.analysis.loops.is_bounded(loop) and model.frequency.heat_of(loop).level is Heat.HOT
 
 
-def changes_the_tree(loop: AnyLoop, walk: ast.AST, site: Site) -> bool:
+def changes_the_tree(loop: AnyLoop, walk: ast.AST, model: SemanticModel) -> bool:
     """May the tree be another one for the next sample: does the loop call something else of the same object
     that is not known to change nothing, or write into something that outlives the function?
     """
@@ -149,7 +149,11 @@ def changes_the_tree(loop: AnyLoop, walk: ast.AST, site: Site) -> bool:
             continue
         match node:
             case ast.Call(func=ast.Attribute(value=receiver)):
-                if owner is not None and _alike(receiver, owner) and not site.call_effect(node).quiet:
+                if (
+                    owner is not None
+                    and _alike(receiver, owner)
+                    and not model.effects.call_effect(node).quiet
+                ):
                     return True
             case ast.Subscript(value=ast.Attribute(), ctx=ast.Store() | ast.Del()):
                 return True

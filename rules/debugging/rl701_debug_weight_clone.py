@@ -70,12 +70,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.edit.removal import removed
 from rlint.models.kind import Tag
 from rlint.regex import regex
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.debugging._shared import copies, removal, traces
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding
 
 # copies that are made to be kept, whoever will read them
@@ -98,84 +97,93 @@ class DebugWeightClone(Rule):
     visits = (ast.Assign, ast.AnnAssign, ast.Expr)
     triggers = ("clone", "deepcopy", ".cpu(", "copy(", "parameters_to_vector")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a statement that copies weights for nothing or for a log alone."""
         assert isinstance(node, (ast.Assign, ast.AnnAssign, ast.Expr))
-        copy = copies.copy_of(node.value, site) if node.value is not None else None
+        copy = copies.copy_of(node.value, model) if node.value is not None else None
         if copy is None:
             return
         match node:
             case ast.Expr(value=ast.Call()):
-                message = f"nothing uses this copy of the weights `{_shown(copy.source, site)}`"
-                yield self._unread(node, [node], copy, message, site)
+                message = f"nothing uses this copy of the weights `{_shown(copy.source, model)}`"
+                yield self._unread(node, [node], copy, message, model)
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 if not _KEPT.search(name.lower()):
-                    yield from self._bound(node, name, copy, site)
+                    yield from self._bound(node, name, copy, model)
             case ast.Assign(targets=[ast.Attribute() as target]):
                 if not _KEPT_BY_OBJECT.search(target.attr.lower()):
-                    yield from self._stored(node, target, copy, site)
+                    yield from self._stored(node, target, copy, model)
 
     def _unread(
-        self, node: ast.stmt, gone: list[ast.stmt], copy: copies.WeightCopy, message: str, site: Site
+        self,
+        node: ast.stmt,
+        gone: list[ast.stmt],
+        copy: copies.WeightCopy,
+        message: str,
+        model: SemanticModel,
     ) -> Finding:
-        edits = removed(gone, site)
+        edits = model.edit.delete_statements(gone)
         fix = None
         if edits is not None:
             safety = Safety.UNSAFE if copy.doubt else Safety.SAFE
             fix = Fix("Remove the copy", safety, tuple(edits), reason=copy.doubt or None)
-        return self.finding(site, node, message, fix=fix, advice="Remove the copy")
+        return self.finding(model, node, message, fix=fix, advice="Remove the copy")
 
-    def _bound(self, node: ast.stmt, name: str, copy: copies.WeightCopy, site: Site) -> Iterator[Finding]:
-        binding = _binding_of(node, name, site)
-        if binding is None or site.scope(node).is_class or site.is_imported(name):
+    def _bound(
+        self, node: ast.stmt, name: str, copy: copies.WeightCopy, model: SemanticModel
+    ) -> Iterator[Finding]:
+        binding = _binding_of(node, name, model)
+        if binding is None or model.names.scope(node).is_class or model.program.is_imported(name):
             return
-        every = list(site.reads(name, site.scope(node)))
-        reads = [read for read in every if binding in site.definitions(read)]
-        trace = traces.Trace(binding, site)
+        every = list(model.names.reads(name, model.names.scope(node)))
+        reads = [read for read in every if binding in model.dataflow.definitions(read)]
+        trace = traces.Trace(binding, model)
         if trace.escapes:
             return
-        source = _shown(copy.source, site)
+        source = _shown(copy.source, model)
         if not reads:
             message = f"nothing reads `{name}`, a copy of the weights `{source}`"
             deleted = [each for each in trace.statements if isinstance(each, ast.Delete)]
-            if deleted and (every or any(site.span(each) < site.span(node) for each in deleted)):
+            if deleted and (
+                every or any(model.source.span(each) < model.source.span(node) for each in deleted)
+            ):
                 return  # who deletes it first, or reads it afterwards, fails otherwise where there is none
-            yield self._unread(node, [node, *deleted], copy, message, site)
+            yield self._unread(node, [node, *deleted], copy, message, model)
         elif trace.compared:
             ends = "only a log message compares" if trace.logs else "nothing uses what is computed from"
             yield self.finding(
-                site,
+                model,
                 node,
                 f"{ends} `{name}`, a copy of the weights `{source}`",
-                fix=_without_comparison(trace, site),
+                fix=_without_comparison(trace, model),
                 advice="Remove the comparison, or make it only when debugging, every so many updates",
             )
 
     def _stored(
-        self, node: ast.stmt, target: ast.Attribute, copy: copies.WeightCopy, site: Site
+        self, node: ast.stmt, target: ast.Attribute, copy: copies.WeightCopy, model: SemanticModel
     ) -> Iterator[Finding]:
         owner = target.value
         if (
             not isinstance(owner, ast.Name)
-            or site.class_of(node) is None
-            or site.is_attribute_read(target.attr)
+            or model.class_of(node) is None
+            or model.program.is_attribute_read(target.attr)
         ):
             return
-        if site.kind_of(owner).tag is Tag.MODULE and site.kind_of(copy.node).tag is Tag.MODULE:
+        if model.types.type_of(owner).tag is Tag.MODULE and model.types.type_of(copy.node).tag is Tag.MODULE:
             return  # a part of the network: its parameters are trained and saved with it
-        edits = removed([node], site)
+        edits = model.edit.delete_statements([node])
         fix = None
         if edits is not None:
             reason = f"code outside of this project may read `{target.attr}`"
             fix = Fix("Remove the copy", Safety.UNSAFE, tuple(edits), reason=reason)
-        message = f"nothing reads `{site.text(target)}`, a copy of the weights `{_shown(copy.source, site)}`"
-        yield self.finding(site, node, message, fix=fix, advice="Remove the copy")
+        message = f"nothing reads `{model.source.text(target)}`, a copy of the weights `{_shown(copy.source, model)}`"
+        yield self.finding(model, node, message, fix=fix, advice="Remove the copy")
 
 
-def _without_comparison(trace: traces.Trace, site: Site) -> Fix | None:
+def _without_comparison(trace: traces.Trace, model: SemanticModel) -> Fix | None:
     if trace.checked or trace.tangled:
         return None
-    gone, shorter = removed(trace.statements, site), removal.trimmed(trace.parts, site)
+    gone, shorter = model.edit.delete_statements(trace.statements), removal.trimmed(trace.parts, model)
     if gone is None or shorter is None:
         return None
     lines = sorted({log.lineno for log in trace.logs})
@@ -189,15 +197,15 @@ def _without_comparison(trace: traces.Trace, site: Site) -> Fix | None:
     return Fix(title, Safety.UNSAFE, (*gone, *shorter), reason=reason)
 
 
-def _binding_of(node: ast.stmt, name: str, site: Site) -> Binding | None:
-    scope = site.scope(node).lookup(name)
+def _binding_of(node: ast.stmt, name: str, model: SemanticModel) -> Binding | None:
+    scope = model.names.scope(node).lookup(name)
     bindings = scope.bindings[name] if scope is not None else []
     return next((binding for binding in bindings if binding.statement is node), None)
 
 
-def _shown(source: ast.expr, site: Site) -> str:
+def _shown(source: ast.expr, model: SemanticModel) -> str:
     """The weights as they are written, shortened to their last part."""
-    text = " ".join(site.text(source).split())
+    text = " ".join(model.source.text(source).split())
     return (
         text
         if len(text) <= _LONGEST

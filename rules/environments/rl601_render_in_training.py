@@ -62,7 +62,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.edit.block_moves import put_under
 from rlint.models.kind import Tag
 from rlint.regex import regex
 from rlint.rule import Finding, Fix, Rule, Safety
@@ -70,7 +69,7 @@ from rlint.rules.environments._shared.every_nth import counter_at, counts_passes
 from rlint.rules.environments._shared.steps import is_free, stands_free, unguarded_step
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.frequency.loops import ENVIRONMENT_STEP
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 PERIOD = 100
 _ENVIRONMENT = regex(r"(^|_)envs?($|_)|^(game|simulator|world)$")
@@ -88,102 +87,106 @@ class RenderInTraining(Rule):
     visits = (ast.Call,)
     triggers = ("render",)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Find the call that renders, or an environment that is made to render."""
         assert isinstance(node, ast.Call)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "render":
-            yield from self.check_render(node, node.func.value, site)
+            yield from self.check_render(node, node.func.value, model)
         elif node.keywords:
-            yield from self.check_mode(node, site)
+            yield from self.check_mode(node, model)
 
-    def check_render(self, call: ast.Call, env: ast.expr, site: Site) -> Iterator[Finding]:
+    def check_render(self, call: ast.Call, env: ast.expr, model: SemanticModel) -> Iterator[Finding]:
         """`env.render()`, as a statement of its own."""
-        statement = site.parent(call)
-        if not isinstance(statement, ast.Expr) or not is_environment(env, site):
+        statement = model.parent(call)
+        if not isinstance(statement, ast.Expr) or not is_environment(env, model):
             return
-        function = site.function(call)
+        function = model.function(call)
         if function is not None and function.name in _METHODS:
             return  # an environment, or what is wrapped around one
-        if unguarded_step(statement, site) != ENVIRONMENT_STEP or not stands_free(statement, site):
+        if unguarded_step(statement, model) != ENVIRONMENT_STEP or not stands_free(statement, model):
             return
-        fix, rarely = self.rarer(statement, site)
+        fix, rarely = self.rarer(statement, model)
         yield self.finding(
-            site,
+            model,
             call,
-            f"`{site.text(call.func)}` draws each step of a training, which takes longer than the step",
+            f"`{model.source.text(call.func)}` draws each step of a training, which takes longer than the step",
             fix=fix,
             advice=f"Render {rarely}, behind a flag, or in an evaluation apart from the training",
         )
 
-    def rarer(self, statement: ast.stmt, site: Site) -> tuple[Fix | None, str]:
+    def rarer(self, statement: ast.stmt, model: SemanticModel) -> tuple[Fix | None, str]:
         """The fix, and when it renders."""
-        what, counter = "episode", episode_counter(statement, site)
+        what, counter = "episode", episode_counter(statement, model)
         if counter is None:
-            what, counter = "step", counter_at(statement, site, PERIOD)
-        edit = put_under(f"if {counter} % {PERIOD} == 0:", [statement], site) if counter is not None else None
+            what, counter = "step", counter_at(statement, model, PERIOD)
+        edit = (
+            model.edit.wrap_in(f"if {counter} % {PERIOD} == 0:", [statement]) if counter is not None else None
+        )
         if edit is None:
             return None, f"one episode of {PERIOD}"
         reason = f"of {PERIOD} {what}s, only one is seen; recorders of frames get fewer of them, too"
         title = f"Render every {PERIOD}th {what} alone"
         return Fix(title, Safety.UNSAFE, (edit,), reason), f"`if {counter} % {PERIOD} == 0:`"
 
-    def check_mode(self, call: ast.Call, site: Site) -> Iterator[Finding]:
+    def check_mode(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """`env = gymnasium.make(..., render_mode="human")`, and the steps that are made with it."""
         mode = next((keyword for keyword in call.keywords if keyword.arg == "render_mode"), None)
-        match mode, site.parent(call):
+        match mode, model.parent(call):
             case ast.keyword(value=ast.Constant(value="human")), ast.Assign(targets=[ast.Name() as name]):
                 pass
             case _:
                 return
-        if site.kind_of(call).tag is not Tag.ENVIRONMENT or _TO_WATCH.search(name.id.lower()):
+        if model.types.type_of(call).tag is not Tag.ENVIRONMENT or _TO_WATCH.search(name.id.lower()):
             return
-        if not is_free(site.conditions(call)):
+        if not is_free(model.frequency.conditions(call)):
             return
-        step = trained_step(name, site)
+        step = trained_step(name, model)
         if step is None or mode is None:
             return
-        edits = None if site.attribute_uses("render") else site.without_arguments(call, [mode.value])
+        edits = (
+            None if model.names.attribute_uses("render") else model.edit.without_arguments(call, [mode.value])
+        )
         reason = "there is no window any more"
         yield self.finding(
-            site,
+            model,
             step,
-            f"`{site.text(step.func)}` draws each step of a training, as `{name.id}` was made with "
+            f"`{model.source.text(step.func)}` draws each step of a training, as `{name.id}` was made with "
             '`render_mode="human"`',
             fix=Fix("Make it without a window", Safety.UNSAFE, tuple(edits), reason) if edits else None,
             advice="Train without a window, and watch another environment now and then",
         )
 
 
-def is_environment(env: ast.expr, site: Site) -> bool:
+def is_environment(env: ast.expr, model: SemanticModel) -> bool:
     """Is it an environment, as far as its kind or its name tells?"""
-    kind = site.kind_of(env)
+    kind = model.types.type_of(env)
     if kind.tag is Tag.ENVIRONMENT:
         return True
     name = (last_name(env) or "").lower()
     return kind.tag in (Tag.UNKNOWN, Tag.INSTANCE) and bool(_ENVIRONMENT.search(name))
 
 
-def episode_counter(statement: ast.stmt, site: Site) -> str | None:
+def episode_counter(statement: ast.stmt, model: SemanticModel) -> str | None:
     """The variable of a loop over episodes around the one over steps."""
-    inner = site.driving_loop(statement)
+    inner = model.frequency.driving_loop(statement)
     if inner is None:
         return None
-    for loop in site.loops(inner):
+    for loop in model.frequency.loops(inner):
         if isinstance(loop, (ast.For, ast.AsyncFor)):
-            counter: str | None = counts_passes(loop, PERIOD, site)
+            counter: str | None = counts_passes(loop, PERIOD, model)
             if counter is not None:
                 return counter
     return None
 
 
-def trained_step(name: ast.Name, site: Site) -> ast.Call | None:
+def trained_step(name: ast.Name, model: SemanticModel) -> ast.Call | None:
     """The step of a training that is made with the environment of this name."""
-    for attribute in site.attribute_uses("step"):
-        call = site.parent(attribute)
+    for attribute in model.names.attribute_uses("step"):
+        call = model.parent(attribute)
         if not (isinstance(attribute.value, ast.Name) and isinstance(call, ast.Call)):
             continue
-        if attribute.value.id != name.id or site.scope(attribute) is not site.scope(name):
+        if attribute.value.id != name.id or model.names.scope(attribute) is not model.names.scope(name):
             continue
-        if unguarded_step(call, site) == ENVIRONMENT_STEP and stands_free(call, site):
+        if unguarded_step(call, model) == ENVIRONMENT_STEP and stands_free(call, model):
             return call
     return None

@@ -73,7 +73,7 @@ from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
 from rlint.rules.environments._shared.each_pass import Again, is_guarded, made_again
 from rlint.rules.environments._shared.moved import moved_before
 from rlint.semantics.dataflow.escape import Fate
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.environments import is_environment, makes_environment
 from rlint.syntax.syntax_index import FUNCTIONS
 
@@ -99,18 +99,18 @@ class EnvBuiltInLoop(Rule):
     visits = (ast.Call,)
     triggers = ("reset",)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        loads = site.qualified(node.func) in _LOADS
-        if not (loads or makes_environment(node, site)) or is_wrapped(node, site):
+        loads = model.names.qualified(node.func) in _LOADS
+        if not (loads or makes_environment(node, model)) or is_wrapped(node, model):
             return
-        again = made_again(node, site)
+        again = made_again(node, model)
         if again is None:
             return
-        often = how_often(again, loads=loads, site=site)
-        if often is None or (loads and site.use_of(node).fate is Fate.CHANGED):
+        often = how_often(again, loads=loads, model=model)
+        if often is None or (loads and model.dataflow.use_of(node).fate is Fate.CHANGED):
             return
-        text = " ".join(site.text(node.func).split())
+        text = " ".join(model.source.text(node.func).split())
         where = "before the loop" if again.loop is not None else "in `__init__`"
         if again.loop is None and not (loads or often.startswith("in")):
             where = "outside, and hand it over"
@@ -120,44 +120,46 @@ class EnvBuiltInLoop(Rule):
         else:
             message = f"`{text}` builds the same environment again {often}, where `reset()` would do"
             advice = f"Build it once, {where}, and call `reset()` for each episode"
-        yield self.finding(site, node, message, fix=None if loads else build_fix(again, site), advice=advice)
+        yield self.finding(
+            model, node, message, fix=None if loads else build_fix(again, model), advice=advice
+        )
 
 
-def is_wrapped(call: ast.Call, site: Site) -> bool:
+def is_wrapped(call: ast.Call, model: SemanticModel) -> bool:
     """Is it handed to a call that makes an environment of it, which is told of instead?"""
-    parent = site.parent(call)
-    parent = site.parent(parent) if isinstance(parent, ast.keyword) else parent
-    return isinstance(parent, ast.Call) and makes_environment(parent, site)
+    parent = model.parent(call)
+    parent = model.parent(parent) if isinstance(parent, ast.keyword) else parent
+    return isinstance(parent, ast.Call) and makes_environment(parent, model)
 
 
-def how_often(again: Again, *, loads: bool, site: Site) -> str | None:
+def how_often(again: Again, *, loads: bool, model: SemanticModel) -> str | None:
     """When it is made, in words, if that is once per episode."""
     call = again.call
     if again.loop is not None:
-        target = None if loads else target_of(call, site)
+        target = None if loads else target_of(call, model)
         if not loads and target is None:
             return None
-        return "for each episode" if resets_in(again.loop, target, call, site) else None
-    function = site.function(call)
-    if function is None or returned(call, site):
+        return "for each episode" if resets_in(again.loop, target, call, model) else None
+    function = model.function(call)
+    if function is None or returned(call, model):
         return None
     if function.name in ("reset", "reset_model", "_reset"):
-        own = site.class_of(function)
-        is_env = own is not None and site.method(own, "step") is not None
+        own = model.class_of(function)
+        is_env = own is not None and model.method(own, "step") is not None
         return f"in each `{function.name}`" if is_env else None
-    target = target_of(call, site)
+    target = target_of(call, model)
     if (
         loads
         or not isinstance(target, ast.Name)
-        or not (site.runs_each_pass(call) or site.runs_by_role(call))
+        or not (model.frequency.runs_each_pass(call) or model.frequency.runs_by_role(call))
     ):
         return None
-    return f"on each call of `{function.name}`" if resets_in(function, target, call, site) else None
+    return f"on each call of `{function.name}`" if resets_in(function, target, call, model) else None
 
 
-def target_of(call: ast.Call, site: Site) -> ast.expr | None:
+def target_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     """What the environment is assigned to."""
-    match site.parent(call):
+    match model.parent(call):
         case ast.Assign(targets=[ast.Name() | ast.Attribute() as target]):
             return target
         case ast.With() | ast.withitem() as item:
@@ -165,55 +167,59 @@ def target_of(call: ast.Call, site: Site) -> ast.expr | None:
     return None
 
 
-def resets_in(around: ast.AST, target: ast.expr | None, call: ast.Call, site: Site) -> bool:
+def resets_in(around: ast.AST, target: ast.expr | None, call: ast.Call, model: SemanticModel) -> bool:
     """Does each pass of a loop (or each call of a function) begin one episode, in this environment?"""
-    for reset in site.calls_named("reset", site.function(call)):
-        if not isinstance(reset.func, ast.Attribute) or is_guarded(reset, around, site):
+    for reset in model.names.calls_named("reset", model.function(call)):
+        if not isinstance(reset.func, ast.Attribute) or is_guarded(reset, around, model):
             continue
         owner = reset.func.value
-        if target is not None and site.text(owner) != site.text(target):
+        if target is not None and model.source.text(owner) != model.source.text(target):
             continue
-        if target is None and not is_environment(owner, site):
+        if target is None and not is_environment(owner, model):
             continue
-        loops = site.loops(reset)
+        loops = model.frequency.loops(reset)
         if (not loops) if isinstance(around, FUNCTIONS) else (bool(loops) and loops[0] is around):
             return True
     return False
 
 
-def returned(call: ast.Call, site: Site) -> bool:
+def returned(call: ast.Call, model: SemanticModel) -> bool:
     """Is it returned at once, by a function that makes environments for others?"""
-    return any(isinstance(node, ast.Return) for node in site.ancestors(call) if isinstance(node, ast.stmt))
+    return any(isinstance(node, ast.Return) for node in model.ancestors(call) if isinstance(node, ast.stmt))
 
 
-def build_fix(again: Again, site: Site) -> Fix | None:
+def build_fix(again: Again, model: SemanticModel) -> Fix | None:
     """Build it before the loop, and close it behind."""
-    target = target_of(again.call, site)
+    target = target_of(again.call, model)
     if again.loop is None or not isinstance(target, ast.Name):
         return None
-    moved = moved_before(again.call, again.loop, "env", site)
-    closed = close_behind(again.loop, target.id, site)
+    moved = moved_before(again.call, again.loop, "env", model)
+    closed = close_behind(again.loop, target.id, model)
     if moved is None or closed is None:
         return None
     return Fix("Build the environment once, before the loop", Safety.UNSAFE, (*moved, *closed), _REASON)
 
 
-def close_behind(loop: ast.For | ast.AsyncFor | ast.While, name: str, site: Site) -> tuple[Edit, ...] | None:
+def close_behind(
+    loop: ast.For | ast.AsyncFor | ast.While, name: str, model: SemanticModel
+) -> tuple[Edit, ...] | None:
     """Edits that close the environment once, if the loop closes it in each pass."""
     closes = [
         call
-        for call in site.calls_named("close", site.function(loop))
-        if isinstance(call.func, ast.Attribute) and site.text(call.func.value) == name
+        for call in model.names.calls_named("close", model.function(loop))
+        if isinstance(call.func, ast.Attribute) and model.source.text(call.func.value) == name
     ]
     if not closes:
         return ()
-    statement = site.parent(closes[0])
+    statement = model.parent(closes[0])
     if len(closes) > 1 or not isinstance(statement, ast.Expr) or statement is not loop.body[-1]:
         return None
     if len(loop.body) < 2 or loop.orelse:
         return None
-    start, _ = site.span(statement)
-    if site.has_comment(start, site.tree.positions.line_end(statement.end_lineno or statement.lineno)):
+    start, _ = model.source.span(statement)
+    if model.source.has_comment(
+        start, model.syntax.positions.line_end(statement.end_lineno or statement.lineno)
+    ):
         return None
-    deleted, behind = site.delete(statement), site.insert_after(loop, f"{name}.close()")
+    deleted, behind = model.edit.delete_statement(statement), model.edit.insert_after(loop, f"{name}.close()")
     return (deleted, behind) if deleted is not None and behind is not None else None

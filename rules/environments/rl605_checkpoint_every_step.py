@@ -60,7 +60,7 @@ from rlint.models.effect import EffectKind
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.environments._shared.every_nth import counter_at, every_nth
 from rlint.rules.environments._shared.steps import unguarded_step
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 PERIOD = 1000
 _WITH_IT = EffectKind.READS_CLOCK | EffectKind.FILE_IO
@@ -77,40 +77,40 @@ class CheckpointEveryStep(Rule):
     visits = (ast.Call,)
     triggers = ("save", "dump")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Find the call in the loop that leads to the file."""
-        statement = site.parent(node)
+        statement = model.parent(node)
         if not isinstance(node, ast.Call) or not isinstance(statement, ast.Expr):
             return
-        if not site.saves(node):
+        if not model.effects.writes_checkpoint(node):
             return
-        beat = site.beat(statement)
-        step = unguarded_step(statement, site) if beat is not None and not beat.calls else None
+        beat = model.frequency.cadence(statement)
+        step = unguarded_step(statement, model) if beat is not None and not beat.calls else None
         if step is None:
             return
-        whole = with_its_file(statement, site)
-        counter = counter_at(whole, site, PERIOD)
+        whole = with_its_file(statement, model)
+        counter = counter_at(whole, model, PERIOD)
         rarely = f"`if {counter} % {PERIOD} == 0:`" if counter is not None else f"every {PERIOD} steps"
         yield self.finding(
-            site,
+            model,
             node,
-            f"`{site.text(node.func)}` writes a checkpoint in each {step}, which is out of date a step later",
-            fix=build_fix(whole, site),
+            f"`{model.source.text(node.func)}` writes a checkpoint in each {step}, which is out of date a step later",
+            fix=build_fix(whole, model),
             advice=f"Save {rarely}, when the score is the best so far, and once behind the loop",
         )
 
 
-def with_its_file(statement: ast.stmt, site: Site) -> ast.stmt:
+def with_its_file(statement: ast.stmt, model: SemanticModel) -> ast.stmt:
     """The statement together with the `with open(...)` that is there for it alone."""
-    around = site.parent(statement)
+    around = model.parent(statement)
     while isinstance(around, ast.With) and around.body == [statement]:
-        statement, around = around, site.parent(around)
+        statement, around = around, model.parent(around)
     return statement
 
 
-def build_fix(statement: ast.stmt, site: Site) -> Fix | None:
+def build_fix(statement: ast.stmt, model: SemanticModel) -> Fix | None:
     """Save every thousandth time."""
-    edit = every_nth([statement], PERIOD, site, _WITH_IT)
+    edit = every_nth([statement], PERIOD, model, _WITH_IT)
     if edit is None:
         return None
     reason = f"the file may hold weights of {PERIOD} steps before, also when the training ends"

@@ -60,7 +60,7 @@ from collections.abc import Iterator
 from rlint.models.kind import Tag
 from rlint.rule import Finding, Rule, last_names
 from rlint.rules.environments._shared.steps import unguarded_step
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.walk import below
 
@@ -82,17 +82,17 @@ class FileOpenedPerStep(Rule):
     visits = (ast.Call,)
     callees = last_names(*_OPENS, *_WRITES_WHOLE, "flush", "fsync", "to_csv")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Find a file that is opened for a few lines, or flushed."""
         if not isinstance(node, ast.Call):
             return
-        flushes = is_flush(node, site)
-        if not (flushes or opens_to_write(node, site)):
+        flushes = is_flush(node, model)
+        if not (flushes or opens_to_write(node, model)):
             return
-        step = unguarded_step(node, site)
-        if step is None or (not flushes and (is_named_anew(node, site) or holds_checkpoint(node, site))):
+        step = unguarded_step(node, model)
+        if step is None or (not flushes and (is_named_anew(node, model) or holds_checkpoint(node, model))):
             return
-        called = site.text(node.func)
+        called = model.source.text(node.func)
         if flushes:
             message = (
                 f"`{called}` hands what was written to the system in each {step}, so that no buffer helps"
@@ -102,27 +102,27 @@ class FileOpenedPerStep(Rule):
                 f"`{called}` opens a file and has it closed again in each {step}, which takes far longer "
             )
             message += "than to write a line"
-        yield self.finding(site, node, message, advice=_LATER if flushes else _ONCE)
+        yield self.finding(model, node, message, advice=_LATER if flushes else _ONCE)
 
 
-def is_flush(call: ast.Call, site: Site) -> bool:
+def is_flush(call: ast.Call, model: SemanticModel) -> bool:
     """`file.flush()`, `writer.flush()`, `os.fsync(file)`."""
-    if site.qualified(call.func) in ("os.fsync", "sys.stdout.flush", "sys.stderr.flush"):
+    if model.names.qualified(call.func) in ("os.fsync", "sys.stdout.flush", "sys.stderr.flush"):
         return True
     match call:
         case ast.Call(func=ast.Attribute(value=flushed, attr="flush"), args=[], keywords=[]):
-            return site.kind_of(flushed).tag in _FLUSHED
+            return model.types.type_of(flushed).tag in _FLUSHED
     return False
 
 
-def opens_to_write(call: ast.Call, site: Site) -> bool:
+def opens_to_write(call: ast.Call, model: SemanticModel) -> bool:
     """Does a call open a file to write something into it?"""
-    if site.qualified(call.func) in _OPENS:
+    if model.names.qualified(call.func) in _OPENS:
         modes = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
         return any(is_writing(mode) for mode in modes)
     if not isinstance(call.func, ast.Attribute):
         return False
-    tag = site.kind_of(call.func.value).tag
+    tag = model.types.type_of(call.func.value).tag
     if tag is Tag.PATH:
         opened = call.func.attr == "open" and any(map(is_writing, call.args[:1]))
         return opened or call.func.attr in _WRITES_WHOLE
@@ -134,31 +134,33 @@ def is_writing(mode: ast.expr) -> bool:
     return isinstance(mode, ast.Constant) and isinstance(mode.value, str) and mode.value[:1] in "aw"
 
 
-def is_named_anew(call: ast.Call, site: Site) -> bool:
+def is_named_anew(call: ast.Call, model: SemanticModel) -> bool:
     """May the file be another one in each step: is its name made of anything that may change?"""
-    of_path = isinstance(call.func, ast.Attribute) and site.kind_of(call.func.value).tag is Tag.PATH
+    of_path = isinstance(call.func, ast.Attribute) and model.types.type_of(call.func.value).tag is Tag.PATH
     given = call.func.value if of_path and isinstance(call.func, ast.Attribute) else None
     name = given or next(iter(call.args), None)
-    loop = site.driving_loop(call)
+    loop = model.frequency.driving_loop(call)
     for node in below(name) if name is not None else ():
-        if isinstance(node, ast.Call) and site.qualified(node.func) not in _NAMES:
+        if isinstance(node, ast.Call) and model.names.qualified(node.func) not in _NAMES:
             return True
         if isinstance(node, ast.Name) and any(
-            _changes(bound, loop, site) for bound in site.definitions(node)
+            _changes(bound, loop, model) for bound in model.dataflow.definitions(node)
         ):
             return True
     return name is None
 
 
-def _changes(bound: Binding, loop: ast.AST | None, site: Site) -> bool:
+def _changes(bound: Binding, loop: ast.AST | None, model: SemanticModel) -> bool:
     """Is a variable bound in the loop, or without one, in the function that each step calls?"""
     if loop is not None:
-        return bound.statement is loop or loop in site.ancestors(bound.statement)
-    local = bound.how is How.PARAMETER or site.function(bound.node) is not None
+        return bound.statement is loop or loop in model.ancestors(bound.statement)
+    local = bound.how is How.PARAMETER or model.function(bound.node) is not None
     return local and bound.name not in ("self", "cls")
 
 
-def holds_checkpoint(call: ast.Call, site: Site) -> bool:
+def holds_checkpoint(call: ast.Call, model: SemanticModel) -> bool:
     """Is it what was learned that is written into the file?"""
-    statement: ast.AST = site.tree.statement(call)
-    return any(isinstance(node, ast.Call) and site.saves(node) for node in below(statement))
+    statement: ast.AST = model.syntax.statement(call)
+    return any(
+        isinstance(node, ast.Call) and model.effects.writes_checkpoint(node) for node in below(statement)
+    )

@@ -57,13 +57,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from rlint.edit.block_moves import taken_out
-from rlint.edit.removal import removed
 from rlint.regex import regex
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety, last_names
 from rlint.rules.environments._shared.steps import is_free
 from rlint.semantics.frequency.loops import GRADIENT_STEP
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import LOOPS
 from rlint.syntax.walk import below
 
@@ -91,37 +89,37 @@ class DebugModeLeftOn(Rule):
     callees = last_names(_SETS, _DETECTS, *_PROFILERS)
     triggers = ("detect_anomaly", "profile", "emit_", _BLOCKING)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Find what switches the debugging on."""
         if isinstance(node, ast.Assign):
-            found = blocking_launches(node, site)
+            found = blocking_launches(node, model)
         else:
-            found = anomaly_mode(node, site) or profiler(node, site) if isinstance(node, ast.Call) else None
-        if found is None or not is_free(site.conditions(node)) or not around_training(node, site):
+            found = anomaly_mode(node, model) or profiler(node, model) if isinstance(node, ast.Call) else None
+        if found is None or not is_free(model.frequency.conditions(node)) or not around_training(node, model):
             return
         message, advice, edits = found
-        yield self.finding(site, node, message, fix=build_fix(edits), advice=advice)
+        yield self.finding(model, node, message, fix=build_fix(edits), advice=advice)
 
 
 _Found = tuple[str, str, list[Edit] | None]
 
 
-def anomaly_mode(call: ast.Call, site: Site) -> _Found | None:
+def anomaly_mode(call: ast.Call, model: SemanticModel) -> _Found | None:
     """`set_detect_anomaly(True)`, `with detect_anomaly():`."""
-    qualified = site.qualified(call.func)
+    qualified = model.names.qualified(call.func)
     if qualified not in (_SETS, _DETECTS) or (qualified == _SETS and not is_switched_on(call)):
         return None
-    parent = site.parent(call)
+    parent = model.parent(call)
     if isinstance(parent, ast.Expr):
-        if qualified == _DETECTS or is_switched_off(site):
+        if qualified == _DETECTS or is_switched_off(model):
             return None
-        edits = removed([parent], site)
+        edits = model.edit.delete_statements([parent])
     elif isinstance(parent, ast.withitem):
-        edits = without_block(parent, site)
+        edits = without_block(parent, model)
     else:
         return None
     advice = "Switch it on by an argument of the program, or for the steps in question alone"
-    return f"`{site.text(call.func)}` {_TRACES}", advice, edits
+    return f"`{model.source.text(call.func)}` {_TRACES}", advice, edits
 
 
 def is_switched_on(call: ast.Call) -> bool:
@@ -130,66 +128,66 @@ def is_switched_on(call: ast.Call) -> bool:
     return any(isinstance(mode, ast.Constant) and mode.value is True for mode in given)
 
 
-def is_switched_off(site: Site) -> bool:
+def is_switched_off(model: SemanticModel) -> bool:
     """Does the file switch the detection off again, or decide about it in another place?"""
-    names = [*site.attribute_uses("set_detect_anomaly")]
-    calls = [site.parent(name) for name in names]
+    names = [*model.names.attribute_uses("set_detect_anomaly")]
+    calls = [model.parent(name) for name in names]
     return any(isinstance(call, ast.Call) and not is_switched_on(call) for call in calls)
 
 
-def profiler(call: ast.Call, site: Site) -> _Found | None:
+def profiler(call: ast.Call, model: SemanticModel) -> _Found | None:
     """`with torch.profiler.profile(...):` around a loop that trains."""
-    if site.qualified(call.func) not in _PROFILERS:
+    if model.names.qualified(call.func) not in _PROFILERS:
         return None
-    item = site.parent(call)
+    item = model.parent(call)
     if not isinstance(item, ast.withitem) or any(keyword.arg == "schedule" for keyword in call.keywords):
         return None
-    block = site.parent(item)
-    if not isinstance(block, ast.With) or not any(trains(node, site) for node in below(block)):
+    block = model.parent(item)
+    if not isinstance(block, ast.With) or not any(trains(node, model) for node in below(block)):
         return None
-    edits = without_block(item, site) if item.optional_vars is None else None
-    message = f"`{site.text(call.func)}` records each operation of the whole training, and keeps the records"
+    edits = without_block(item, model) if item.optional_vars is None else None
+    message = f"`{model.source.text(call.func)}` records each operation of the whole training, and keeps the records"
     return message, "Profile some steps of a run of its own, or give it a `schedule`", edits
 
 
-def trains(node: ast.AST, site: Site) -> bool:
+def trains(node: ast.AST, model: SemanticModel) -> bool:
     """Is it a loop that takes gradient steps?"""
     if not isinstance(node, LOOPS):
         return False
-    beat = site.beat(node.body[0])
+    beat = model.frequency.cadence(node.body[0])
     return beat is not None and not beat.calls and GRADIENT_STEP in beat.drivers | beat.nested
 
 
-def blocking_launches(assignment: ast.Assign, site: Site) -> _Found | None:
+def blocking_launches(assignment: ast.Assign, model: SemanticModel) -> _Found | None:
     """`os.environ["CUDA_LAUNCH_BLOCKING"] = "1"`."""
     match assignment:
         case ast.Assign(
             targets=[ast.Subscript(value=environment, slice=ast.Constant(value=name))],
             value=ast.Constant(value="1"),
-        ) if name == _BLOCKING and site.qualified(environment) == "os.environ":
+        ) if name == _BLOCKING and model.names.qualified(environment) == "os.environ":
             message = f"`{_BLOCKING}` makes the host wait for each kernel, in the whole training"
             advice = "Set it in the shell for the run that shall be debugged"
-            return message, advice, removed([assignment], site)
+            return message, advice, model.edit.delete_statements([assignment])
     return None
 
 
-def around_training(node: ast.AST, site: Site) -> bool:
+def around_training(node: ast.AST, model: SemanticModel) -> bool:
     """Do gradient steps follow, in code that is not there to debug?"""
-    function = site.function(node)
+    function = model.function(node)
     name = function.name if function is not None else ""
-    if _ON_PURPOSE.search(name) or _ON_PURPOSE.search(site.path.replace("\\", "/").rpartition("/")[2]):
+    if _ON_PURPOSE.search(name) or _ON_PURPOSE.search(model.path.replace("\\", "/").rpartition("/")[2]):
         return False
-    if GRADIENT_STEP in site.drives(node):
+    if GRADIENT_STEP in model.frequency.drivers(node):
         return True
-    return name in _ENTRY and bool(site.attribute_uses("backward"))
+    return name in _ENTRY and bool(model.names.attribute_uses("backward"))
 
 
-def without_block(item: ast.withitem, site: Site) -> list[Edit] | None:
+def without_block(item: ast.withitem, model: SemanticModel) -> list[Edit] | None:
     """Take the block out of the `with` that has nothing else to do."""
-    block = site.parent(item)
+    block = model.parent(item)
     if not isinstance(block, ast.With) or len(block.items) != 1 or item.optional_vars is not None:
         return None
-    edit = taken_out(block, site)
+    edit = model.edit.unwrap(block)
     return [edit] if edit is not None else None
 
 

@@ -68,7 +68,7 @@ from rlint.regex import regex
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.environments._shared.each_pass import Again, is_guarded, made_again
 from rlint.rules.environments._shared.moved import moved_before
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _REASONS = {
@@ -101,26 +101,26 @@ class RebuiltPerUpdate(Rule):
     visits = (ast.Call,)
     triggers = ("torch", "multiprocessing", "concurrent")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        what = sort_of(node, site)
-        if what is None or site.heat_of(node).level < (Heat.HOT if what == "loss" else Heat.WARM):
+        what = sort_of(node, model)
+        if what is None or model.frequency.heat_of(node).level < (Heat.HOT if what == "loss" else Heat.WARM):
             return
-        again = made_again(node, site, may_leave=True)
-        if again is None and what == "pool" and not site.loops(node) and not node.args[1:]:
-            function = site.function(node)  # of whatever size it is each time
+        again = made_again(node, model, may_leave=True)
+        if again is None and what == "pool" and not model.frequency.loops(node) and not node.args[1:]:
+            function = model.function(node)  # of whatever size it is each time
             if function is not None and all(keyword.arg in _SIZES for keyword in node.keywords):
-                again = None if is_guarded(node, function, site) else Again(node, None)
-        if again is None or not is_often(again, what, site):
+                again = None if is_guarded(node, function, model) else Again(node, None)
+        if again is None or not is_often(again, what, model):
             return
-        text = " ".join(site.text(node.func).split())
+        text = " ".join(model.source.text(node.func).split())
         often = (
-            f"in each pass of `{site.knowledge.loops.header(again.loop)}`" if again.loop else "on each call"
+            f"in each pass of `{model.analysis.loops.header(again.loop)}`" if again.loop else "on each call"
         )
-        fix = build_fix(again, what, site)
+        fix = build_fix(again, what, model)
         where = "before the loop" if again.loop else "once, where the function's object or caller is set up"
         yield self.finding(
-            site,
+            model,
             node,
             f"`{text}` makes the same {what} again {often}: {_COSTS[what]}",
             fix=fix,
@@ -128,12 +128,12 @@ class RebuiltPerUpdate(Rule):
         )
 
 
-def sort_of(call: ast.Call, site: Site) -> str | None:
+def sort_of(call: ast.Call, model: SemanticModel) -> str | None:
     """What a constructor makes, if it is one that this rule is about."""
-    kind = site.kind_of(call)
+    kind = model.types.type_of(call)
     if kind.tag not in _SORTS:
         return None
-    path = site.qualified(call.func) or ""
+    path = model.names.qualified(call.func) or ""
     if kind.tag is Tag.OPTIMIZER and path.startswith("torch.optim."):
         return "optimizer"
     if kind.tag is Tag.MODULE and path.startswith("torch.nn.") and path.endswith("Loss"):
@@ -142,7 +142,7 @@ def sort_of(call: ast.Call, site: Site) -> str | None:
         return "pool" if path or last(call.func) in ("Pool", "ThreadPool") else None
     if kind.tag is Tag.LOADER and path.startswith("torch.utils.data."):
         return "loader"
-    if kind.tag is Tag.DATASET and (path.startswith(("torch", "datasets.")) or is_made(call, site)):
+    if kind.tag is Tag.DATASET and (path.startswith(("torch", "datasets.")) or is_made(call, model)):
         return "dataset"
     return None
 
@@ -152,9 +152,9 @@ def last(func: ast.expr) -> str:
     return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
 
-def is_made(call: ast.Call, site: Site) -> bool:
+def is_made(call: ast.Call, model: SemanticModel) -> bool:
     """Is it the constructor of a class of the project?"""
-    return site.class_of_value(call) is not None and site.kind_of(call.func).tag is Tag.CLASS
+    return model.types.class_of_value(call) is not None and model.types.type_of(call.func).tag is Tag.CLASS
 
 
 def tries_again(loop: ast.AST) -> bool:
@@ -168,30 +168,30 @@ def tries_again(loop: ast.AST) -> bool:
     )
 
 
-def is_often(again: Again, what: str, site: Site) -> bool:
+def is_often(again: Again, what: str, model: SemanticModel) -> bool:
     """Is it made in training, rather than where something is set up, and handed to nobody who keeps it?"""
     call = again.call
-    for node in site.ancestors(call):
+    for node in model.ancestors(call):
         if isinstance(node, ast.Return):
             return False  # a factory, whoever calls it
         if isinstance(node, ast.stmt):
             break
-    outer = site.parent(call)
-    outer = site.parent(outer) if isinstance(outer, ast.keyword) else outer
-    if what == "dataset" and isinstance(outer, ast.Call) and sort_of(outer, site) == "loader":
+    outer = model.parent(call)
+    outer = model.parent(outer) if isinstance(outer, ast.keyword) else outer
+    if what == "dataset" and isinstance(outer, ast.Call) and sort_of(outer, model) == "loader":
         return False  # told of with the loader
     if what == "pool" and again.loop is not None and tries_again(again.loop):
         return False
-    if what == "optimizer" and starts_afresh(again.loop or site.function(call)):
+    if what == "optimizer" and starts_afresh(again.loop or model.function(call)):
         return False
-    if what == "optimizer" and again.loop is None and steps_in_loop(call, site):
+    if what == "optimizer" and again.loop is None and steps_in_loop(call, model):
         return False  # each call is a training of its own
     if again.loop is None:
-        if site.heat_of(call).level is not Heat.HOT and what not in ("pool", "optimizer"):
+        if model.frequency.heat_of(call).level is not Heat.HOT and what not in ("pool", "optimizer"):
             return False
-        if isinstance(site.tree.statement(call), ast.Assign) and stored(call, site):
+        if isinstance(model.syntax.statement(call), ast.Assign) and stored(call, model):
             return False
-        return site.runs_each_pass(call) or site.runs_by_role(call)
+        return model.frequency.runs_each_pass(call) or model.frequency.runs_by_role(call)
     return True
 
 
@@ -202,25 +202,27 @@ def starts_afresh(part: ast.AST | None) -> bool:
     )
 
 
-def steps_in_loop(call: ast.Call, site: Site) -> bool:
+def steps_in_loop(call: ast.Call, model: SemanticModel) -> bool:
     """Does the function that makes an optimizer use it in a loop?"""
-    match site.parent(call):
+    match model.parent(call):
         case ast.Assign(targets=[ast.Name(id=name) as target]):
-            return any(site.loops(read) for read in site.reads(name, site.scope(target)))
+            return any(
+                model.frequency.loops(read) for read in model.names.reads(name, model.names.scope(target))
+            )
     return False
 
 
-def stored(call: ast.Call, site: Site) -> bool:
+def stored(call: ast.Call, model: SemanticModel) -> bool:
     """Is it kept as an attribute or in a container: set up for later?"""
-    statement = site.tree.statement(call)
+    statement = model.syntax.statement(call)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     return any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in targets)
 
 
-def build_fix(again: Again, what: str, site: Site) -> Fix | None:
+def build_fix(again: Again, what: str, model: SemanticModel) -> Fix | None:
     """Move it before the loop."""
     if again.loop is None:
         return None
     wanted = "criterion" if what == "loss" else what
-    edits = moved_before(again.call, again.loop, wanted, site)
+    edits = moved_before(again.call, again.loop, wanted, model)
     return Fix(f"Make the {what} before the loop", Safety.UNSAFE, edits, _REASONS[what]) if edits else None

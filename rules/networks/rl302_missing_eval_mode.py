@@ -69,7 +69,7 @@ from rlint.models.kind import Tag
 from rlint.regex import regex
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import below
 
@@ -96,52 +96,52 @@ class MissingEvalMode(Rule):
     visits = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
     triggers = ("eval", "Eval", "val", "test", "Test", "holdout", "heldout")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         function = node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
-        if may_evaluate(function, site):
+        if may_evaluate(function, model):
             for call in below(node):
-                if isinstance(call, ast.Call) and site.function(call) is function:
-                    yield from self.check_call(call, site)
+                if isinstance(call, ast.Call) and model.function(call) is function:
+                    yield from self.check_call(call, model)
 
-    def check_call(self, call: ast.Call, site: Site) -> Iterator[Finding]:
+    def check_call(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """`net(batch)`, in a function that may evaluate."""
-        loops = site.loops(call)
-        if not loops or call in site.tree.buried or not evaluates(call, loops, site):
+        loops = model.frequency.loops(call)
+        if not loops or call in model.syntax.buried or not evaluates(call, loops, model):
             return
-        network = network_of(call, site)
-        if network is None or by_mode(call, network, site) is None or site.sets_mode(call):
+        network = network_of(call, model)
+        if network is None or by_mode(call, network, model) is None or model.nn.may_be_in_eval_mode(call):
             return
-        flagged = networks_in(loops[-1], site)
+        flagged = networks_in(loops[-1], model)
         if network not in flagged:
             return
-        layer = by_mode(call, network, site)
+        layer = by_mode(call, network, model)
         yield self.finding(
-            site,
+            model,
             call,
-            f"`{site.text(network)}` is evaluated in training mode: {layer}, and nothing calls `eval()`",
+            f"`{model.source.text(network)}` is evaluated in training mode: {layer}, and nothing calls `eval()`",
             # one edit for all networks of the loop: a loop that switches one of them is not looked at again
-            fix=build_fix(flagged, loops[-1], site) if network is flagged[0] else None,
+            fix=build_fix(flagged, loops[-1], model) if network is flagged[0] else None,
             advice="Call `eval()` before the loop, and `train()` behind it if training goes on",
         )
 
 
-def by_mode(call: ast.Call, network: ast.expr, site: Site) -> str | None:
+def by_mode(call: ast.Call, network: ast.expr, model: SemanticModel) -> str | None:
     """What a layer that is surely in the network does in training mode."""
     method = "forward" if network is call.func else getattr(call.func, "attr", "forward")
-    anatomy = site.network(network, method)
+    anatomy = model.nn.architecture(network, method)
     if anatomy.overrides:
         return None
     return next((told(name) for name, sure in anatomy.layers.items() if sure and told(name)), None)
 
 
-def networks_in(outer: AnyLoop, site: Site) -> list[ast.Name | ast.Attribute]:
+def networks_in(outer: AnyLoop, model: SemanticModel) -> list[ast.Name | ast.Attribute]:
     """The networks with such layers that a loop runs, each where it runs first."""
     found: dict[str, ast.Name | ast.Attribute] = {}
     calls = [node for node in below(outer) if isinstance(node, ast.Call)]
-    for call in sorted(calls, key=site.span):
-        network = network_of(call, site)
-        if network is not None and by_mode(call, network, site) is not None:
-            found.setdefault(site.text(network), network)
+    for call in sorted(calls, key=model.source.span):
+        network = network_of(call, model)
+        if network is not None and by_mode(call, network, model) is not None:
+            found.setdefault(model.source.text(network), network)
     return list(found.values())
 
 
@@ -153,23 +153,23 @@ def told(layer: str) -> str | None:
     return f"`{name}` drops units at random" if "Dropout" in name else None
 
 
-def network_of(call: ast.Call, site: Site) -> ast.Name | ast.Attribute | None:
+def network_of(call: ast.Call, model: SemanticModel) -> ast.Name | ast.Attribute | None:
     """The network that a call runs: `net` of `net(x)` and of `net.get_value(x)`."""
     match call.func:
-        case ast.Name() | ast.Attribute() as func if site.kind_of(func).tag is Tag.MODULE:
+        case ast.Name() | ast.Attribute() as func if model.types.type_of(func).tag is Tag.MODULE:
             return func
-        case ast.Attribute(value=ast.Name() | ast.Attribute() as owner) if site.kind_of(
+        case ast.Attribute(value=ast.Name() | ast.Attribute() as owner) if model.types.type_of(
             owner
-        ).tag is Tag.MODULE and site.callables(call):
+        ).tag is Tag.MODULE and model.types.call_targets(call):
             return owner
     return None
 
 
-def may_evaluate(function: Function | None, site: Site) -> bool:
+def may_evaluate(function: Function | None, model: SemanticModel) -> bool:
     """Can anything in a function (None: at module level) be evaluation: does its name say so, or does it loop
     over such data?
     """
-    loops = site.knowledge.loops.of_function.get(function)
+    loops = model.analysis.loops.of_function.get(function)
     if loops is None:
         return False  # a network is evaluated in a loop
     if not (function is not None and means_evaluation(function.name)) and not any(map(is_over_data, loops)):
@@ -178,14 +178,14 @@ def may_evaluate(function: Function | None, site: Site) -> bool:
     return words.isdisjoint(MEANT) and words.isdisjoint(LEARNS)
 
 
-def evaluates(call: ast.Call, loops: list[AnyLoop], site: Site) -> bool:
+def evaluates(call: ast.Call, loops: list[AnyLoop], model: SemanticModel) -> bool:
     """Do these loops of a function that may evaluate do so, and not learn?"""
-    function = site.function(call)
+    function = model.function(call)
     by_name = function is not None and means_evaluation(function.name)
     if not by_name and not any(map(is_over_data, loops)):
         return False
-    learning = [call for name in ("backward", "train") for call in site.calls_named(name, function)]
-    return not learning if by_name else not any(loops[-1] in site.ancestors(other) for other in learning)
+    learning = [call for name in ("backward", "train") for call in model.names.calls_named(name, function)]
+    return not learning if by_name else not any(loops[-1] in model.ancestors(other) for other in learning)
 
 
 def is_over_data(loop: AnyLoop) -> bool:
@@ -225,9 +225,9 @@ def words_in(name: str) -> frozenset[str]:
     return frozenset(words | {word.removesuffix(end) for word in words for end in ENDS})
 
 
-def build_fix(networks: list[ast.Name | ast.Attribute], outer: AnyLoop, site: Site) -> Fix | None:
+def build_fix(networks: list[ast.Name | ast.Attribute], outer: AnyLoop, model: SemanticModel) -> Fix | None:
     """Evaluation mode before the loop, and the old mode again behind it."""
-    statement = outer if isinstance(outer, ast.stmt) else site.tree.statement(outer)
+    statement = outer if isinstance(outer, ast.stmt) else model.syntax.statement(outer)
     names = {node.id for network in networks for node in below(network) if isinstance(node, ast.Name)}
     for node in below(statement):
         if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom, ast.Await)):
@@ -238,12 +238,14 @@ def build_fix(networks: list[ast.Name | ast.Attribute], outer: AnyLoop, site: Si
         return None
     enter, leave = [], []
     for network in networks:
-        text = site.text(network)
-        key = f"mode {site.span(network)[0]}"
-        before = site.free_local(["was_training", f"{words_joined(text)}_was_training"], statement, key)
+        text = model.source.text(network)
+        key = f"mode {model.source.span(network)[0]}"
+        before = model.importer.fresh_local(
+            ["was_training", f"{words_joined(text)}_was_training"], statement, key
+        )
         enter += [f"{before} = {text}.training", f"{text}.eval()"]
         leave.append(f"{text}.train({before})")
-    edits = (site.insert_before(statement, *enter), site.insert_after(statement, *leave))
+    edits = (model.edit.insert_before(statement, *enter), model.edit.insert_after(statement, *leave))
     if edits[0] is None or edits[1] is None:
         return None
     return Fix("Evaluate it in evaluation mode", Safety.UNSAFE, (edits[0], edits[1]), REASON)

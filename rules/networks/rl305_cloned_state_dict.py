@@ -57,7 +57,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.made_networks import loading_doubt
 from rlint.semantics.nn.weight_sync import Copied, Loaded, copied_state, loaded_state
 
@@ -71,47 +71,47 @@ class ClonedStateDict(Rule):
     visits = (ast.Call,)
     callees = frozenset({"load_state_dict"})
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        loaded = loaded_state(node, site)
-        copied = copied_state(loaded.given, site) if loaded else None
+        loaded = loaded_state(node, model)
+        copied = copied_state(loaded.given, model) if loaded else None
         if loaded is None or copied is None or ast.dump(copied.owner) == ast.dump(loaded.target):
             return
-        copy = site.text(copied.node.func) if copied.deep else "clone"
-        source = site.text(copied.owner)
+        copy = model.source.text(copied.node.func) if copied.deep else "clone"
+        source = model.source.text(copied.owner)
         message = f"`{copy}` copies all tensors of `{source}` once more: `load_state_dict` copies them itself"
         if copied.whole_network:
             message = (
                 f"`{copy}` copies all of `{source}` to be thrown away: `load_state_dict` needs its tensors"
             )
         yield self.finding(
-            site,
+            model,
             copied.node if loaded.given is loaded.argument else loaded.given,
             message,
-            fix=build_fix(loaded, copied, site),
+            fix=build_fix(loaded, copied, model),
             advice="Load the tensors of `state_dict()` as they are",
         )
 
 
-def build_fix(loaded: Loaded, copied: Copied, site: Site) -> Fix | None:
+def build_fix(loaded: Loaded, copied: Copied, model: SemanticModel) -> Fix | None:
     """Put the original in the place of the copy."""
-    start, end = site.span(copied.node)
-    if site.has_comment(start, end):
+    start, end = model.source.span(copied.node)
+    if model.source.has_comment(start, end):
         return None
-    edit = site.replace(copied.node, site.operand(copied.original))
-    reason = doubt(loaded, copied, site)
+    edit = model.edit.replace(copied.node, model.edit.parenthesized(copied.original))
+    reason = doubt(loaded, copied, model)
     safety = Safety.UNSAFE if reason else Safety.SAFE
     return Fix("Load the tensors without copying them first", safety, (edit,), reason)
 
 
-def doubt(loaded: Loaded, copied: Copied, site: Site) -> str | None:
+def doubt(loaded: Loaded, copied: Copied, model: SemanticModel) -> str | None:
     """Find what a reader has to agree to; None where there is nothing."""
     if copied.whole_network:
         return "The class of the network may define `__deepcopy__`, which is not called any more"
-    if copied.deep and site.index.defines_method("get_extra_state"):
-        target = site.text(loaded.target)
+    if copied.deep and model.index.defines_method("get_extra_state"):
+        target = model.source.text(loaded.target)
         return (
             f"The extra state of a module in `{target}` becomes that of the other network, not a copy of it"
         )
-    reason: str | None = loading_doubt(loaded.target, copied.owner, site)
+    reason: str | None = loading_doubt(loaded.target, copied.owner, model)
     return reason

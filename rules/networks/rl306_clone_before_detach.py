@@ -61,7 +61,7 @@ from typing import ClassVar
 
 from rlint.models.kind import Tag
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.autograd import Autograd
 
 DETACHES = frozenset({"detach", "detach_"})
@@ -77,53 +77,53 @@ class CloneBeforeDetach(Rule):
     visits = (ast.Call,)
     callees = DETACHES
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        clone = detached(node, site)
-        tensor = cloned(clone, site) if clone is not None else None
+        clone = detached(node, model)
+        tensor = cloned(clone, model) if clone is not None else None
         if clone is None or tensor is None:
             return
-        kind = site.kind_of(tensor)
-        if kind.tag not in (Tag.TENSOR, Tag.UNKNOWN) or site.autograd_at(node) is Autograd.OFF:
+        kind = model.types.type_of(tensor)
+        if kind.tag not in (Tag.TENSOR, Tag.UNKNOWN) or model.gradients.autograd_at(node) is Autograd.OFF:
             return
-        sources = site.sources(tensor)
+        sources = model.gradients.sources(tensor)
         if not (sources.calls or sources.parameters or sources.kept):
             return
-        text = site.text(tensor)
+        text = model.source.text(tensor)
         message = f"The clone of `{text}` is recorded for the gradient, only to be detached"
         if "\n" in text:
             message = "A clone is recorded for the gradient, only to be detached"
         yield self.finding(
-            site,
+            model,
             node,
             message,
-            fix=build_fix(node, clone, tensor, site, known=is_plain_tensor(tensor, site)),
+            fix=build_fix(node, clone, tensor, model, known=is_plain_tensor(tensor, model)),
             advice="Detach first: `x.detach().clone()`",
         )
 
 
-def is_plain_tensor(tensor: ast.expr, site: Site) -> bool:
+def is_plain_tensor(tensor: ast.expr, model: SemanticModel) -> bool:
     """Whether a value is surely a tensor whose class does not clone or detach in its own way."""
-    kind = site.kind_of(tensor)
+    kind = model.types.type_of(tensor)
     known = kind.tag is Tag.TENSOR and not kind.optional
-    return known and not site.may_override(tensor, "clone", "detach", "detach_")
+    return known and not model.types.may_override(tensor, "clone", "detach", "detach_")
 
 
-def detached(call: ast.Call, site: Site) -> ast.Call | None:
+def detached(call: ast.Call, model: SemanticModel) -> ast.Call | None:
     """The call whose value is detached by this one."""
     match call:
         case ast.Call(func=ast.Attribute(value=ast.Call() as inner, attr=method), args=[], keywords=[]):
             return inner if method in DETACHES else None
         case ast.Call(func=func, args=[ast.Call() as inner], keywords=[]):
-            return inner if site.qualified(func) == "torch.detach" else None
+            return inner if model.names.qualified(func) == "torch.detach" else None
     return None
 
 
-def cloned(call: ast.Call, site: Site) -> ast.expr | None:
+def cloned(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     """What a call clones."""
     if any(keyword.arg != "memory_format" for keyword in call.keywords):
         return None
-    if site.qualified(call.func) == "torch.clone":
+    if model.names.qualified(call.func) == "torch.clone":
         return call.args[0] if len(call.args) == 1 and not isinstance(call.args[0], ast.Starred) else None
     match call:
         case ast.Call(func=ast.Attribute(value=tensor, attr="clone"), args=[]):
@@ -131,29 +131,39 @@ def cloned(call: ast.Call, site: Site) -> ast.expr | None:
     return None
 
 
-def build_fix(detach: ast.Call, clone: ast.Call, tensor: ast.expr, site: Site, *, known: bool) -> Fix | None:
+def build_fix(
+    detach: ast.Call, clone: ast.Call, tensor: ast.expr, model: SemanticModel, *, known: bool
+) -> Fix | None:
     """The same calls in the other order."""
-    edits = swapped(detach, clone, tensor, site)
+    edits = swapped(detach, clone, tensor, model)
     if edits is None:
         return None
     safety, reason = Safety.SAFE, None
     if not known:
         safety = Safety.UNSAFE
-        reason = f"`{site.text(tensor)}` must be a tensor: other classes may tell the two orders apart"
+        reason = (
+            f"`{model.source.text(tensor)}` must be a tensor: other classes may tell the two orders apart"
+        )
     return Fix("Detach first", safety, edits, reason)
 
 
-def swapped(detach: ast.Call, clone: ast.Call, tensor: ast.expr, site: Site) -> tuple[Edit, ...] | None:
+def swapped(
+    detach: ast.Call, clone: ast.Call, tensor: ast.expr, model: SemanticModel
+) -> tuple[Edit, ...] | None:
     """The edits that swap two methods where they stand, or write a chain of two functions as methods."""
-    start, end = site.span(detach)
-    if site.has_comment(start, end):
+    start, end = model.source.span(detach)
+    if model.source.has_comment(start, end):
         return None
-    text, behind = site.tree.text, site.span(clone)[1]
+    text, behind = model.syntax.text, model.source.span(clone)[1]
     if tensor in clone.args or clone in detach.args:
-        arguments = ", ".join(f"{keyword.arg}={site.text(keyword.value)}" for keyword in clone.keywords)
-        if not site.can_be_moved(tensor):
+        arguments = ", ".join(
+            f"{keyword.arg}={model.source.text(keyword.value)}" for keyword in clone.keywords
+        )
+        if not model.edit.is_relocatable(tensor):
             return None
-        return (site.replace(detach, f"{site.operand(tensor)}.detach().clone({arguments})"),)
-    first = text.index("clone", site.span(tensor)[1])
+        return (
+            model.edit.replace(detach, f"{model.edit.parenthesized(tensor)}.detach().clone({arguments})"),
+        )
+    first = text.index("clone", model.source.span(tensor)[1])
     second = text.index("detach", behind)
     return Edit(first, behind, "detach()"), Edit(second, end, text[first:behind])

@@ -46,7 +46,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 ACTIVATIONS = {
     "torch.nn.ReLU": 0,
@@ -73,54 +73,56 @@ class OutOfPlaceActivation(Rule):
     visits = (ast.Call,)
     callees = last_names(*ACTIVATIONS)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        place = ACTIVATIONS.get(site.qualified(node.func) or "")
+        place = ACTIVATIONS.get(model.names.qualified(node.func) or "")
         if place is None or len(node.args) > place or any(k.arg in ("inplace", None) for k in node.keywords):
             return
-        if not is_behind_layer(node, site):
+        if not is_behind_layer(node, model):
             return
-        edit = site.with_keyword(node, "inplace", "True")
-        reason = REASON if (site.qualified(node.func) or "") in EXACT else ROUNDED
+        edit = model.edit.with_keyword(node, "inplace", "True")
+        reason = REASON if (model.names.qualified(node.func) or "") in EXACT else ROUNDED
         fix = Fix("Let it write over its input", Safety.UNSAFE, (edit,), reason) if edit is not None else None
         yield self.finding(
-            site,
+            model,
             node,
-            f"`{site.text(node.func)}` writes its result beside its input, which nothing needs any more",
+            f"`{model.source.text(node.func)}` writes its result beside its input, which nothing needs any more",
             fix=fix,
             advice="Make it with `inplace=True`, where no hook keeps the output of the layer below",
         )
 
 
-def is_behind_layer(activation: ast.Call, site: Site) -> bool:
+def is_behind_layer(activation: ast.Call, model: SemanticModel) -> bool:
     """Does the activation see nothing but the output of a linear or convolutional layer?"""
-    match site.parent(activation):
+    match model.parent(activation):
         case ast.Call(func=func, args=args) if activation in args and (
-            site.qualified(func) == "torch.nn.Sequential"
+            model.names.qualified(func) == "torch.nn.Sequential"
         ):
-            return follows_layer(args, activation, site)
+            return follows_layer(args, activation, model)
         case ast.Call(func=ast.Attribute(value=ast.Name() as layers, attr="append"), args=[_]) as append:
-            return is_appended_behind(append, layers, site)
+            return is_appended_behind(append, layers, model)
         case ast.List(elts=elements) as layers:
-            holder = site.parent(layers)
-            by_hand = isinstance(holder, ast.Call) and site.qualified(holder.func) == "torch.nn.ModuleList"
-            return not by_hand and follows_layer(elements, activation, site)
+            holder = model.parent(layers)
+            by_hand = (
+                isinstance(holder, ast.Call) and model.names.qualified(holder.func) == "torch.nn.ModuleList"
+            )
+            return not by_hand and follows_layer(elements, activation, model)
         case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name) as target]):
-            return is_called_on_layers(target, name, site)
+            return is_called_on_layers(target, name, model)
     return False
 
 
-def follows_layer(elements: list[ast.expr], activation: ast.Call, site: Site) -> bool:
+def follows_layer(elements: list[ast.expr], activation: ast.Call, model: SemanticModel) -> bool:
     """Does a layer stand directly before the activation?"""
     index = elements.index(activation)
-    return index > 0 and is_layer(elements[index - 1], site)
+    return index > 0 and is_layer(elements[index - 1], model)
 
 
-def is_layer(expression: ast.expr, site: Site) -> bool:
+def is_layer(expression: ast.expr, model: SemanticModel) -> bool:
     """A linear or convolutional layer and nothing else, made here or by a helper that initialises it."""
     if isinstance(expression, (ast.Starred, ast.Constant)):
         return False
-    anatomy = site.network(expression, None)
+    anatomy = model.nn.architecture(expression, None)
     return (
         anatomy.complete
         and len(anatomy.layers) == 1
@@ -129,34 +131,34 @@ def is_layer(expression: ast.expr, site: Site) -> bool:
     )
 
 
-def is_appended_behind(append: ast.Call, layers: ast.Name, site: Site) -> bool:
+def is_appended_behind(append: ast.Call, layers: ast.Name, model: SemanticModel) -> bool:
     """`layers.append(nn.Linear(...))` is the statement before."""
-    statement = site.tree.statement(append)
-    block, index = site.tree.block(statement)
+    statement = model.syntax.statement(append)
+    block, index = model.syntax.block(statement)
     if index == 0 or not isinstance(statement, ast.Expr):
         return False
     match block[index - 1]:
         case ast.Expr(
             value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[layer])
         ):
-            return name == layers.id and is_layer(layer, site)
+            return name == layers.id and is_layer(layer, model)
     return False
 
 
-def is_called_on_layers(target: ast.Attribute, name: str, site: Site) -> bool:
+def is_called_on_layers(target: ast.Attribute, name: str, model: SemanticModel) -> bool:
     """Is `self.relu` of a class called on what layers give, and on nothing else?"""
-    owner = site.class_of(target)
-    uses = [use for use in site.attribute_uses(name) if use is not target]
+    owner = model.class_of(target)
+    uses = [use for use in model.names.attribute_uses(name) if use is not target]
     if owner is None or not uses:
         return False
     for use in uses:
-        if site.class_of(use) is not owner:
+        if model.class_of(use) is not owner:
             return False
-        match site.parent(use):
+        match model.parent(use):
             case ast.Call(
                 func=func, args=[ast.Call(func=ast.Attribute(value=ast.Name(id="self")) as layer)]
             ) if func is use:
-                if not is_layer(layer, site):
+                if not is_layer(layer, model):
                     return False
             case _:
                 return False

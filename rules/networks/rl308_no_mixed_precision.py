@@ -71,7 +71,7 @@ from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.networks._shared.accelerated import calls_behind, may_run_on_cuda
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.module_graph import Anatomy
 from rlint.semantics.nn.torch_settings import PRECISION
 
@@ -88,19 +88,23 @@ class NoMixedPrecision(Rule):
     visits = (ast.Call,)
     callees = frozenset({"backward"})
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         loss = differentiated(node)
         if loss is None:
             return
-        if site.is_told(PRECISION) or not may_run_on_cuda(site):
+        if model.program.sets_anywhere(PRECISION) or not may_run_on_cuda(model):
             return
-        found = gaining(loss, site)
-        if found is None or site.heat_of(node).level is not Heat.HOT or is_told_before(node, site):
+        found = gaining(loss, model)
+        if (
+            found is None
+            or model.frequency.heat_of(node).level is not Heat.HOT
+            or is_told_before(node, model)
+        ):
             return
         network, layers = found
         yield self.finding(
-            site,
+            model,
             node,
             f'{layers} of `{network}` compute in float32: there is no `torch.amp.autocast("cuda")` anywhere',
             advice='Compute the loss under `torch.amp.autocast("cuda", dtype=torch.bfloat16)`, which needs '
@@ -116,13 +120,13 @@ def differentiated(call: ast.Call) -> ast.expr | None:
     return None
 
 
-def gaining(loss: ast.expr, site: Site) -> tuple[str, str] | None:
+def gaining(loss: ast.expr, model: SemanticModel) -> tuple[str, str] | None:
     """A network that a loss comes from and that has such layers, and which."""
-    for call in calls_behind(loss, site):
-        run = site.network_run(call)
-        layers = layers_that_gain(site.network(*run)) if run is not None else None
+    for call in calls_behind(loss, model):
+        run = model.nn.network_run(call)
+        layers = layers_that_gain(model.nn.architecture(*run)) if run is not None else None
         if run is not None and layers is not None:
-            return site.text(run[0]), layers
+            return model.source.text(run[0]), layers
     return None
 
 
@@ -138,12 +142,16 @@ def layers_that_gain(network: Anatomy) -> str | None:
     return None
 
 
-def is_told_before(call: ast.Call, site: Site) -> bool:
+def is_told_before(call: ast.Call, model: SemanticModel) -> bool:
     """Does a line above in the same function say the same?"""
-    for other in site.calls_named("backward", site.function(call)):
+    for other in model.names.calls_named("backward", model.function(call)):
         loss = differentiated(other)
-        if loss is None or site.span(other) >= site.span(call) or site.heat_of(other).level is not Heat.HOT:
+        if (
+            loss is None
+            or model.source.span(other) >= model.source.span(call)
+            or model.frequency.heat_of(other).level is not Heat.HOT
+        ):
             continue
-        if gaining(loss, site) is not None:
+        if gaining(loss, model) is not None:
             return True
     return False

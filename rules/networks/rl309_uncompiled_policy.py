@@ -74,7 +74,7 @@ from rlint.models.kind import Tag
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.networks._shared.accelerated import may_run_on_cuda
 from rlint.semantics.frequency.loops import ENVIRONMENT_STEP, GRADIENT_STEP
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.autograd import Autograd
 from rlint.semantics.nn.torch_settings import COMPILED
 from rlint.semantics.types.observations import is_observation
@@ -97,56 +97,59 @@ class UncompiledPolicy(Rule):
     visits = (ast.Call,)
     triggers = ("no_grad", "inference_mode", "set_grad_enabled")
 
-    def concerns(self, site: Site) -> bool:
+    def concerns(self, model: SemanticModel) -> bool:
         """Only where nothing is compiled yet."""
-        return not site.is_told(COMPILED)
+        return not model.program.sets_anywhere(COMPILED)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        run = site.network_run(node) if node.args else None
-        if run is None or not acts(node, site) or not may_run_on_cuda(site):
+        run = model.nn.network_run(node) if node.args else None
+        if run is None or not acts(node, model) or not may_run_on_cuda(model):
             return
         network, method = run
-        if is_part(network, site) or not has_fixed_shape(network, method, site):
+        if is_part(network, model) or not has_fixed_shape(network, method, model):
             return
-        if not steps_several(site) or is_told_before(node, network, site):
+        if not steps_several(model) or is_told_before(node, network, model):
             return
         yield self.finding(
-            site,
+            model,
             node,
-            f"`{site.text(network)}` runs layer by layer at each step: nothing in the project is compiled",
-            advice=f'Call `torch.compile({site.text(node.func)}, mode="reduce-overhead")`, made once, '
+            f"`{model.source.text(network)}` runs layer by layer at each step: nothing in the project is compiled",
+            advice=f'Call `torch.compile({model.source.text(node.func)}, mode="reduce-overhead")`, made once, '
             "where about 64 observations or more come together on a CUDA device",
         )
 
 
-def is_part(network: ast.expr, site: Site) -> bool:
+def is_part(network: ast.expr, model: SemanticModel) -> bool:
     """Is it a part of a network that runs it? The whole is what should be compiled."""
     root = network
     while isinstance(root, (ast.Attribute, ast.Subscript, ast.Call)):
         root = root.func if isinstance(root, ast.Call) else root.value
-    is_own = isinstance(root, ast.Name) and root.id == "self" and site.class_of(root) is not None
-    return is_own and site.kind_of(root).tag is Tag.MODULE
+    is_own = isinstance(root, ast.Name) and root.id == "self" and model.class_of(root) is not None
+    return is_own and model.types.type_of(root).tag is Tag.MODULE
 
 
-def acts(call: ast.Call, site: Site) -> bool:
+def acts(call: ast.Call, model: SemanticModel) -> bool:
     """Does a network see the observations of each step of the environments, and learn nothing from them?"""
-    if not any(is_shown(node, site) for node in below(call.args[0]) if isinstance(node, ast.expr)):
+    if not any(is_shown(node, model) for node in below(call.args[0]) if isinstance(node, ast.expr)):
         return False
-    if site.heat_of(call).level is not Heat.HOT or site.autograd_at(call) is not Autograd.OFF:
+    if (
+        model.frequency.heat_of(call).level is not Heat.HOT
+        or model.gradients.autograd_at(call) is not Autograd.OFF
+    ):
         return False
-    summary = site.summary_around(call)
-    loops = [site.knowledge.loops.index[loop] for loop in site.loops(call)]
+    summary = model.symbols.function_at(call)
+    loops = [model.analysis.loops.index[loop] for loop in model.frequency.loops(call)]
     around = [summary.loops[index] for index in loops] if summary is not None else []
     if around:
         return ENVIRONMENT_STEP in around[0].drivers
-    drives = site.drives(call)
+    drives = model.frequency.drivers(call)
     return ENVIRONMENT_STEP in drives and GRADIENT_STEP not in drives
 
 
-def is_shown(expression: ast.expr, site: Site) -> bool:
+def is_shown(expression: ast.expr, model: SemanticModel) -> bool:
     """Is it an observation, or one that was made a tensor on the device?"""
-    if is_observation(expression, site):
+    if is_observation(expression, model):
         return True
     match expression:
         case ast.Name(id=name) | ast.Attribute(attr=name):
@@ -154,36 +157,36 @@ def is_shown(expression: ast.expr, site: Site) -> bool:
     return False
 
 
-def has_fixed_shape(network: ast.expr, method: str, site: Site) -> bool:
+def has_fixed_shape(network: ast.expr, method: str, model: SemanticModel) -> bool:
     """Is all of a network known, and does it compute the same operations in each step?"""
-    anatomy = site.network(network, method)
+    anatomy = model.nn.architecture(network, method)
     odd = anatomy.recurrent or anatomy.attention or anatomy.hooks or anatomy.keeps or anatomy.reads_training
     return anatomy.complete and anatomy.weights and not odd
 
 
-def steps_several(site: Site) -> bool:
+def steps_several(model: SemanticModel) -> bool:
     """Has the project a number of environments that step together, no small one by default?"""
-    if any(number < MANY for number in default_numbers(site)):
+    if any(number < MANY for number in default_numbers(model)):
         return False
-    if any(map(site.is_attribute_read, SEVERAL)):
+    if any(map(model.program.is_attribute_read, SEVERAL)):
         return True
-    return any(node.id in SEVERAL for node in site.tree.of_type(ast.Name)) or any(
-        node.arg in SEVERAL for node in site.tree.of_type(ast.arg)
+    return any(node.id in SEVERAL for node in model.syntax.of_type(ast.Name)) or any(
+        node.arg in SEVERAL for node in model.syntax.of_type(ast.arg)
     )
 
 
-def default_numbers(site: Site) -> Iterator[int]:
+def default_numbers(model: SemanticModel) -> Iterator[int]:
     """How many environments there are unless somebody says otherwise: options, fields and variables."""
-    for call in site.tree.of_type(ast.Call):
+    for call in model.syntax.of_type(ast.Call):
         if not (isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument"):
             continue
         name = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else ""
         if isinstance(name, str) and name.lstrip("-").replace("-", "_") in SEVERAL:
             yield from (number_in(word.value) for word in call.keywords if word.arg == "default")
-    for field in site.tree.of_type(ast.AnnAssign):
+    for field in model.syntax.of_type(ast.AnnAssign):
         if isinstance(field.target, ast.Name) and field.target.id in SEVERAL and field.value is not None:
             yield number_in(field.value)
-    for bound in site.tree.of_type(ast.Assign):
+    for bound in model.syntax.of_type(ast.Assign):
         if isinstance(bound.targets[0], ast.Name) and bound.targets[0].id in SEVERAL:
             yield number_in(bound.value)
 
@@ -193,13 +196,17 @@ def number_in(value: ast.expr) -> int:
     return value.value if isinstance(value, ast.Constant) and isinstance(value.value, int) else MANY
 
 
-def is_told_before(call: ast.Call, network: ast.expr, site: Site) -> bool:
+def is_told_before(call: ast.Call, network: ast.expr, model: SemanticModel) -> bool:
     """Does an earlier call in the same function run the same network like that, or the one it is part of?"""
-    function, text = site.function(call), f"{site.text(network)}."
-    for other in site.tree.of_type(ast.Call):
-        if site.function(other) is not function or not other.args or site.span(other) >= site.span(call):
+    function, text = model.function(call), f"{model.source.text(network)}."
+    for other in model.syntax.of_type(ast.Call):
+        if (
+            model.function(other) is not function
+            or not other.args
+            or model.source.span(other) >= model.source.span(call)
+        ):
             continue
-        run = site.network_run(other)
-        if run is not None and text.startswith(f"{site.text(run[0])}.") and acts(other, site):
-            return has_fixed_shape(run[0], run[1], site)
+        run = model.nn.network_run(other)
+        if run is not None and text.startswith(f"{model.source.text(run[0])}.") and acts(other, model):
+            return has_fixed_shape(run[0], run[1], model)
     return False

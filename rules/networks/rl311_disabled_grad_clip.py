@@ -56,7 +56,7 @@ from collections.abc import Iterator, Sequence
 
 from rlint.models.kind import Tag
 from rlint.rule import Finding, Heat, Rule
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 _CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "clip_grad_value"})
 _LONGEST = 8  # comment lines that one call is looked for in
@@ -72,51 +72,53 @@ class DisabledGradClip(Rule):
     visits = (ast.Call,)
     callees = frozenset({"step"})
 
-    def concerns(self, site: Site) -> bool:
+    def concerns(self, model: SemanticModel) -> bool:
         """Only where something that clips is named."""
-        return "clip_grad_" in site.tree.text
+        return "clip_grad_" in model.syntax.text
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         if not (isinstance(node.func, ast.Attribute) and node.func.attr == "step"):
             return
-        backward = backward_before(node, site)
-        if backward is None or not is_optimizer(node.func.value, site):
+        backward = backward_before(node, model)
+        if backward is None or not is_optimizer(node.func.value, model):
             return
-        call = commented_clip(site.comments(site.span(backward)[1], site.span(node)[0]))
-        if call is None or is_clipped(backward, node, site):
+        call = commented_clip(
+            model.source.comments(model.source.span(backward)[1], model.source.span(node)[0])
+        )
+        if call is None or is_clipped(backward, node, model):
             return
         yield self.finding(
-            site,
+            model,
             node,
             f"`{call}` is commented out between `backward` and this step, so no gradient is clipped",
             advice="Clip again, or delete the comment if the step is meant to be free",
         )
 
 
-def is_optimizer(owner: ast.expr, site: Site) -> bool:
+def is_optimizer(owner: ast.expr, model: SemanticModel) -> bool:
     """An optimizer, by kind or by name."""
-    kind = site.kind_of(owner)
+    kind = model.types.type_of(owner)
     if kind:
         return kind.tag is Tag.OPTIMIZER
     name = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
     return "optim" in name.lower() or name.lower() in {"opt", "scaler"}
 
 
-def backward_before(step: ast.Call, site: Site) -> ast.Call | None:
+def backward_before(step: ast.Call, model: SemanticModel) -> ast.Call | None:
     """The last `backward` of the same function that stands before a step."""
-    start, _ = site.span(step)
+    start, _ = model.source.span(step)
     found = None
-    for call in site.calls_named("backward", site.function(step)):
-        if site.span(call)[1] <= start:
+    for call in model.names.calls_named("backward", model.function(step)):
+        if model.source.span(call)[1] <= start:
             found = call
     return found
 
 
-def is_clipped(backward: ast.Call, step: ast.Call, site: Site) -> bool:
+def is_clipped(backward: ast.Call, step: ast.Call, model: SemanticModel) -> bool:
     """Does a call between the two clip, whatever is called so?"""
-    (_, start), (end, _) = site.span(backward), site.span(step)
-    between = (node for node in site.tree.of_type(ast.Call) if start <= site.span(node)[0] < end)
+    (_, start), (end, _) = model.source.span(backward), model.source.span(step)
+    between = (node for node in model.syntax.of_type(ast.Call) if start <= model.source.span(node)[0] < end)
     return any("clip" in called(node) or called(node).startswith("clamp") for node in between)
 
 

@@ -59,7 +59,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How
 
 _LARGE = 100
@@ -75,32 +75,32 @@ class LossMultiplier(Rule):
     visits = (ast.Call,)
     callees = frozenset({"backward"})
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         match node.func:
             case ast.Attribute(value=loss, attr="backward"):
                 pass
             case _:
                 return
-        found = multiplied(loss, node, site)
-        if found is None or scales_gradients_back(node, site):
+        found = multiplied(loss, node, model)
+        if found is None or scales_gradients_back(node, model):
             return
         product, factor = found
         yield self.finding(
-            site,
+            model,
             product,
-            f"The loss is multiplied by {site.text(factor)} before `backward`, "
+            f"The loss is multiplied by {model.source.text(factor)} before `backward`, "
             "and so is the gradient of every weight",
             advice="Drop the factor and set the learning rate, or name it as a coefficient if it is one",
         )
 
 
-def multiplied(loss: ast.expr, backward: ast.Call, site: Site) -> tuple[ast.AST, ast.expr] | None:
+def multiplied(loss: ast.expr, backward: ast.Call, model: SemanticModel) -> tuple[ast.AST, ast.expr] | None:
     """The product that `backward` differentiates, and its large bare factor."""
     if not isinstance(loss, ast.Name):
         factor = factor_of(loss)
         return (loss, factor) if factor is not None else None
-    bindings = site.definitions(loss)
+    bindings = model.dataflow.definitions(loss)
     if len(bindings) != 1 or bindings[0].path:
         return None
     binding = bindings[0]
@@ -109,7 +109,7 @@ def multiplied(loss: ast.expr, backward: ast.Call, site: Site) -> tuple[ast.AST,
             return binding.statement, value
         case How.ASSIGN, _, _ if binding.value is not None:
             factor = factor_of(binding.value)
-            if factor is not None and site.between(binding.statement, backward) is not None:
+            if factor is not None and model.dataflow.between(binding.statement, backward) is not None:
                 return binding.value, factor
     return None
 
@@ -134,21 +134,21 @@ def is_large(number: ast.expr) -> bool:
     return False
 
 
-def scales_gradients_back(backward: ast.Call, site: Site) -> bool:
+def scales_gradients_back(backward: ast.Call, model: SemanticModel) -> bool:
     """Does the function write to `.grad`, as code does that scales the loss for half precision?"""
-    function = site.function(backward)
-    for use in site.attribute_uses("grad"):
-        if site.function(use) is function and is_written(use, site):
+    function = model.function(backward)
+    for use in model.names.attribute_uses("grad"):
+        if model.function(use) is function and is_written(use, model):
             return True
     return False
 
 
-def is_written(grad: ast.Attribute, site: Site) -> bool:
+def is_written(grad: ast.Attribute, model: SemanticModel) -> bool:
     """Is `x.grad` (or its `.data`) assigned to or changed in place?"""
     node: ast.AST = grad
-    parent = site.parent(node)
+    parent = model.parent(node)
     if isinstance(parent, ast.Attribute) and parent.attr == "data":
-        node, parent = parent, site.parent(parent)
+        node, parent = parent, model.parent(parent)
     match parent:
         case ast.AugAssign(target=target):
             return target is node

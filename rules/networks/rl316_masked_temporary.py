@@ -67,7 +67,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.dtypes import FLOATS, WHOLE
 from rlint.semantics.types.integers import is_integer
 from rlint.semantics.types.numbers import is_number
@@ -91,30 +91,30 @@ class MaskedTemporary(Rule):
     callees = frozenset({"mul"})
     triggers = ("ones",)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, (ast.BinOp, ast.Call))
-        product = factor_and_ones(node, site)
+        product = factor_and_ones(node, model)
         if product is None:
             return
         factor, ones = product
         if any(keyword.arg not in KEPT for keyword in ones.keywords):
             return
-        drawn = is_probability(node, site)
-        number = is_number(factor, site)
-        if not number and (not drawn or site.kind_of(factor)):
+        drawn = is_probability(node, model)
+        number = is_number(factor, model)
+        if not number and (not drawn or model.types.type_of(factor)):
             return  # a tensor's values are spread over the shape of the ones
-        made = site.text(ones.func)
-        message = f"`{made}` fills a tensor only to be multiplied by `{site.text(factor)}`, into a second one"
+        made = model.source.text(ones.func)
+        message = f"`{made}` fills a tensor only to be multiplied by `{model.source.text(factor)}`, into a second one"
         yield self.finding(
-            site,
+            model,
             node,
             message,
-            fix=build_fix(node, factor, ones, site, number=number, drawn=drawn),
+            fix=build_fix(node, factor, ones, model, number=number, drawn=drawn),
             advice="Fill one tensor with the number itself: `torch.full` or `torch.full_like`",
         )
 
 
-def factor_and_ones(node: ast.BinOp | ast.Call, site: Site) -> tuple[ast.expr, ast.Call] | None:
+def factor_and_ones(node: ast.BinOp | ast.Call, model: SemanticModel) -> tuple[ast.expr, ast.Call] | None:
     """The factor and the ones of a product."""
     match node:
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
@@ -123,62 +123,64 @@ def factor_and_ones(node: ast.BinOp | ast.Call, site: Site) -> tuple[ast.expr, a
             pass
         case _:
             return None
-    if isinstance(right, ast.Call) and site.qualified(right.func) in ONES:
+    if isinstance(right, ast.Call) and model.names.qualified(right.func) in ONES:
         return left, right
-    if isinstance(left, ast.Call) and site.qualified(left.func) in ONES:
+    if isinstance(left, ast.Call) and model.names.qualified(left.func) in ONES:
         return right, left
     return None
 
 
-def is_probability(product: ast.expr, site: Site) -> bool:
+def is_probability(product: ast.expr, model: SemanticModel) -> bool:
     """Is the product made to draw from, `torch.bernoulli(product)`?"""
-    match site.parent(product):
+    match model.parent(product):
         case ast.Call(func=function, args=[given, *_]) if given is product:
-            return site.qualified(function) == "torch.bernoulli"
+            return model.names.qualified(function) == "torch.bernoulli"
         case ast.Attribute(attr="bernoulli"):
             return True
     return False
 
 
 def build_fix(
-    product: ast.expr, factor: ast.expr, ones: ast.Call, site: Site, *, number: bool, drawn: bool
+    product: ast.expr, factor: ast.expr, ones: ast.Call, model: SemanticModel, *, number: bool, drawn: bool
 ) -> Fix | None:
     """Fill one tensor with the factor."""
-    if site.has_comment(*site.span(product)) or not site.can_be_moved(factor):
+    if model.source.has_comment(*model.source.span(product)) or not model.edit.is_relocatable(factor):
         return None
-    if not site.effect_of(factor).quiet and not site.effect_of(ones).quiet:
+    if not model.effects.effect_of(factor).quiet and not model.effects.effect_of(ones).quiet:
         return None
-    text = filled(ones, factor, site)
+    text = filled(ones, factor, model)
     if text is None:
         return None
-    doubts = list(doubts_of(factor, site, number=number, drawn=drawn))
-    if not doubts and may_overflow(ones, factor, site):
-        doubts.append(f"`{site.text(factor)}` must be in the range of the type, or else an error is raised")
+    doubts = list(doubts_of(factor, model, number=number, drawn=drawn))
+    if not doubts and may_overflow(ones, factor, model):
+        doubts.append(
+            f"`{model.source.text(factor)}` must be in the range of the type, or else an error is raised"
+        )
     safety = Safety.UNSAFE if doubts else Safety.SAFE
-    edits = (site.replace(product, text),)
+    edits = (model.edit.replace(product, text),)
     return Fix("Fill one tensor with the number", safety, edits, "; ".join(doubts) or None)
 
 
-def doubts_of(factor: ast.expr, site: Site, *, number: bool, drawn: bool) -> Iterator[str]:
+def doubts_of(factor: ast.expr, model: SemanticModel, *, number: bool, drawn: bool) -> Iterator[str]:
     """What a reader has to agree to."""
-    text = site.text(factor)
+    text = model.source.text(factor)
     if not number:
         yield f"`{text}` must be a number, or a tensor of a single one"
     elif not drawn and not is_small(factor, LARGEST):
         yield f"`{text}` must be in the range of the type, or else an error is raised"
 
 
-def may_overflow(ones: ast.Call, factor: ast.expr, site: Site) -> bool:
+def may_overflow(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> bool:
     """Is the factor a whole number that ones of a small whole type cannot be filled with?"""
-    if site.kind_of(ones).dtype in FLOATS or is_written_float(factor):
+    if model.types.type_of(ones).dtype in FLOATS or is_written_float(factor):
         return False
     size = factor.operand if isinstance(factor, ast.UnaryOp) else factor
     return isinstance(size, ast.Constant) and not is_small(size, SMALLEST)
 
 
-def may_be_cut_off(ones: ast.Call, factor: ast.expr, site: Site) -> bool:
+def may_be_cut_off(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> bool:
     """May the type of the ones be one that the factor does not fit into, and the product of another?"""
-    dtype = site.kind_of(ones).dtype
+    dtype = model.types.type_of(ones).dtype
     if dtype in FLOATS:
         return False
     return dtype not in WHOLE or not is_small(factor, SMALLEST) or is_written_float(factor)
@@ -194,45 +196,51 @@ def is_small(factor: ast.expr, most: int) -> bool:
     return False
 
 
-def filled(ones: ast.Call, factor: ast.expr, site: Site) -> str | None:
+def filled(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> str | None:
     """The text of a tensor filled with the factor, in place of ones."""
-    like = (site.qualified(ones.func) or "").endswith("_like")
-    number = site.text(factor)
-    keywords = [f"{keyword.arg}={site.text(keyword.value)}" for keyword in ones.keywords]
-    given = [site.text(argument) for argument in ones.args]
-    if may_be_cut_off(ones, factor, site):
-        dtype = type_of_product(ones, factor, site) if like else None
+    like = (model.names.qualified(ones.func) or "").endswith("_like")
+    number = model.source.text(factor)
+    keywords = [f"{keyword.arg}={model.source.text(keyword.value)}" for keyword in ones.keywords]
+    given = [model.source.text(argument) for argument in ones.args]
+    if may_be_cut_off(ones, factor, model):
+        dtype = type_of_product(ones, factor, model) if like else None
         if dtype is None:
             return None
         keywords.append(f"dtype={dtype}")
     if like:
-        name = constructor("full_like", ones, site)
+        name = constructor("full_like", ones, model)
         return f"{name}({', '.join([*given, number, *keywords])})" if name and len(given) == 1 else None
-    size = size_of(ones, site)
+    size = size_of(ones, model)
     typed = any(keyword.arg == "dtype" for keyword in ones.keywords)
     if size is not None and (typed or is_written_float(factor)):
-        name = constructor("full", ones, site)
+        name = constructor("full", ones, model)
         return f"{name}({', '.join([size, number, *keywords])})" if name else None
-    name = constructor("empty", ones, site)
+    name = constructor("empty", ones, model)
     return f"{name}({', '.join([*given, *keywords])}).fill_({number})" if name and given else None
 
 
-def type_of_product(ones: ast.Call, factor: ast.expr, site: Site) -> str | None:
+def type_of_product(ones: ast.Call, factor: ast.expr, model: SemanticModel) -> str | None:
     """The text of the type that `ones_like(x) * factor` has."""
-    name = constructor("result_type", ones, site)
+    name = constructor("result_type", ones, model)
     if name is None or any(keyword.arg == "dtype" for keyword in ones.keywords):
         return None
-    if not is_number(factor, site) or not all(site.effect_of(argument).quiet for argument in ones.args):
+    if not is_number(factor, model) or not all(
+        model.effects.effect_of(argument).quiet for argument in ones.args
+    ):
         return None
-    like = [site.text(argument) for argument in ones.args if isinstance(argument, (ast.Name, ast.Attribute))]
-    return f"{name}({like[0]}, {site.text(factor)})" if len(like) == 1 else None
+    like = [
+        model.source.text(argument)
+        for argument in ones.args
+        if isinstance(argument, (ast.Name, ast.Attribute))
+    ]
+    return f"{name}({like[0]}, {model.source.text(factor)})" if len(like) == 1 else None
 
 
-def constructor(name: str, ones: ast.Call, site: Site) -> str | None:
+def constructor(name: str, ones: ast.Call, model: SemanticModel) -> str | None:
     """How another constructor of torch is written here."""
     if isinstance(ones.func, ast.Attribute):
-        return f"{site.text(ones.func.value)}.{name}"
-    return site.spelled(f"torch.{name}", ones)
+        return f"{model.source.text(ones.func.value)}.{name}"
+    return model.names.spelled(f"torch.{name}", ones)
 
 
 def is_written_float(factor: ast.expr) -> bool:
@@ -242,15 +250,15 @@ def is_written_float(factor: ast.expr) -> bool:
     return isinstance(factor, ast.Constant) and isinstance(factor.value, float)
 
 
-def size_of(ones: ast.Call, site: Site) -> str | None:
+def size_of(ones: ast.Call, model: SemanticModel) -> str | None:
     """The size as one argument; None where it may be a number or a tuple."""
     match ones.args:
         case [ast.Tuple() | ast.List() | ast.Attribute(attr="shape") as size]:
-            return site.text(size)
+            return model.source.text(size)
         case [ast.Call(func=ast.Attribute(attr="size"), args=[], keywords=[]) as size]:
-            return site.text(size)
+            return model.source.text(size)
         case [ast.expr() as size]:
-            return f"({site.text(size)},)" if is_integer(size, site) is True else None
+            return f"({model.source.text(size)},)" if is_integer(size, model) is True else None
         case [_, _, *_]:
-            return f"({', '.join(site.text(argument) for argument in ones.args)})"
+            return f"({', '.join(model.source.text(argument) for argument in ones.args)})"
     return None

@@ -78,7 +78,7 @@ from collections.abc import Iterator, Sequence
 from rlint.models.kind import Tag
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.networks._shared.no_grad import calls_in, joined, loses_gradient, under_no_grad, value_of
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.autograd import Autograd
 from rlint.semantics.nn.gradient_sinks import Outlet
 from rlint.semantics.nn.weight_sync import called_follower, is_network, may_follow
@@ -95,93 +95,93 @@ class AttachedTarget(Rule):
     visits = (ast.Call,)
     triggers = ("target", "Target", "tgt", "old", "prev", "frozen", "ref", "lag", "trg", "targ")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not (node.args or node.keywords) or not is_attached(node, site):
+        if not (node.args or node.keywords) or not is_attached(node, model):
             return
-        statement = site.tree.statement(node)
+        statement = model.syntax.statement(node)
         run = [node]
         statements: list[ast.stmt] = []
         if value_of(statement) is None:
-            if any(isinstance(a, ast.Call) and is_attached(a, site) for a in site.ancestors(node)):
+            if any(isinstance(a, ast.Call) and is_attached(a, model) for a in model.ancestors(node)):
                 return
         else:
-            block, index = site.tree.block(statement)
-            if attached_forwards(statement, site)[0] is not node:
+            block, index = model.syntax.block(statement)
+            if attached_forwards(statement, model)[0] is not node:
                 return
-            if index and attached_forwards(block[index - 1], site):
+            if index and attached_forwards(block[index - 1], model):
                 return  # told of with the one before
             statements, run = [], []
             for following in block[index:]:
-                forwards = attached_forwards(following, site)
+                forwards = attached_forwards(following, model)
                 if not forwards:
                     break
                 statements.append(following)
                 run += forwards
-        names = list(dict.fromkeys(site.text(network_of(call, site) or call.func) for call in run))
+        names = list(dict.fromkeys(model.source.text(network_of(call, model) or call.func) for call in run))
         weights = "weights that no optimizer steps"
         message = f"`backward` runs through {joined(names)}, too, and computes gradients of {weights}"
-        yield self.finding(site, node, message, fix=build_fix(statements, names, site), advice=ADVICE)
+        yield self.finding(model, node, message, fix=build_fix(statements, names, model), advice=ADVICE)
 
 
-def network_of(call: ast.Call, site: Site) -> ast.expr | None:
+def network_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     """The network that a call runs, itself or by one of its methods; None where it is none."""
     for candidate in (call.func, getattr(call.func, "value", None)):
         if not isinstance(candidate, (ast.Name, ast.Attribute, ast.Subscript)):
             continue
-        if site.qualified(candidate) is not None:
+        if model.names.qualified(candidate) is not None:
             return None
-        kind = site.kind_of(candidate)
-        if kind.tag is Tag.MODULE or (not kind and is_network(candidate, site)):
+        kind = model.types.type_of(candidate)
+        if kind.tag is Tag.MODULE or (not kind and is_network(candidate, model)):
             return candidate
     return None
 
 
-def is_attached(call: ast.Call, site: Site) -> bool:
+def is_attached(call: ast.Call, model: SemanticModel) -> bool:
     """Does a call run a target network so that gradients of its weights are computed for nothing?"""
-    if not may_follow(call.func, site):
+    if not may_follow(call.func, model):
         return False
-    network = network_of(call, site)
-    if network is None or not called_follower(network, site):
+    network = network_of(call, model)
+    if network is None or not called_follower(network, model):
         return False
-    if network is not call.func and not site.gives_gradient(call):
+    if network is not call.func and not model.gradients.gives_gradient(call):
         return False
-    if site.autograd_at(call) is not Autograd.ON or site.runs_frozen(call):
+    if model.gradients.autograd_at(call) is not Autograd.ON or model.nn.runs_frozen(call):
         return False
-    if site.is_stepped(network) is not False:
+    if model.nn.is_optimized(network) is not False:
         return False
-    if all(left.outlet is not Outlet.LEARNED for left in site.outlets(call)):
+    if all(left.outlet is not Outlet.LEARNED for left in model.gradients.sinks(call)):
         return False
-    return not any(may_learn(argument, site) for argument in (*call.args, *(k.value for k in call.keywords)))
+    return not any(may_learn(argument, model) for argument in (*call.args, *(k.value for k in call.keywords)))
 
 
-def may_learn(argument: ast.expr, site: Site) -> bool:
+def may_learn(argument: ast.expr, model: SemanticModel) -> bool:
     """May what is handed to a target network carry a gradient that something learns from?"""
-    sources = site.sources(argument)
+    sources = model.gradients.sources(argument)
     for call in sources.calls:
-        if site.gives_gradient(call) and site.autograd_at(call) is not Autograd.OFF:
-            network = network_of(call, site)
-            if network is None or site.is_stepped(network) is not False:
+        if model.gradients.gives_gradient(call) and model.gradients.autograd_at(call) is not Autograd.OFF:
+            network = network_of(call, model)
+            if network is None or model.nn.is_optimized(network) is not False:
                 return True
-    if any(site.kind_of(kept).tag in (Tag.TENSOR, Tag.PARAMETERS) for kept in sources.kept):
+    if any(model.types.type_of(kept).tag in (Tag.TENSOR, Tag.PARAMETERS) for kept in sources.kept):
         return True
-    return any(isinstance(part, ast.expr) and is_made_to_learn(part, site) for part in below(argument))
+    return any(isinstance(part, ast.expr) and is_made_to_learn(part, model) for part in below(argument))
 
 
-def is_made_to_learn(part: ast.expr, site: Site) -> bool:
+def is_made_to_learn(part: ast.expr, model: SemanticModel) -> bool:
     """Is a variable or attribute a tensor that a gradient is asked for: `states.requires_grad_()`?"""
     if isinstance(part, ast.Name):
-        values = [binding.value for binding in site.definitions(part) if binding.value is not None]
+        values = [binding.value for binding in model.dataflow.definitions(part) if binding.value is not None]
         if any(_asks_for_gradient(node) for value in values for node in below(value)):
             return True
     elif not isinstance(part, ast.Attribute):
         return False
-    text, function = ast.dump(part), site.function(part)
-    uses = (use for name in ("requires_grad", "requires_grad_") for use in site.attribute_uses(name))
+    text, function = ast.dump(part), model.function(part)
+    uses = (use for name in ("requires_grad", "requires_grad_") for use in model.names.attribute_uses(name))
     return any(
-        site.function(use) is function and ast.dump(use.value).replace("Store()", "Load()") == text
+        model.function(use) is function and ast.dump(use.value).replace("Store()", "Load()") == text
         for use in uses
-        if isinstance(use.ctx, ast.Store) or isinstance(site.parent(use), ast.Call)
+        if isinstance(use.ctx, ast.Store) or isinstance(model.parent(use), ast.Call)
     )
 
 
@@ -191,25 +191,25 @@ def _asks_for_gradient(node: ast.AST) -> bool:
     )
 
 
-def attached_forwards(statement: ast.stmt, site: Site) -> list[ast.Call]:
+def attached_forwards(statement: ast.stmt, model: SemanticModel) -> list[ast.Call]:
     """The forwards of target networks in a simple statement that reach the loss, outermost first."""
     found: list[ast.Call] = []
     for call in calls_in(statement):
-        within = any(ancestor in found for ancestor in site.ancestors(call))
-        if not within and is_attached(call, site):
+        within = any(ancestor in found for ancestor in model.ancestors(call))
+        if not within and is_attached(call, model):
             found.append(call)
     return found
 
 
-def build_fix(run: Sequence[ast.stmt], names: Sequence[str], site: Site) -> Fix | None:
+def build_fix(run: Sequence[ast.stmt], names: Sequence[str], model: SemanticModel) -> Fix | None:
     """Put the statements under `no_grad`."""
     others: dict[str, None] = {}
     for statement in run:
-        lost = loses_gradient(statement, attached_forwards(statement, site), site)
+        lost = loses_gradient(statement, attached_forwards(statement, model), model)
         if lost is None:
             return None
         others.update(dict.fromkeys(lost))
-    edits = under_no_grad(run, site) if run else None
+    edits = under_no_grad(run, model) if run else None
     if edits is None:
         return None
     reason = f"The weights of {joined(names)} get no gradient any more"

@@ -62,7 +62,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 OPTIMIZERS = {f"torch.optim.{name}": name for name in ("Adam", "AdamW", "SGD")}
 DECIDES = frozenset({"fused", "foreach", "differentiable", "capturable", None})
@@ -79,25 +79,25 @@ class UnfusedOptimizer(Rule):
     visits = (ast.Call,)
     callees = last_names(*OPTIMIZERS)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        name = OPTIMIZERS.get(site.qualified(node.func) or "")
+        name = OPTIMIZERS.get(model.names.qualified(node.func) or "")
         if name is None or any(isinstance(argument, ast.Starred) for argument in node.args):
             return
         given = {keyword.arg: keyword.value for keyword in node.keywords}
         if DECIDES & set(given) or (name == "SGD" and not has_momentum(node, given)):
             return
-        holder = held_by(node, site) if is_of_a_network(node, given) else None
-        if holder is None or has_sparse_gradients(site):
+        holder = held_by(node, model) if is_of_a_network(node, given) else None
+        if holder is None or has_sparse_gradients(model):
             return
-        stepped = steps(holder, node, site)
+        stepped = steps(holder, node, model)
         if stepped is None:
             return
-        line = site.span_of(stepped)[0].line
-        edit = site.with_keyword(node, "fused", "True")
+        line = model.span_of(stepped)[0].line
+        edit = model.edit.with_keyword(node, "fused", "True")
         reason = "Weights round differently, and all must be floating-point numbers with dense gradients"
         yield self.finding(
-            site,
+            model,
             node,
             f"`{name}` updates the weights in many operations (on the CPU for each tensor), "
             f"at each step in line {line}",
@@ -121,9 +121,9 @@ def has_momentum(call: ast.Call, given: dict[str | None, ast.expr]) -> bool:
     return momentum is not None and not (isinstance(momentum, ast.Constant) and not momentum.value)
 
 
-def held_by(call: ast.Call, site: Site) -> str | None:
+def held_by(call: ast.Call, model: SemanticModel) -> str | None:
     """The name of the variable or attribute that an optimizer is stored in."""
-    match site.parent(call):
+    match model.parent(call):
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
             return name
         case ast.Assign(targets=[ast.Attribute(attr=name)]) | ast.AnnAssign(target=ast.Attribute(attr=name)):
@@ -131,13 +131,13 @@ def held_by(call: ast.Call, site: Site) -> str | None:
     return None
 
 
-def steps(holder: str, made: ast.Call, site: Site) -> ast.Call | None:
+def steps(holder: str, made: ast.Call, model: SemanticModel) -> ast.Call | None:
     """A call in hot code of this file that makes the optimizer of that name take a step, rather one in the
     function that makes it; None where there is no such call, or where one hands it a closure.
     """
     found: list[ast.Call] = []
-    for use in site.attribute_uses("step"):
-        call = site.parent(use)
+    for use in model.names.attribute_uses("step"):
+        call = model.parent(use)
         if not isinstance(call, ast.Call) or call.func is not use:
             continue
         if named(use.value) == holder:
@@ -145,9 +145,9 @@ def steps(holder: str, made: ast.Call, site: Site) -> ast.Call | None:
                 return None
         elif not any(named(argument) == holder for argument in call.args):  # `scaler.step(optimizer)`
             continue
-        if site.heat_of(call).level is Heat.HOT:
+        if model.frequency.heat_of(call).level is Heat.HOT:
             found.append(call)
-    here = [call for call in found if site.function(call) is site.function(made)]
+    here = [call for call in found if model.function(call) is model.function(made)]
     return next(iter(here or found), None)
 
 
@@ -159,9 +159,9 @@ def named(expression: ast.expr) -> str | None:
     return None
 
 
-def has_sparse_gradients(site: Site) -> bool:
+def has_sparse_gradients(model: SemanticModel) -> bool:
     """Does an embedding of this file give sparse gradients?"""
     return any(
         word.arg == "sparse" and not (isinstance(word.value, ast.Constant) and not word.value.value)
-        for word in site.tree.of_type(ast.keyword)
+        for word in model.syntax.of_type(ast.keyword)
     )

@@ -71,10 +71,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.edit.removal import removed
 from rlint.models.kind import Tag
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 
 class ModeTogglePerStep(Rule):
@@ -84,30 +83,30 @@ class ModeTogglePerStep(Rule):
     visits = (ast.Call,)
     callees = frozenset({"eval", "train"})
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        network = switched(node, site)
+        network = switched(node, model)
         if network is None or new_mode(node) is not False:
             return
-        toggles = toggles_of(network, node, site)
+        toggles = toggles_of(network, node, model)
         to_evaluation = [call for call in toggles if new_mode(call) is False]
         back = [call for call in toggles if new_mode(call) is not False]
         if not back or to_evaluation[:1] != [node]:
             return
-        anatomy = site.network(network, None)
+        anatomy = model.nn.architecture(network, None)
         if not anatomy.complete or anatomy.by_mode or not anatomy.layers:
             return
-        text = site.text(network)
+        text = model.source.text(network)
         yield self.finding(
-            site,
+            model,
             node,
             f"`{text}` is put into evaluation mode and back in each step, but nothing in it depends on that",
-            fix=build_fix(toggles, site),
+            fix=build_fix(toggles, model),
             advice="Leave the mode as it is: without dropout and batch normalisation, it makes no difference",
         )
 
 
-def switched(call: ast.Call, site: Site) -> ast.Name | ast.Attribute | None:
+def switched(call: ast.Call, model: SemanticModel) -> ast.Name | ast.Attribute | None:
     """The network that a statement `net.eval()` or `net.train()` switches."""
     match call:
         case ast.Call(
@@ -118,9 +117,9 @@ def switched(call: ast.Call, site: Site) -> ast.Name | ast.Attribute | None:
             pass
         case _:
             return None
-    if not isinstance(site.parent(call), ast.Expr):
+    if not isinstance(model.parent(call), ast.Expr):
         return None
-    return network if site.kind_of(network).tag is Tag.MODULE else None
+    return network if model.types.type_of(network).tag is Tag.MODULE else None
 
 
 def new_mode(call: ast.Call) -> bool | None:
@@ -133,28 +132,32 @@ def new_mode(call: ast.Call) -> bool | None:
     return given[0].value is True if isinstance(given[0], ast.Constant) else None
 
 
-def toggles_of(network: ast.expr, call: ast.Call, site: Site) -> list[ast.Call]:
+def toggles_of(network: ast.expr, call: ast.Call, model: SemanticModel) -> list[ast.Call]:
     """The switches of a network that run per step: in one function, or for an attribute of `self` in all
     methods of a class, in the order of the text.
     """
-    text, owner, function = site.text(network), site.class_of(call), site.function(call)
+    text, owner, function = model.source.text(network), model.class_of(call), model.function(call)
     of_self = isinstance(network, ast.Attribute) and owner is not None
     found = []
-    for attribute in (*site.attribute_uses("eval"), *site.attribute_uses("train")):
-        other = site.parent(attribute)
-        if not isinstance(other, ast.Call) or site.text(attribute.value) != text:
+    for attribute in (*model.names.attribute_uses("eval"), *model.names.attribute_uses("train")):
+        other = model.parent(attribute)
+        if not isinstance(other, ast.Call) or model.source.text(attribute.value) != text:
             continue
-        together = site.class_of(other) is owner if of_self else site.function(other) is function
-        if together and switched(other, site) is not None and site.heat_of(other).level is Heat.HOT:
+        together = model.class_of(other) is owner if of_self else model.function(other) is function
+        if (
+            together
+            and switched(other, model) is not None
+            and model.frequency.heat_of(other).level is Heat.HOT
+        ):
             found.append(other)
-    return sorted(found, key=site.span)
+    return sorted(found, key=model.source.span)
 
 
-def build_fix(toggles: list[ast.Call], site: Site) -> Fix | None:
+def build_fix(toggles: list[ast.Call], model: SemanticModel) -> Fix | None:
     """Leave all of them out."""
     if any(new_mode(call) is None for call in toggles):
         return None
-    edits = removed([site.tree.statement(call) for call in toggles], site)
+    edits = model.edit.delete_statements([model.syntax.statement(call) for call in toggles])
     if edits is None:
         return None
     reason = "its `training` attribute keeps the mode that was set before, for whoever looks at it"

@@ -66,7 +66,7 @@ from collections.abc import Iterator
 from rlint.models.kind import Tag
 from rlint.rule import Edit, Finding, Fix, Heat, Rule, Safety
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.threads.queues import DATA, METRICS, is_named_for_metrics
 
 _LOOPS = (ast.For, ast.While)
@@ -84,7 +84,7 @@ class BlockingQueuePut(Rule):
     visits = (ast.Call,)
     callees = frozenset({"put"})
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Find a `put` that may wait."""
         assert isinstance(node, ast.Call)
         match node.func:
@@ -92,30 +92,30 @@ class BlockingQueuePut(Rule):
                 pass
             case _:
                 return
-        if site.kind_of(queue).tag not in (Tag.QUEUE, Tag.UNKNOWN) or not runs_often(node, site):
+        if model.types.type_of(queue).tag not in (Tag.QUEUE, Tag.UNKNOWN) or not runs_often(node, model):
             return
-        if isinstance(site.parent(node), ast.Await) or not carries_metrics(node, queue, site):
+        if isinstance(model.parent(node), ast.Await) or not carries_metrics(node, queue, model):
             return
-        made = site.made(queue)
+        made = model.threads.channel_makers(queue)
         asked = asks_to_wait(node)
         if made and not any(one.bounded for one in made):
             return
         if not made and not asked:
             return
         yield self.finding(
-            site,
+            model,
             node,
-            f"When `{site.text(queue)}` is full, this `put` waits, and training waits for the log",
-            fix=dropping_fix(node, queue, site),
-            advice=f"Use `{site.text(queue)}.put_nowait(…)`, and count what `queue.Full` keeps out",
+            f"When `{model.source.text(queue)}` is full, this `put` waits, and training waits for the log",
+            fix=dropping_fix(node, queue, model),
+            advice=f"Use `{model.source.text(queue)}.put_nowait(…)`, and count what `queue.Full` keeps out",
         )
 
 
-def runs_often(call: ast.Call, site: Site) -> bool:
+def runs_often(call: ast.Call, model: SemanticModel) -> bool:
     """Does a loop put things, or a worker, or what a training loop runs?"""
-    if site.loops(call) or site.runners(call).starts:
+    if model.frequency.loops(call) or model.threads.runners(call).starts:
         return True
-    return site.may_be_warm(call) and site.heat_of(call).level is not Heat.COLD
+    return model.frequency.may_be_warm(call) and model.frequency.heat_of(call).level is not Heat.COLD
 
 
 def may_block(call: ast.Call) -> bool:
@@ -137,9 +137,9 @@ def asks_to_wait(call: ast.Call) -> bool:
     return len(call.args) > 1 or any(keyword.arg in ("block", "timeout") for keyword in call.keywords)
 
 
-def carries_metrics(call: ast.Call, queue: ast.expr, site: Site) -> bool:
+def carries_metrics(call: ast.Call, queue: ast.expr, model: SemanticModel) -> bool:
     """Is all that is put into the queue logged, as far as its names and contents tell?"""
-    cargo = site.carries(queue)
+    cargo = model.threads.queue_content(queue)
     if cargo == DATA:
         return False
     named = is_named_for_metrics(last_name(queue) or "")
@@ -147,46 +147,49 @@ def carries_metrics(call: ast.Call, queue: ast.expr, site: Site) -> bool:
     return named or (cargo == METRICS and is_named_for_metrics(item))
 
 
-def dropping_fix(call: ast.Call, queue: ast.expr, site: Site) -> Fix | None:
+def dropping_fix(call: ast.Call, queue: ast.expr, model: SemanticModel) -> Fix | None:
     """Put without waiting, and count what there is no room for."""
-    text = f"{site.text(queue)}.put_nowait({site.text(call.args[0])})"
-    if site.has_comment(*site.span(call)) or "\n" in text:
+    text = f"{model.source.text(queue)}.put_nowait({model.source.text(call.args[0])})"
+    if model.source.has_comment(*model.source.span(call)) or "\n" in text:
         return None
-    if not site.can_be_moved(call.args[0]) or not site.can_be_moved(queue):
+    if not model.edit.is_relocatable(call.args[0]) or not model.edit.is_relocatable(queue):
         return None
-    reason = f"what is put while `{site.text(queue)}` is full is dropped at once, not waited for"
-    if handles_full(call, site):
-        return Fix("Put without waiting", Safety.UNSAFE, (site.replace(call, text),), reason)
-    statement = site.parent(call)
-    around = [parent for parent in site.ancestors(call) if isinstance(parent, _LOOPS)]
-    loops = [parent for parent in around if site.function(parent) is site.function(call)]
-    if not isinstance(statement, ast.Expr) or not loops or site.function(call) is None:
+    reason = f"what is put while `{model.source.text(queue)}` is full is dropped at once, not waited for"
+    if handles_full(call, model):
+        return Fix("Put without waiting", Safety.UNSAFE, (model.edit.replace(call, text),), reason)
+    statement = model.parent(call)
+    around = [parent for parent in model.ancestors(call) if isinstance(parent, _LOOPS)]
+    loops = [parent for parent in around if model.function(parent) is model.function(call)]
+    if not isinstance(statement, ast.Expr) or not loops or model.function(call) is None:
         return None
-    full, edits = site.spelled("queue.Full", call), list[Edit | None]()
+    full, edits = model.names.spelled("queue.Full", call), list[Edit | None]()
     if full is None:
-        imported = site.module_import("queue", user=call)
+        imported = model.importer.module_import("queue", user=call)
         if imported is None:
             return None
         full, edits = "queue.Full", [imported[1]]
-    name = site.free_name("dropped", site.text(queue))
-    indent = "\t" if "\t" in site.indentation(statement) else "    "
+    name = model.importer.fresh_name("dropped", model.source.text(queue))
+    indent = "\t" if "\t" in model.source.indentation(statement) else "    "
     lines = ("try:", f"{indent}{text}", f"except {full}:", f"{indent}{name} += 1")
-    edits += [site.insert_before(loops[-1], f"{name} = 0"), site.replace_statement(statement, *lines)]
+    edits += [
+        model.edit.insert_before(loops[-1], f"{name} = 0"),
+        model.edit.replace_statement(statement, *lines),
+    ]
     made = [edit for edit in edits if edit is not None]
     if len(made) != len(edits):
         return None
     return Fix("Put without waiting, and count what is dropped", Safety.UNSAFE, tuple(made), reason)
 
 
-def handles_full(call: ast.Call, site: Site) -> bool:
+def handles_full(call: ast.Call, model: SemanticModel) -> bool:
     """Does a `try` around the call handle a full queue, or anything?"""
-    for parent in site.ancestors(call):
-        if parent is site.function(call):
+    for parent in model.ancestors(call):
+        if parent is model.function(call):
             return False
         if isinstance(parent, ast.Try):
             for handler in parent.handlers:
                 caught = handler.type
                 types = caught.elts if isinstance(caught, ast.Tuple) else [caught]
-                if any(one is None or site.qualified(one) in _FULL for one in types):
+                if any(one is None or model.names.qualified(one) in _FULL for one in types):
                     return True
     return False

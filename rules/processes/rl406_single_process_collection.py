@@ -70,7 +70,7 @@ from collections.abc import Iterator
 from rlint.regex import regex
 from rlint.rule import Finding, Rule
 from rlint.semantics.interprocedural.summary import ClassSummary
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.environments import stepped_in_turn
 from rlint.syntax.walk import below
 
@@ -92,66 +92,66 @@ class SingleProcessCollection(Rule):
     visits = (ast.Call,)
     callees = frozenset({"step"})
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         if not isinstance(node.func, ast.Attribute) or node.func.attr != "step":
             return
-        held = stepped_in_turn(node, site)
-        if held is None or stands_for_all(node, site) or is_one_of_several(node, site):
+        held = stepped_in_turn(node, model)
+        if held is None or stands_for_all(node, model) or is_one_of_several(node, model):
             return
-        if again_in_loop(node, site):
+        if again_in_loop(node, model):
             return
-        text = " ".join(site.text(held).split())
+        text = " ".join(model.source.text(held).split())
         batched = (
-            "each with a forward of its own" if runs_policy(node, site) else "and each step is waited for"
+            "each with a forward of its own" if runs_policy(node, model) else "and each step is waited for"
         )
         yield self.finding(
-            site,
+            model,
             node,
             f"One process steps the environments of `{text}` one after the other, {batched}",
             advice=ADVICE,
         )
 
 
-def stands_for_all(call: ast.Call, site: Site) -> bool:
+def stands_for_all(call: ast.Call, model: SemanticModel) -> bool:
     """Is it a vectorised environment that steps its parts?"""
-    cls = site.class_of(call)
+    cls = model.class_of(call)
     if cls is None:
         return False
-    function = site.function(call)
+    function = model.function(call)
     steps = function is not None and "step" in function.name
-    return steps and any(site.method(cls, name) is not None for name in ("reset", "reset_all", "reset_wait"))
+    return steps and any(model.method(cls, name) is not None for name in ("reset", "reset_all", "reset_wait"))
 
 
-def is_one_of_several(call: ast.Call, site: Site) -> bool:
+def is_one_of_several(call: ast.Call, model: SemanticModel) -> bool:
     """Does this run in one of several workers, each of which has its part of the environments?"""
-    if any(start.many for start in site.runners(call).starts):
+    if any(start.many for start in model.threads.runners(call).starts):
         return True
-    function = site.summary_around(call)
+    function = model.symbols.function_at(call)
     told = function.parameters if function is not None else ()
-    cls = site.class_of(call)
-    owner = site.module.classes.get(site.tree.qualname(cls)) if cls is not None else None
-    for each in site.index.ancestry(owner) if owner is not None else ():
+    cls = model.class_of(call)
+    owner = model.module.classes.get(model.syntax.qualname(cls)) if cls is not None else None
+    for each in model.index.ancestry(owner) if owner is not None else ():
         # also where a subclass hands on `*args` alone
-        made = site.index.method(each, "__init__") if isinstance(each, ClassSummary) else None
+        made = model.index.method(each, "__init__") if isinstance(each, ClassSummary) else None
         told = (*told, *(made.parameters if made is not None else ()))
     return any(_NUMBERS.search(name) for name in told)
 
 
-def again_in_loop(call: ast.Call, site: Site) -> bool:
+def again_in_loop(call: ast.Call, model: SemanticModel) -> bool:
     """Does the same loop step them before, so that it has been told of?"""
-    loop = site.loops(call)[0]
-    order = site.order
+    loop = model.frequency.loops(call)[0]
+    order = model.dataflow.order
     return any(
         order.position(other) < order.position(call)
-        and site.loops(other)[:1] == [loop]
-        and stepped_in_turn(other, site) is not None
-        for other in site.calls_named("step", site.function(call))
+        and model.frequency.loops(other)[:1] == [loop]
+        and stepped_in_turn(other, model) is not None
+        for other in model.names.calls_named("step", model.function(call))
         if other is not call
     )
 
 
-def runs_policy(call: ast.Call, site: Site) -> bool:
+def runs_policy(call: ast.Call, model: SemanticModel) -> bool:
     """Does the loop ask a network for the action of one environment at a time?"""
-    loop = site.loops(call)[0]
-    return any(isinstance(node, ast.Call) and site.gives_gradient(node) for node in below(loop))
+    loop = model.frequency.loops(call)[0]
+    return any(isinstance(node, ast.Call) and model.gradients.gives_gradient(node) for node in below(loop))

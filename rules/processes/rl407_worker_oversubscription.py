@@ -85,7 +85,7 @@ from collections.abc import Iterator
 
 from rlint.regex import regex
 from rlint.rule import Finding, Heat, Rule
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.torch_settings import CUDA, THREADS
 from rlint.semantics.threads.contexts import Start
 from rlint.semantics.threads.spawn import PROCESS
@@ -103,20 +103,20 @@ class WorkerOversubscription(Rule):
     visits = (ast.Call,)
     triggers = ("Process", "spawn", "Pool", ".start()")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Find a line that starts workers which all compute."""
         assert isinstance(node, ast.Call)
-        busy = [start for start in site.starts_at(node) if computes(start, site)]
-        if not busy or site.program_says(THREADS):
+        busy = [start for start in model.threads.workers_made(node) if computes(start, model)]
+        if not busy or model.program.sets(THREADS):
             return
         if not busy[0].many and not any(
-            is_beside(other, busy[0]) and computes(other, site) for other in site.starts()
+            is_beside(other, busy[0]) and computes(other, model) for other in model.threads.worker_starts()
         ):
             return
         name = busy[0].target.shown
         others = "each of the processes" if busy[0].many else "this process, like the one beside it,"
         yield self.finding(
-            site,
+            model,
             node,
             f"`{name}` computes with torch in {others} with a thread for every core, "
             "so that they take the cores from one another",
@@ -124,19 +124,19 @@ class WorkerOversubscription(Rule):
         )
 
 
-def computes(start: Start, site: Site) -> bool:
+def computes(start: Start, model: SemanticModel) -> bool:
     """Do the workers keep the threads of torch busy, on the CPU for all that is known?"""
     if start.sort != PROCESS:
         return False
-    functions = site.run_by(start.target)
-    if not site.learns(start.target) and not any(map(site.convolves, functions)):
+    functions = model.threads.run_with(start.target)
+    if not model.nn.learns(start.target) and not any(map(model.nn.convolves, functions)):
         return False
     modules = {function.module for function in functions} | {start.launcher.module}
-    if any(CUDA in site.index.modules[module].speedups for module in modules):
+    if any(CUDA in model.index.modules[module].speedups for module in modules):
         return False
     told = any(_DEVICE.search(parameter) for function in functions for parameter in function.parameters)
     read = any(
-        _DEVICE.search(name) for module in modules for name in site.index.modules[module].attributes_read
+        _DEVICE.search(name) for module in modules for name in model.index.modules[module].attributes_read
     )
     return not told and not read
 

@@ -62,7 +62,7 @@ from typing import ClassVar
 
 from rlint.models.kind import Tag
 from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 NAMES = ("cuda", "cpu", "mps", "xpu", "gpu")
@@ -81,30 +81,30 @@ class DeviceStringCheck(Rule):
     callees = last_names(*ASKS, "startswith")
     triggers = ("str", "is_available", "repr")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, (ast.Compare, ast.Call))
-        device = checked(node, site)
-        asks = device is None and isinstance(node, ast.Call) and site.qualified(node.func) in ASKS
+        device = checked(node, model)
+        asks = device is None and isinstance(node, ast.Call) and model.names.qualified(node.func) in ASKS
         if device is None and not asks:
             return
-        if device is not None and not site.is_device(device):
+        if device is not None and not model.types.is_device(device):
             return
-        if site.heat_of(node).level < self.heat:
+        if model.frequency.heat_of(node).level < self.heat:
             return
-        shown = site.text(node)
+        shown = model.source.text(node)
         what = "asks the driver" if asks else "puts the name of the device together and searches it"
         yield self.finding(
-            site,
+            model,
             node,
             f"`{shown}` {what} each time, for an answer that stays the same"
             if "\n" not in shown
             else f"A check {what} each time, for an answer that stays the same",
-            fix=build_fix(node, device, site),
+            fix=build_fix(node, device, model),
             advice="Ask once, where the device is set, and keep the answer",
         )
 
 
-def checked(node: ast.Compare | ast.Call, site: Site) -> ast.expr | None:
+def checked(node: ast.Compare | ast.Call, model: SemanticModel) -> ast.expr | None:
     """The device whose name is looked at."""
     match node:
         case ast.Compare(
@@ -127,29 +127,29 @@ def checked(node: ast.Compare | ast.Call, site: Site) -> ast.expr | None:
         return None
     match text:
         case ast.Call(func=ast.Name(id="str" | "repr") as func, args=[device], keywords=[]):
-            return device if (site.qualified(func) or "").startswith("builtins.") else None
+            return device if (model.names.qualified(func) or "").startswith("builtins.") else None
     return None
 
 
-def build_fix(node: ast.Compare | ast.Call, device: ast.expr | None, site: Site) -> Fix | None:
+def build_fix(node: ast.Compare | ast.Call, device: ast.expr | None, model: SemanticModel) -> Fix | None:
     """Ask the tensor, or keep the answer before the loop or in an attribute."""
     match node, device:
         case (
             ast.Compare(left=ast.Constant(value="cuda"), ops=[operator]),
             ast.Attribute(value=tensor, attr="device"),
-        ) if site.kind_of(tensor).tag is Tag.TENSOR and not site.kind_of(tensor).optional:
-            asked = f"{site.operand(tensor)}.is_cuda"
+        ) if model.types.type_of(tensor).tag is Tag.TENSOR and not model.types.type_of(tensor).optional:
+            asked = f"{model.edit.parenthesized(tensor)}.is_cuda"
             asked = f"(not {asked})" if isinstance(operator, ast.NotIn) else asked
-            clean = site.can_be_moved(node)
-            return Fix("Ask the tensor", Safety.SAFE, (site.replace(node, asked),)) if clean else None
-    if not site.can_be_moved(node):
+            clean = model.edit.is_relocatable(node)
+            return Fix("Ask the tensor", Safety.SAFE, (model.edit.replace(node, asked),)) if clean else None
+    if not model.edit.is_relocatable(node):
         return None
-    return before_loop(node, device, site) or beside_device(node, device, site)
+    return before_loop(node, device, model) or beside_device(node, device, model)
 
 
-def answer_name(node: ast.expr, site: Site) -> str:
+def answer_name(node: ast.expr, model: SemanticModel) -> str:
     """What the kept answer is called."""
-    text = site.text(node)
+    text = model.source.text(node)
     kind = next((name for name in NAMES if name in text), "device")
     if text.endswith("is_available()"):
         return f"has_{kind}"
@@ -159,26 +159,26 @@ def answer_name(node: ast.expr, site: Site) -> str:
 _NOT = (ast.NotIn, ast.NotEq)
 
 
-def alike(node: ast.expr, around: ast.AST, site: Site) -> list[ast.expr]:
+def alike(node: ast.expr, around: ast.AST, model: SemanticModel) -> list[ast.expr]:
     """The same check wherever it stands in a loop or a class; nothing where `node` is not the first."""
-    same = site.once(_by_form, around).get(ast.dump(node), [])
+    same = model.once(_by_form, around).get(ast.dump(node), [])
     return same if same[:1] == [node] else []
 
 
-def _by_form(around: ast.AST, site: Site) -> dict[str, list[ast.expr]]:
+def _by_form(around: ast.AST, model: SemanticModel) -> dict[str, list[ast.expr]]:
     """The comparisons and calls in a part of the file, those together that say the same."""
     found: dict[str, list[ast.expr]] = {}
     for other in below(around):
-        if isinstance(other, (ast.Compare, ast.Call)) and site.can_be_moved(other):
+        if isinstance(other, (ast.Compare, ast.Call)) and model.edit.is_relocatable(other):
             found.setdefault(ast.dump(other), []).append(other)
     for same in found.values():
-        same.sort(key=site.span)
+        same.sort(key=model.source.span)
     return found
 
 
-def before_loop(node: ast.Compare | ast.Call, device: ast.expr | None, site: Site) -> Fix | None:
+def before_loop(node: ast.Compare | ast.Call, device: ast.expr | None, model: SemanticModel) -> Fix | None:
     """A name before the outermost loop in which the device stays the same."""
-    loops = [loop for loop in site.loops(node) if isinstance(loop, (ast.For, ast.While))]
+    loops = [loop for loop in model.frequency.loops(node) if isinstance(loop, (ast.For, ast.While))]
     if not loops:
         return None
     loop = loops[-1]
@@ -186,24 +186,27 @@ def before_loop(node: ast.Compare | ast.Call, device: ast.expr | None, site: Sit
     if any(part is node for part in below(start)):
         return None
     if device is not None and not (
-        isinstance(device, (ast.Name, ast.Attribute)) and site.doubts_between(device, start, node) is not None
+        isinstance(device, (ast.Name, ast.Attribute))
+        and model.dataflow.doubts_between(device, start, node) is not None
     ):
         return None
-    same = [other for other in alike(node, loop, site) if site.function(other) is site.function(node)]
-    name = site.free_local([answer_name(node, site)], loop, f"RL204 {ast.dump(node)} {site.span(loop)[0]}")
-    made = site.insert_before(loop, f"{name} = {site.text(node)}")
+    same = [other for other in alike(node, loop, model) if model.function(other) is model.function(node)]
+    name = model.importer.fresh_local(
+        [answer_name(node, model)], loop, f"RL204 {ast.dump(node)} {model.source.span(loop)[0]}"
+    )
+    made = model.edit.insert_before(loop, f"{name} = {model.source.text(node)}")
     if made is None or not same:
         return None
     reason = "What devices there are must stay the same while the loop runs"
     if device is not None:
-        reason = f"`{site.text(device)}` must stay the same device while the loop runs"
-    return Fix(TITLE, Safety.UNSAFE, (made, *(site.replace(other, name) for other in same)), reason)
+        reason = f"`{model.source.text(device)}` must stay the same device while the loop runs"
+    return Fix(TITLE, Safety.UNSAFE, (made, *(model.edit.replace(other, name) for other in same)), reason)
 
 
-def beside_device(node: ast.Compare | ast.Call, device: ast.expr | None, site: Site) -> Fix | None:
+def beside_device(node: ast.Compare | ast.Call, device: ast.expr | None, model: SemanticModel) -> Fix | None:
     """An attribute that is set behind the one from which the device is read, in `__init__`."""
-    cls = site.class_of(node)
-    made = site.method(cls, "__init__") if cls is not None else None
+    cls = model.class_of(node)
+    made = model.method(cls, "__init__") if cls is not None else None
     attribute = device
     while isinstance(attribute, ast.Attribute) and not isinstance(attribute.value, ast.Name):
         attribute = attribute.value
@@ -212,16 +215,20 @@ def beside_device(node: ast.Compare | ast.Call, device: ast.expr | None, site: S
     owner = attribute.value
     if not isinstance(owner, ast.Name) or [parameter.arg for parameter in made.args.args[:1]] != [owner.id]:
         return None
-    stores = [use for use in site.attribute_uses(attribute.attr) if isinstance(use.ctx, ast.Store)]
-    statement = site.tree.statement(stores[0]) if len(stores) == 1 else None
-    same = alike(node, cls, site)
-    if statement is None or statement not in made.body or any(site.function(other) is made for other in same):
+    stores = [use for use in model.names.attribute_uses(attribute.attr) if isinstance(use.ctx, ast.Store)]
+    statement = model.syntax.statement(stores[0]) if len(stores) == 1 else None
+    same = alike(node, cls, model)
+    if (
+        statement is None
+        or statement not in made.body
+        or any(model.function(other) is made for other in same)
+    ):
         return None
-    name = answer_name(node, site)
-    if not same or site.attribute_uses(name) or site.is_attribute_read(name):
+    name = answer_name(node, model)
+    if not same or model.names.attribute_uses(name) or model.program.is_attribute_read(name):
         return None
-    kept = site.insert_after(statement, f"{owner.id}.{name} = {site.text(node)}")
+    kept = model.edit.insert_after(statement, f"{owner.id}.{name} = {model.source.text(node)}")
     if kept is None:
         return None
-    edits = (kept, *(site.replace(other, f"{owner.id}.{name}") for other in same))
-    return Fix(TITLE, Safety.UNSAFE, edits, f"`{site.text(device)}` must stay the same device")
+    edits = (kept, *(model.edit.replace(other, f"{owner.id}.{name}") for other in same))
+    return Fix(TITLE, Safety.UNSAFE, edits, f"`{model.source.text(device)}` must stay the same device")

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from project_builder import build, expression, site_of
+from project_builder import build, expression, model_of
 from rlint.models.kind import Device, Kind, Tag
 from rlint.semantics.types import batches
 
@@ -23,8 +23,8 @@ tokenizer = AutoTokenizer.from_pretrained('x')
 
 def kind_of(program: str, used: str) -> Kind:
     """The kind of the last `used` in a program."""
-    site = site_of(_IMPORTS + program)
-    return site.kind_of(expression(site, used, last=True))
+    model = model_of(_IMPORTS + program)
+    return model.types.type_of(expression(model, used, last=True))
 
 
 @pytest.mark.parametrize(
@@ -108,10 +108,10 @@ def test_what_may_lie_on_the_device_is_not_called_a_tensor_on_the_host(program: 
 )
 def test_devices_are_known_by_their_names(made: str, device: Device) -> None:
     """A variable that holds the name of a device names that device."""
-    site = site_of(f"{_IMPORTS}device = {made}\nprint(device)\n")
-    used = expression(site, "device", last=True)
-    assert site.device_of(used) is device
-    assert site.is_device(used)
+    model = model_of(f"{_IMPORTS}device = {made}\nprint(device)\n")
+    used = expression(model, "device", last=True)
+    assert model.types.device_of(used) is device
+    assert model.types.is_device(used)
 
 
 @pytest.mark.parametrize(
@@ -130,24 +130,24 @@ def test_devices_are_known_by_their_names(made: str, device: Device) -> None:
 )
 def test_what_nothing_is_known_of_is_a_device_if_it_is_called_so(used: str, named: bool) -> None:
     """`x.to(args.device)` moves, `x.to(other)` may do anything."""
-    site = site_of(
+    model = model_of(
         f"def move(self, x, args, config, local_rank, gpu_id, other, dtype, device):\n    x.to({used})\n"
     )
-    assert site.is_device(expression(site, used, last=True)) is named
+    assert model.types.is_device(expression(model, used, last=True)) is named
 
 
 def test_the_default_of_a_field_is_no_certain_device() -> None:
     """A dataclass is made with other values than its defaults."""
-    site = site_of(
+    model = model_of(
         "class Config:\n    device: str = 'cuda'\ndef move(x, config: Config):\n    x.to(config.device)\n"
     )
-    used = expression(site, "config.device")
-    assert (site.device_of(used), site.is_device(used)) == (Device.UNKNOWN, True)
+    used = expression(model, "config.device")
+    assert (model.types.device_of(used), model.types.is_device(used)) == (Device.UNKNOWN, True)
 
 
 def test_a_helper_knows_what_its_callers_move() -> None:
     """A function that calls itself for the parts of a batch gets batches and tensors; so says its summary."""
-    sites = build(
+    models = build(
         {
             "helper.py": """
                 import torch
@@ -177,12 +177,12 @@ def test_a_helper_knows_what_its_callers_move() -> None:
                 """,
         }
     )
-    moved = sites["helper.py"].kind_of(expression(sites["helper.py"], "batch", last=False))
+    moved = models["helper.py"].types.type_of(expression(models["helper.py"], "batch", last=False))
     assert moved.tag is Tag.BATCH
-    call = expression(sites["helper.py"], "batch.to(device)")
+    call = expression(models["helper.py"], "batch.to(device)")
     assert isinstance(call, ast.Call)
     assert isinstance(call.func, ast.Attribute)
-    tensor = sites["helper.py"].kind_of(call.func.value)
+    tensor = models["helper.py"].types.type_of(call.func.value)
     assert (tensor.tag, tensor.device) == (Tag.TENSOR, Device.HOST)
-    sampled = sites["train.py"].kind_of(expression(sites["train.py"], "b", last=True))
+    sampled = models["train.py"].types.type_of(expression(models["train.py"], "b", last=True))
     assert (sampled.tag, sampled.device) == (Tag.TENSOR, Device.HOST)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from project_builder import build, expression, site_of
+from project_builder import build, expression, model_of
 
 CLASSES = """
 import torch
@@ -53,8 +53,8 @@ ALL = {"draw_actor(self)", "draw_noisy(self)", "draw_policy(self)", "draw_functi
 def reached(call: str = "self.actor.reset_noise()", value: str = "actor", **parts: str) -> dict[str, str]:
     """The helpers that the loop of a training reaches, with the last link of each chain."""
     filled = {"name": "Trainer", "declared": "pass", "annotated": "", **parts}
-    site = site_of(CLASSES + TRAIN.format(call=call, value=value, **filled))
-    chains = {text: site.heat_of(expression(site, text)).chain for text in sorted(ALL)}
+    model = model_of(CLASSES + TRAIN.format(call=call, value=value, **filled))
+    chains = {text: model.frequency.heat_of(expression(model, text)).chain for text in sorted(ALL)}
     return {text: chain[-1] for text, chain in chains.items() if chain}
 
 
@@ -93,17 +93,17 @@ def test_a_guess_says_what_it_was_guessed_from() -> None:
 
 def test_super_runs_the_method_of_the_base() -> None:
     """And not the others of that name."""
-    site = site_of(
+    model = model_of(
         CLASSES
         + "class Own(Actor):\n    def reset_noise(self):\n        super().reset_noise()\n"
         + "import gymnasium as gym\nenv = gym.make('a')\nactor = Own()\n"
         + "while True:\n    env.step(0)\n    actor.reset_noise()\n"
     )
-    assert site.heat_of(expression(site, "draw_actor(self)")).chain[-2:] == (
+    assert model.frequency.heat_of(expression(model, "draw_actor(self)")).chain[-2:] == (
         "Own.reset_noise",
         "Actor.reset_noise",
     )
-    assert not site.heat_of(expression(site, "draw_policy(self)")).chain
+    assert not model.frequency.heat_of(expression(model, "draw_policy(self)")).chain
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_super_runs_the_method_of_the_base() -> None:
 )
 def test_values_of_libraries_run_no_methods_of_the_project(given: str) -> None:
     """However few classes of the project define a method of that name."""
-    sites = build(
+    models = build(
         {
             "mine.py": "class Chooser:\n    def gather_rows(self):\n        return draw(self)\n",
             "use.py": "import re, threading, tensordict, torch, gymnasium as gym\nimport mine\n"
@@ -120,18 +120,18 @@ def test_values_of_libraries_run_no_methods_of_the_project(given: str) -> None:
             f"    value = {given}\n    while True:\n        env.step(0)\n        value.gather_rows()\n",
         }
     )
-    site = sites["mine.py"]
-    assert not site.heat_of(expression(site, "draw(self)")).chain
+    model = models["mine.py"]
+    assert not model.frequency.heat_of(expression(model, "draw(self)")).chain
 
 
 def test_a_mixin_finds_the_method_in_what_it_is_mixed_into() -> None:
     """`self.compute` of a mixin is the model's."""
-    site = site_of(
+    model = model_of(
         "import gymnasium as gym\nclass Mixin:\n    def act(self, x):\n        return self.compute(x)\n"
         "class Model:\n    def compute(self, x):\n        return draw(x)\n"
         "class Other:\n    def compute(self, x):\n        return leave(x)\n"
         "class Own(Mixin, Model):\n    pass\n"
         "env = gym.make('a')\nown = Own()\nwhile True:\n    env.step(own.act(1))\n"
     )
-    assert site.heat_of(expression(site, "draw(x)")).chain[-1] == "Model.compute"
-    assert not site.heat_of(expression(site, "leave(x)")).chain
+    assert model.frequency.heat_of(expression(model, "draw(x)")).chain[-1] == "Model.compute"
+    assert not model.frequency.heat_of(expression(model, "leave(x)")).chain

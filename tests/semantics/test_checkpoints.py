@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from project_builder import build, expression, site_of
+from project_builder import build, expression, model_of
 
 AGENT = """
     import torch, pickle
@@ -43,10 +43,10 @@ AGENT = """
 def test_methods_that_save(call: str, *, saves: bool) -> None:
     """A method saves if it does so each time, however many calls away; picking a process is no condition."""
     main = f"from agent import Agent\nagent = Agent()\n{call}\n"
-    site = build({"agent.py": AGENT, "main.py": main})["main.py"]
-    found = expression(site, call)
+    model = build({"agent.py": AGENT, "main.py": main})["main.py"]
+    found = expression(model, call)
     assert isinstance(found, ast.Call)
-    assert site.saves(found) is saves
+    assert model.effects.writes_checkpoint(found) is saves
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_methods_that_save(call: str, *, saves: bool) -> None:
 def test_calls_of_libraries(call: str, *, saves: bool) -> None:
     """Weights, agents and their memories; not tensors, images and rows of data."""
     imports = "import pickle, torch\nimport numpy as np\nfrom safetensors.torch import save_file\n"
-    site = site_of(f"{imports}{call}\n")
-    found = expression(site, call)
+    model = model_of(f"{imports}{call}\n")
+    found = expression(model, call)
     assert isinstance(found, ast.Call)
-    assert site.saves(found) is saves
+    assert model.effects.writes_checkpoint(found) is saves

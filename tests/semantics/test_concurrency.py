@@ -6,15 +6,15 @@ import ast
 
 import pytest
 
-from project_builder import build, expression, find, site_of
-from rlint.semantics.model import Site
+from project_builder import build, expression, find, model_of
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.torch_settings import THREADS
 from rlint.semantics.threads.queues import DATA, METRICS, UNSURE
 
 
-def runners(site: Site, source: str) -> tuple[list[tuple[str, bool]], bool]:
+def runners(model: SemanticModel, source: str) -> tuple[list[tuple[str, bool]], bool]:
     """The sorts of workers that run an expression, whether there are many, and if others run it, too."""
-    found = site.runners(expression(site, source))
+    found = model.threads.runners(expression(model, source))
     return [(start.sort, start.many) for start in found.starts], found.elsewhere
 
 
@@ -39,7 +39,7 @@ def runners(site: Site, source: str) -> tuple[list[tuple[str, bool]], bool]:
 )
 def test_workers(start: str, sort: str, many: bool) -> None:
     """Targets of threads and processes, work of pools and `run` methods run in workers."""
-    site = site_of(
+    model = model_of(
         f"""
 import threading
 import multiprocessing as mp
@@ -65,7 +65,7 @@ def main(n, q):
     {start}
 """
     )
-    found, elsewhere = runners(site, "compute(x)")
+    found, elsewhere = runners(model, "compute(x)")
     wanted = ("thread", "start_one" in start) if sort == "thread" and "start_one" in start else (sort, many)
     assert wanted in found
     assert not elsewhere
@@ -73,7 +73,7 @@ def main(n, q):
 
 def test_workers_over_files() -> None:
     """A worker's function may stand in another file; what the main program calls as well runs there, too."""
-    sites = build(
+    models = build(
         {
             "worker.py": "def work(rank, counter):\n    step(rank)\n\ndef step(rank):\n    return rank + 1\n",
             "main.py": """
@@ -89,29 +89,29 @@ def test_workers_over_files() -> None:
                 """,
         }
     )
-    found = sites["worker.py"].runners(expression(sites["worker.py"], "rank + 1"))
+    found = models["worker.py"].threads.runners(expression(models["worker.py"], "rank + 1"))
     assert found.several
     assert found.elsewhere
     [start] = found.starts
     assert (start.launcher.qualname, start.target.qualname, start.sort) == ("main", "work", "process")
-    call = expression(sites["main.py"], "mp.Process(target=work, args=(rank, 0))")
+    call = expression(models["main.py"], "mp.Process(target=work, args=(rank, 0))")
     assert isinstance(call, ast.Call)
-    assert sites["main.py"].starts_at(call) == [start]
+    assert models["main.py"].threads.workers_made(call) == [start]
 
 
 def test_nobody_starts_workers() -> None:
     """Without workers everything runs in the one thread there is."""
-    assert not site_of("def f(x):\n    return x + 1\n").runners(ast.Pass()).several
+    assert not model_of("def f(x):\n    return x + 1\n").threads.runners(ast.Pass()).several
 
 
-def held(site: Site, source: str) -> list[str]:
+def held(model: SemanticModel, source: str) -> list[str]:
     """The locks that are held while an expression is evaluated."""
-    return [section.name for section in site.locks_held(find(site, source))]
+    return [section.name for section in model.threads.locks_held(find(model, source))]
 
 
 def test_sections() -> None:
     """`with`, `acquire` … `release`, the lock of a value and decorators; not what runs later."""
-    site = site_of(
+    model = model_of(
         """
         import multiprocessing as mp
         import threading
@@ -145,19 +145,19 @@ def test_sections() -> None:
                 return l()
         """
     )
-    assert held(site, "a(file)") == ["_guard"]
-    assert held(site, "b()") == []
-    assert held(site, "c()") == ["other_lock", "total"]
-    assert held(site, "d()") == ["_guard"]
-    assert held(site, "e()") == []
-    assert held(site, "g()") == ["_guard"]
-    assert held(site, "h()") == []
-    assert held(site, "l()") == ["synchronized"]
+    assert held(model, "a(file)") == ["_guard"]
+    assert held(model, "b()") == []
+    assert held(model, "c()") == ["other_lock", "total"]
+    assert held(model, "d()") == ["_guard"]
+    assert held(model, "e()") == []
+    assert held(model, "g()") == ["_guard"]
+    assert held(model, "h()") == []
+    assert held(model, "l()") == ["synchronized"]
 
 
 def test_what_a_lock_guards() -> None:
     """The state that its sections write, in all methods of the class."""
-    site = site_of(
+    model = model_of(
         """
         class Ring:
             def add(self, row):
@@ -173,7 +173,12 @@ def test_what_a_lock_guards() -> None:
                     self.free = 1
         """
     )
-    assert site.guarded(site.lock_sections()[0]) == {"rows", "index", "size", "pending"}
+    assert model.threads.guarded_names(model.threads.lock_sections()[0]) == {
+        "rows",
+        "index",
+        "size",
+        "pending",
+    }
 
 
 def test_locked_by_all_callers() -> None:
@@ -186,15 +191,15 @@ def test_locked_by_all_callers() -> None:
             with lock:
                 bump(counter)
         """
-    site = site_of(text)
-    assert site.is_locked(find(site, "counter.value += 1"))
-    site = site_of(text + "\n            bump(counter)\n" + "        def other(c):\n            bump(c)\n")
-    assert not site.is_locked(find(site, "counter.value += 1"))
+    model = model_of(text)
+    assert model.threads.is_locked(find(model, "counter.value += 1"))
+    model = model_of(text + "\n            bump(counter)\n" + "        def other(c):\n            bump(c)\n")
+    assert not model.threads.is_locked(find(model, "counter.value += 1"))
 
 
 def test_how_shared_things_are_made() -> None:
     """By their names, through the arguments of workers, over files."""
-    sites = build(
+    models = build(
         {
             "worker.py": "def work(q, free, seen):\n    q.put(1)\n    free.put(2)\n    seen.value = 3\n",
             "main.py": """
@@ -212,20 +217,22 @@ def test_how_shared_things_are_made() -> None:
                 """,
         }
     )
-    site = sites["worker.py"]
-    [bounded] = site.made(expression(site, "q"))
+    model = models["worker.py"]
+    [bounded] = model.threads.channel_makers(expression(model, "q"))
     assert bounded.bounded
-    [free] = site.made(expression(site, "free"))
+    [free] = model.threads.channel_makers(expression(model, "free"))
     assert free.bounded is False
-    [seen] = site.made(expression(site, "seen"))
+    [seen] = model.threads.channel_makers(expression(model, "seen"))
     assert not seen.own_lock
     assert not seen.many
 
 
 def test_many_of_one_name() -> None:
     """A value for each worker is not shared."""
-    site = site_of("import multiprocessing as mp\nseen = [mp.Value('l', 0) for _ in range(4)]\nuse(seen)\n")
-    assert [made.many for made in site.made(expression(site, "seen", last=True))] == [True]
+    model = model_of("import multiprocessing as mp\nseen = [mp.Value('l', 0) for _ in range(4)]\nuse(seen)\n")
+    assert [made.many for made in model.threads.channel_makers(expression(model, "seen", last=True))] == [
+        True
+    ]
 
 
 @pytest.mark.parametrize(
@@ -244,13 +251,13 @@ def test_many_of_one_name() -> None:
 )
 def test_what_queues_carry(put: str, cargo: str) -> None:
     """Metrics are told by their names, data by names and kinds; the rest is anybody's guess."""
-    site = site_of(f"import numpy as np\nfrom queue import Queue\nq = Queue()\ndef f(**kw):\n    {put}\n")
-    assert site.carries(expression(site, "q", last=True)) == cargo
+    model = model_of(f"import numpy as np\nfrom queue import Queue\nq = Queue()\ndef f(**kw):\n    {put}\n")
+    assert model.threads.queue_content(expression(model, "q", last=True)) == cargo
 
 
 def test_who_sets_and_who_waits() -> None:
     """Both sides of an event, by name and through arguments."""
-    site = site_of(
+    model = model_of(
         """
         import threading
 
@@ -266,9 +273,9 @@ def test_who_sets_and_who_waits() -> None:
             fresh.wait()
         """
     )
-    event = expression(site, "fresh")
-    assert [function.qualname for function in site.who("set", event)] == ["Learner.publish"]
-    assert [function.qualname for function in site.who("wait", event)] == ["run"]
+    event = expression(model, "fresh")
+    assert [function.qualname for function in model.threads.event_users("set", event)] == ["Learner.publish"]
+    assert [function.qualname for function in model.threads.event_users("wait", event)] == ["run"]
 
 
 @pytest.mark.parametrize(
@@ -282,4 +289,4 @@ def test_who_sets_and_who_waits() -> None:
 )
 def test_thread_counts(source: str) -> None:
     """A program that says how many threads torch may use is known."""
-    assert site_of(source).program_says(THREADS)
+    assert model_of(source).program.sets(THREADS)

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from project_builder import build, expression, site_of
+from project_builder import build, expression, model_of
 from rlint.semantics.frequency.path_conditions import Sort
 
 LOOP = """
@@ -26,8 +26,8 @@ LOOP = """
 
 def guards(body: str) -> list[tuple[Sort, str]]:
     """The sorts of the conditions before `line()`, and the counters that drive them."""
-    site = site_of(LOOP.format(body=textwrap.indent(textwrap.dedent(body).strip(), " " * 12)))
-    return [(guard.sort, guard.counter) for guard in site.guards(expression(site, "line()"))]
+    model = model_of(LOOP.format(body=textwrap.indent(textwrap.dedent(body).strip(), " " * 12)))
+    return [(guard.sort, guard.counter) for guard in model.frequency.guards(expression(model, "line()"))]
 
 
 @pytest.mark.parametrize(
@@ -126,11 +126,11 @@ def test_other_conditions(body: str, sort: Sort) -> None:
 def test_guards_outside_of_the_loop_do_not_count() -> None:
     """A condition that the whole loop stands behind says nothing of its passes."""
     text = textwrap.indent(textwrap.dedent(LOOP.format(body=" " * 12 + "line()")), "    ")
-    site = site_of(f"if __name__ == '__main__':\n{text}\n    if rank == 0:\n        train()\n")
-    beat = site.beat(expression(site, "line()"))
+    model = model_of(f"if __name__ == '__main__':\n{text}\n    if rank == 0:\n        train()\n")
+    beat = model.frequency.cadence(expression(model, "line()"))
     assert beat is not None
     assert beat.guards == ()
-    nested = site_of(
+    nested = model_of(
         """
         import gymnasium
         env = gymnasium.make("CartPole-v1")
@@ -186,18 +186,18 @@ HELPER = """
 )
 def test_guards_in_callers_and_helpers(call: str, guard: str, counters: list[str]) -> None:
     """A condition counts wherever it stands between the loop and the line, in another file, too."""
-    sites = build({"main.py": MAIN.format(call=call), "helper.py": HELPER.format(guard=guard)})
-    site = sites["helper.py"]
-    line = expression(site, "line()", last=True)
-    assert [guard.counter for guard in site.guards(line)] == counters
+    models = build({"main.py": MAIN.format(call=call), "helper.py": HELPER.format(guard=guard)})
+    model = models["helper.py"]
+    line = expression(model, "line()", last=True)
+    assert [guard.counter for guard in model.frequency.guards(line)] == counters
 
 
 def test_beside_a_gradient_step() -> None:
     """What a method that learns calls keeps pace with the gradient steps, however seldom it learns."""
     call = "if step % 4 == 0: agent.learn()"
-    sites = build({"main.py": MAIN.format(call=call), "helper.py": HELPER.format(guard="pass")})
-    site = sites["helper.py"]
-    beat = site.beat(expression(site, "line()"))
+    models = build({"main.py": MAIN.format(call=call), "helper.py": HELPER.format(guard="pass")})
+    model = models["helper.py"]
+    beat = model.frequency.cadence(expression(model, "line()"))
     assert beat is not None
     assert beat.drivers == {"gradient step"}
     assert beat.guards == ()
@@ -206,7 +206,7 @@ def test_beside_a_gradient_step() -> None:
 
 def test_a_generator_that_plays() -> None:
     """A pass over what a generator gives takes all the steps that it makes for that."""
-    site = site_of(
+    model = model_of(
         """
         import gymnasium, torch
         def batches(env):
@@ -221,7 +221,7 @@ def test_a_generator_that_plays() -> None:
             line()
         """
     )
-    beat = site.beat(expression(site, "line()"))
+    beat = model.frequency.cadence(expression(model, "line()"))
     assert beat is not None
     assert beat.drivers == {"gradient step"}
     assert beat.nested == {"environment step"}
@@ -229,6 +229,6 @@ def test_a_generator_that_plays() -> None:
 
 def test_no_beat() -> None:
     """Lines that no training leads to have their own conditions, and no beat."""
-    site = site_of("def f(step):\n    if step % 10 == 0:\n        line()\n")
-    assert site.beat(expression(site, "line()")) is None
-    assert [guard.counter for guard in site.guards(expression(site, "line()"))] == ["step"]
+    model = model_of("def f(step):\n    if step % 10 == 0:\n        line()\n")
+    assert model.frequency.cadence(expression(model, "line()")) is None
+    assert [guard.counter for guard in model.frequency.guards(expression(model, "line()"))] == ["step"]

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from project_builder import site_of
+from project_builder import model_of
 from rlint.semantics.types.constants import Written
 
 FLAGS = {"re.DOTALL": 16, "re.I": 2}
@@ -14,9 +14,9 @@ FLAGS = {"re.DOTALL": 16, "re.I": 2}
 
 def constant_used(program: str) -> Written | None:
     """What is known of the argument of the first call of `use`."""
-    site = site_of(program)
-    calls = [call for call in site.tree.of_type(ast.Call) if site.text(call.func) == "use"]
-    return site.constant(calls[0].args[0], FLAGS)
+    model = model_of(program)
+    calls = [call for call in model.syntax.of_type(ast.Call) if model.source.text(call.func) == "use"]
+    return model.types.constant(calls[0].args[0], FLAGS)
 
 
 @pytest.mark.parametrize(

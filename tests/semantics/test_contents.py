@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from project_builder import expression, site_of
+from project_builder import expression, model_of
 from rlint.semantics.types.containers import contents
 from rlint.semantics.types.observations import are_observations, is_observation
 
@@ -29,14 +29,14 @@ from rlint.semantics.types.observations import are_observations, is_observation
 )
 def test_a_list_holds_what_is_put_into_it(program: str, held: list[str] | None) -> None:
     """Displays, comprehensions, `append` and kin are seen; where anything else is done, nothing is told."""
-    site = site_of(f"{program}\nprint(rows)\n")
-    found = contents(expression(site, "rows", last=True), site)
-    assert (found if found is None else [site.text(node) for node in found]) == held
+    model = model_of(f"{program}\nprint(rows)\n")
+    found = contents(expression(model, "rows", last=True), model)
+    assert (found if found is None else [model.source.text(node) for node in found]) == held
 
 
 def test_an_attribute_holds_what_any_method_puts_into_it() -> None:
     """`self.rows` begins as a list in one method and is filled in another."""
-    site = site_of(
+    model = model_of(
         """
         class Buffer:
             def __init__(self):
@@ -47,8 +47,8 @@ def test_an_attribute_holds_what_any_method_puts_into_it() -> None:
                 return self.rows
         """
     )
-    found = contents(expression(site, "self.rows", last=True), site)
-    assert [site.text(node) for node in found or ()] == ["row"]
+    found = contents(expression(model, "self.rows", last=True), model)
+    assert [model.source.text(node) for node in found or ()] == ["row"]
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_an_attribute_holds_what_any_method_puts_into_it() -> None:
 )
 def test_environments_show_observations(program: str, observed: bool) -> None:
     """What `reset` and `step` return first is an observation, whatever it is called."""
-    site = site_of(f"{program}\nprint(x)\n")
-    assert is_observation(expression(site, "x", last=True), site) is observed
+    model = model_of(f"{program}\nprint(x)\n")
+    assert is_observation(expression(model, "x", last=True), model) is observed
 
 
 @pytest.mark.parametrize(
@@ -88,19 +88,19 @@ def test_environments_show_observations(program: str, observed: bool) -> None:
 )
 def test_observations_are_known_by_name(used: str, observed: bool) -> None:
     """People call them state and obs; `s` is one beside `a` and `r`."""
-    site = site_of(f"for t in batch:\n    s, a, r, s_prime = t\n    print({used})\n")
-    assert is_observation(expression(site, used, last=True), site) is observed
+    model = model_of(f"for t in batch:\n    s, a, r, s_prime = t\n    print({used})\n")
+    assert is_observation(expression(model, used, last=True), model) is observed
 
 
 def test_the_observations_of_a_batch() -> None:
     """`zip(*batch)` gives all observations beside all actions."""
-    site = site_of(
+    model = model_of(
         "states, actions = zip(*batch)\nwhole = Transition(*zip(*batch))\n"
         "obs, acts = map(list, zip(*batch))\nstate, other = load()\n"
         "print(states, actions, whole.state, obs, state)\n"
     )
     told = {
-        used: are_observations(expression(site, used, last=True), site)
+        used: are_observations(expression(model, used, last=True), model)
         for used in ("states", "actions", "whole.state", "obs", "state")
     }
     assert told == {"states": True, "actions": False, "whole.state": True, "obs": True, "state": False}

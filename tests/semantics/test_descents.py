@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from project_builder import build, expression, find, site_of
+from project_builder import build, expression, find, model_of
 from rlint.models.kind import Tag
 from rlint.semantics.dataflow.sum_tree import Descents
 
@@ -60,13 +60,13 @@ STEPS = [
 @pytest.mark.parametrize("step", STEPS)
 def test_loops_walk_down(step: str) -> None:
     """However the children are counted; a call of the search walks, one that loops over searches does not."""
-    site = site_of(LOOP.replace("STEP", step))
-    [loop] = site.tree.of_type(ast.While)
-    assert [kind.tag for kind in site.walks_down(loop)] == [Tag.NDARRAY]
+    model = model_of(LOOP.replace("STEP", step))
+    [loop] = model.syntax.of_type(ast.While)
+    assert [kind.tag for kind in model.effects.sum_tree_descents(loop)] == [Tag.NDARRAY]
     for call, count in (("tree.find(v)", 1), ("tree.wrapped(v)", 1), ("tree.many(v)", 0)):
-        node = expression(site, call)
+        node = expression(model, call)
         assert isinstance(node, ast.Call)
-        assert [kind.tag for kind in site.walks_down(node)] == [Tag.NDARRAY] * count
+        assert [kind.tag for kind in model.effects.sum_tree_descents(node)] == [Tag.NDARRAY] * count
 
 
 @pytest.mark.parametrize(
@@ -79,10 +79,10 @@ def test_loops_walk_down(step: str) -> None:
 )
 def test_other_searches_do_not(step: str) -> None:
     """A search for a larger value, a walk along a row, a budget."""
-    site = site_of(LOOP.replace("STEP", step))
-    [loop] = site.tree.of_type(ast.While)
-    assert site.walks_down(loop) == []
-    assert not Descents(site.index).any
+    model = model_of(LOOP.replace("STEP", step))
+    [loop] = model.syntax.of_type(ast.While)
+    assert model.effects.sum_tree_descents(loop) == []
+    assert not Descents(model.index).any
 
 
 def test_recursion_is_seen_from_another_file() -> None:
@@ -104,10 +104,10 @@ def test_recursion_is_seen_from_another_file() -> None:
                 i = self._retrieve(0, s)
                 return i, self.tree[i]
         """
-    site = build({"sums.py": tree, "use.py": "from sums import Tree\ntree = Tree(4)\ntree.get(1.0)\n"})[
+    model = build({"sums.py": tree, "use.py": "from sums import Tree\ntree = Tree(4)\ntree.get(1.0)\n"})[
         "use.py"
     ]
-    node = find(site, "tree.get(1.0)")
+    node = find(model, "tree.get(1.0)")
     call = node.value if isinstance(node, ast.Expr) else node
     assert isinstance(call, ast.Call)
-    assert [kind.tag for kind in site.walks_down(call)] == [Tag.NDARRAY]
+    assert [kind.tag for kind in model.effects.sum_tree_descents(call)] == [Tag.NDARRAY]

@@ -6,20 +6,20 @@ import ast
 
 import pytest
 
-from project_builder import build, expression, site_of
+from project_builder import build, expression, model_of
 from rlint.semantics.frequency.loops import GENERATION, GRADIENT_STEP
 
 
 def asks(test: str) -> bool:
     """Does a condition ask for nothing but the device?"""
-    site = site_of(f"""
+    model = model_of(f"""
         import torch
         from torch.cuda import is_available
         if {test}:
             work()
         """)
-    [statement] = [node for node in site.tree.of_type(ast.If) if isinstance(node, ast.If)]
-    return site.asks_for_device(statement.test)
+    [statement] = [node for node in model.syntax.of_type(ast.If) if isinstance(node, ast.If)]
+    return model.types.asks_for_device(statement.test)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_asks_for_more(test: str) -> None:
 
 def test_what_callers_drive_counts() -> None:
     """A helper between generation and training is told that both go on around it."""
-    sites = build(
+    models = build(
         {
             "memory.py": """
                 def tidy():
@@ -82,13 +82,17 @@ def test_what_callers_drive_counts() -> None:
                 """,
         }
     )
-    assert {GENERATION, GRADIENT_STEP} <= sites["memory.py"].drives(expression(sites["memory.py"], "clear()"))
-    assert sites["train.py"].drives(expression(sites["train.py"], "network.eval()")) == frozenset()
+    assert {GENERATION, GRADIENT_STEP} <= models["memory.py"].frequency.drivers(
+        expression(models["memory.py"], "clear()")
+    )
+    assert (
+        models["train.py"].frequency.drivers(expression(models["train.py"], "network.eval()")) == frozenset()
+    )
 
 
 def test_hot_by_name_alone() -> None:
     """A method that only other programs call runs once per step if its name says so, and all of it does."""
-    site = site_of("""
+    model = model_of("""
         class Agent:
             def act(self, observation):
                 look()
@@ -100,6 +104,6 @@ def test_hot_by_name_alone() -> None:
         def helper():
             return help_out()
         """)
-    assert site.runs_by_role(expression(site, "look()"))
+    assert model.frequency.runs_by_role(expression(model, "look()"))
     for call in ("rarely()", "help_out()", "print(self)"):
-        assert not site.runs_by_role(expression(site, call))
+        assert not model.frequency.runs_by_role(expression(model, call))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from project_builder import build, expression, site_of
+from project_builder import build, expression, model_of
 
 SURE = [
     ("torch.device('cuda')", ""),
@@ -58,15 +58,15 @@ NOT_SURE = [
 @pytest.mark.parametrize(("used", "before"), SURE)
 def test_what_is_made_of_devices_and_their_names_is_surely_a_device(used: str, before: str) -> None:
     """Literals, devices, what is chosen among them, attributes of tensors, options that take a string."""
-    site = site_of(f"import torch\n{before}\nprint({used})\n")
-    assert site.is_surely_device(expression(site, used, last=True))
+    model = model_of(f"import torch\n{before}\nprint({used})\n")
+    assert model.types.is_surely_device(expression(model, used, last=True))
 
 
 @pytest.mark.parametrize(("used", "before"), NOT_SURE)
 def test_a_name_alone_proves_no_device(used: str, before: str) -> None:
     """`.to(device)` may mean a data type or a tensor, whatever the variable is called."""
-    site = site_of(f"import torch\n{before}\nprint({used})\n")
-    assert not site.is_surely_device(expression(site, used, last=True))
+    model = model_of(f"import torch\n{before}\nprint({used})\n")
+    assert not model.types.is_surely_device(expression(model, used, last=True))
 
 
 @pytest.mark.parametrize(
@@ -87,18 +87,18 @@ def test_a_name_alone_proves_no_device(used: str, before: str) -> None:
 )
 def test_a_parameter_is_a_device_by_its_annotation_or_its_default(parameter: str, sure: bool) -> None:
     """Both say what may be passed; the parameter's name does not."""
-    site = site_of(
+    model = model_of(
         "from typing import Optional, Union\nimport torch\n"
         f"class Agent:\n    def __init__(self, {parameter}):\n        self.device = device\n"
         "    def act(self):\n        print(self.device)\n"
     )
-    assert site.is_surely_device(expression(site, "device", last=True)) is sure
-    assert site.is_surely_device(expression(site, "self.device", last=True)) is sure
+    assert model.types.is_surely_device(expression(model, "device", last=True)) is sure
+    assert model.types.is_surely_device(expression(model, "self.device", last=True)) is sure
 
 
 def test_what_is_handed_to_torch_as_a_device_is_one() -> None:
     """`device=device` elsewhere in the function or the class raises for anything but a device."""
-    site = site_of(
+    model = model_of(
         """
         import torch
 
@@ -115,15 +115,15 @@ def test_what_is_handed_to_torch_as_a_device_is_one() -> None:
             print(device, other)
         """
     )
-    assert site.is_surely_device(expression(site, "self.device", last=True))
-    assert site.is_surely_device(expression(site, "device", last=True))
-    assert not site.is_surely_device(expression(site, "self.other", last=True))
-    assert not site.is_surely_device(expression(site, "other", last=True))
+    assert model.types.is_surely_device(expression(model, "self.device", last=True))
+    assert model.types.is_surely_device(expression(model, "device", last=True))
+    assert not model.types.is_surely_device(expression(model, "self.other", last=True))
+    assert not model.types.is_surely_device(expression(model, "other", last=True))
 
 
 def test_a_variable_that_is_bound_again_is_another_one() -> None:
     """What was a device at one place may be something else at the next."""
-    site = site_of(
+    model = model_of(
         """
         import torch
 
@@ -133,12 +133,12 @@ def test_a_variable_that_is_bound_again_is_another_one() -> None:
             print(device)
         """
     )
-    assert not site.is_surely_device(expression(site, "device", last=True))
+    assert not model.types.is_surely_device(expression(model, "device", last=True))
 
 
 def test_devices_are_known_across_files() -> None:
     """A class that inherits its device from a base class in another file has one."""
-    sites = build(
+    models = build(
         {
             "base.py": """
                 import torch
@@ -159,5 +159,5 @@ def test_devices_are_known_across_files() -> None:
             """,
         }
     )
-    site = sites["agent.py"]
-    assert site.is_surely_device(expression(site, "self.device", last=True))
+    model = models["agent.py"]
+    assert model.types.is_surely_device(expression(model, "self.device", last=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from project_builder import expression, site_of
+from project_builder import expression, model_of
 from rlint.models.kind import Tag
 
 DRAWS = [
@@ -47,8 +47,8 @@ DRAWS = [
 @pytest.mark.parametrize("draw", DRAWS)
 def test_what_is_known_is_what_numpy_gives(draw: str) -> None:
     """An array or a number, its dtype and rank, as numpy says when it is asked."""
-    site = site_of(f"import numpy as np\nrng = np.random.default_rng(0)\nn = 5\nprint({draw})\n")
-    kind = site.kind_of(expression(site, draw))
+    model = model_of(f"import numpy as np\nrng = np.random.default_rng(0)\nn = 5\nprint({draw})\n")
+    kind = model.types.type_of(expression(model, draw))
     value = eval(draw, {"np": np, "rng": np.random.default_rng(0), "n": 5})  # noqa: S307 - our own text
     tags = {np.ndarray: Tag.NDARRAY, int: Tag.INT, float: Tag.FLOAT}
     assert kind.tag in (tags.get(type(value), Tag.NUMPY_SCALAR), Tag.UNKNOWN)
@@ -62,8 +62,8 @@ def test_most_draws_are_known() -> None:
     """With a size that is a number or a tuple, an array; without one, a number."""
     unknown = []
     for draw in DRAWS:
-        site = site_of(f"import numpy as np\nrng = np.random.default_rng(0)\nn = 5\nprint({draw})\n")
-        if not site.kind_of(expression(site, draw)):
+        model = model_of(f"import numpy as np\nrng = np.random.default_rng(0)\nn = 5\nprint({draw})\n")
+        if not model.types.type_of(expression(model, draw)):
             unknown.append(draw)
     assert unknown == [
         "np.random.choice([1, 2, 3])",
@@ -78,5 +78,5 @@ def test_most_draws_are_known() -> None:
 def test_a_size_that_may_be_none_tells_nothing(size: str) -> None:
     """The caller of a function may leave the size out."""
     draw = f"np.random.randint(0, 10, {'' if '*' in size else 'size='}{size})"
-    site = site_of(f"import numpy as np\ndef f(self, size=None):\n    print({draw})\n")
-    assert not site.kind_of(expression(site, draw))
+    model = model_of(f"import numpy as np\ndef f(self, size=None):\n    print({draw})\n")
+    assert not model.types.type_of(expression(model, draw))

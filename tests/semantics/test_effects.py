@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from fixture_folders import ROOT
-from project_builder import build, expression, site_of
+from project_builder import build, expression, model_of
 from rlint.models.effect import EffectKind
 
 PURE = [
@@ -60,8 +60,8 @@ NOT_QUIET = [
 @pytest.mark.parametrize("program", [*PURE, *NOT_QUIET])
 def test_a_function_is_pure_only_if_everything_in_it_is(program: str) -> None:
     """Changing what the function itself made is no effect; changing anything else is."""
-    site = site_of(f"{program}\nf(data)\n")
-    effect = site.effect_of(expression(site, "f(data)"))
+    model = model_of(f"{program}\nf(data)\n")
+    effect = model.effects.effect_of(expression(model, "f(data)"))
     assert effect.pure is (program in PURE), effect
 
 
@@ -78,29 +78,29 @@ def test_a_function_is_pure_only_if_everything_in_it_is(program: str) -> None:
 )
 def test_items_of_own_tables_are_nobody_elses(program: str) -> None:
     """Tables of distances, groups and counts that a function fills itself change nothing outside."""
-    site = site_of(f"{program}\nf(data)\n")
-    effect = site.effect_of(expression(site, "f(data)"))
+    model = model_of(f"{program}\nf(data)\n")
+    effect = model.effects.effect_of(expression(model, "f(data)"))
     assert effect.quiet, effect
 
 
 def test_a_call_that_changes_an_own_list_does_something_inside_of_the_function() -> None:
     """Who calls the function does not see it; what stands beside the call does."""
-    site = site_of(
+    model = model_of(
         "def f(x):\n    rows = []\n    rows.append(x)\n    rows.append(x)\n    return rows\nprint(f(1))\n"
     )
-    assert not site.effect_of(expression(site, "rows.append(x)")).quiet
-    assert site.effect_of(expression(site, "f(1)")).quiet
+    assert not model.effects.effect_of(expression(model, "rows.append(x)")).quiet
+    assert model.effects.effect_of(expression(model, "f(1)")).quiet
 
 
 def test_reading_state_is_told_from_pure() -> None:
     """A method that looks at an attribute changes nothing, but may answer differently next time."""
-    site = site_of("class A:\n    def size(self):\n        return self.n\na = A()\na.size()\n")
-    assert site.effect_of(expression(site, "a.size()")).kind is EffectKind.READS
+    model = model_of("class A:\n    def size(self):\n        return self.n\na = A()\na.size()\n")
+    assert model.effects.effect_of(expression(model, "a.size()")).kind is EffectKind.READS
 
 
 def test_effects_are_followed_into_other_files_and_overriding_methods() -> None:
     """A call is as pure as the worst implementation that it may reach."""
-    sites = build(
+    models = build(
         {
             "scorers.py": """
                 class Scorer:
@@ -122,15 +122,15 @@ def test_effects_are_followed_into_other_files_and_overriding_methods() -> None:
                 """,
         }
     )
-    site = sites["use.py"]
-    assert site.effect_of(expression(site, 'scorer.score("a")')).acts
-    assert site.effect_of(expression(site, 'quiet.score("a")')).quiet
+    model = models["use.py"]
+    assert model.effects.effect_of(expression(model, 'scorer.score("a")')).acts
+    assert model.effects.effect_of(expression(model, 'quiet.score("a")')).quiet
 
 
 def test_the_reason_names_what_is_done() -> None:
     """A person can read why a call is not pure."""
-    site = site_of("def g(x):\n    print(x)\ndef f(x):\n    g(x)\nf(1)\n")
-    assert "prints" in site.effect_of(expression(site, "f(1)")).detail
+    model = model_of("def g(x):\n    print(x)\ndef f(x):\n    g(x)\nf(1)\n")
+    assert "prints" in model.effects.effect_of(expression(model, "f(1)")).detail
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_the_reason_names_what_is_done() -> None:
 )
 def test_reading_a_file_or_an_iterator_uses_it_up(use: str) -> None:
     """What is iterated over once gives nothing the second time."""
-    site = site_of(f"lines = open('log')\npairs = zip(a, b)\n{use}\n")
-    assert site.effect_of(expression(site, use)).acts
+    model = model_of(f"lines = open('log')\npairs = zip(a, b)\n{use}\n")
+    assert model.effects.effect_of(expression(model, use)).acts
 
 
 @pytest.mark.parametrize(
@@ -154,16 +154,16 @@ def test_reading_a_file_or_an_iterator_uses_it_up(use: str) -> None:
 )
 def test_the_reason_names_what_a_helper_does(body: str, reason: str) -> None:
     """Where a function of text is not pure, a reader learns which of its helpers is not, and why."""
-    site = site_of(
+    model = model_of(
         f"COUNTS = {{}}\n\ndef helper(text):\n    {body}\n    return text\n\n"
         "def reward(text):\n    return helper(text)\n\nreward(data)\n"
     )
-    assert site.effect_of(expression(site, "reward(data)")).detail.endswith(reason)
+    assert model.effects.effect_of(expression(model, "reward(data)")).detail.endswith(reason)
 
 
 def test_nobody_knows_what_a_replaced_method_does() -> None:
     """`torch.Tensor.to = traced` may do anything, and so may functions that call it."""
-    site = site_of(
+    model = model_of(
         """
         import torch
 
@@ -179,8 +179,8 @@ def test_nobody_knows_what_a_replaced_method_does() -> None:
         print(make("cpu"), torch.zeros(3).cpu())
         """
     )
-    assert not site.effect_of(expression(site, 'make("cpu")')).quiet
-    assert site.effect_of(expression(site, "torch.zeros(3).cpu()")).quiet
+    assert not model.effects.effect_of(expression(model, 'make("cpu")')).quiet
+    assert model.effects.effect_of(expression(model, "torch.zeros(3).cpu()")).quiet
 
 
 @pytest.mark.parametrize(
@@ -199,21 +199,21 @@ def test_nobody_knows_what_a_replaced_method_does() -> None:
 )
 def test_a_function_does_all_that_it_runs(body: str, kinds: EffectKind) -> None:
     """Not only the first of it: what prints before it changes an argument changes the argument."""
-    site = site_of(
+    model = model_of(
         "import logging, random, time, torch\n"
         f"def note(x):\n    logging.info(x)\ndef f(x):\n    {body}\nf([1])\n"
     )
-    effect = site.effect_of(expression(site, "f([1])"))
+    effect = model.effects.effect_of(expression(model, "f([1])"))
     assert effect.kind & ~EffectKind.READS == kinds | EffectKind.INDIRECT, effect
 
 
 @pytest.mark.parametrize("draw", ["rng.shuffle(x)", "x.normal_()", "torch.nn.init.normal_(x)"])
 def test_what_is_filled_at_random_is_changed(draw: str) -> None:
     """Drawing numbers changes no value; drawing them into one does."""
-    site = site_of(
+    model = model_of(
         f"import numpy as np\nimport torch\nrng = np.random.default_rng()\nx = torch.zeros(3)\n{draw}\n"
     )
-    assert site.effect_of(expression(site, draw)).kind & EffectKind.MUTATES
+    assert model.effects.effect_of(expression(model, draw)).kind & EffectKind.MUTATES
 
 
 def _texts_that_decide(tree: ast.AST) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from project_builder import build, expression, site_of
+from project_builder import build, expression, model_of
 from rlint.semantics.types.dtypes import DEFAULT, fits_single
 
 SETUP = """
@@ -172,8 +172,8 @@ SILENT = [
 @pytest.mark.parametrize(("made", "dtype", "rank"), KNOWN)
 def test_what_is_told_of_elements_is_so(made: str, dtype: str, rank: int | None) -> None:
     """Constructors, casts, shapes, indices and operators tell dtype and rank, and tell the truth."""
-    site = site_of(f"{SETUP}made = {made}\nprint(made)\n")
-    kind = site.kind_of(expression(site, "made", last=True))
+    model = model_of(f"{SETUP}made = {made}\nprint(made)\n")
+    kind = model.types.type_of(expression(model, "made", last=True))
     assert (kind.dtype, kind.rank) == (dtype, rank)
     names: dict[str, Any] = {}
     with warnings.catch_warnings():
@@ -186,15 +186,15 @@ def test_what_is_told_of_elements_is_so(made: str, dtype: str, rank: int | None)
 @pytest.mark.parametrize("made", SILENT)
 def test_what_is_not_certain_is_not_told(made: str) -> None:
     """A shape or a type that the source does not tell leaves the rank or the dtype unknown."""
-    site = site_of(f"{SETUP}shape, kind = read()\nmade = {made}\nprint(made)\n")
-    kind = site.kind_of(expression(site, "made", last=True))
+    model = model_of(f"{SETUP}shape, kind = read()\nmade = {made}\nprint(made)\n")
+    kind = model.types.type_of(expression(model, "made", last=True))
     assert kind.rank is None or not kind.dtype
 
 
 def test_what_differs_between_branches_is_dropped() -> None:
     """A variable is float32 or float64 as a condition says: it is an array of unknown type."""
-    site = site_of(f"{SETUP}if n:\n    y = rows\nelse:\n    y = doubles[0]\nprint(y)\n")
-    kind = site.kind_of(expression(site, "y", last=True))
+    model = model_of(f"{SETUP}if n:\n    y = rows\nelse:\n    y = doubles[0]\nprint(y)\n")
+    kind = model.types.type_of(expression(model, "y", last=True))
     assert (kind.tag.name, kind.dtype, kind.rank) == ("NDARRAY", "", None)
 
 
@@ -211,16 +211,16 @@ def test_what_differs_between_branches_is_dropped() -> None:
 )
 def test_annotations_tell_the_dtype(annotation: str, dtype: str) -> None:
     """`NDArray[np.float32]` and `torch.LongTensor` promise what the elements are."""
-    site = site_of(
+    model = model_of(
         "from typing import Any\nimport numpy as np\nimport torch\nfrom numpy.typing import NDArray\n"
         f"def f(x: {annotation}):\n    print(x)\n"
     )
-    assert site.kind_of(expression(site, "x", last=True)).dtype == dtype
+    assert model.types.type_of(expression(model, "x", last=True)).dtype == dtype
 
 
 def test_attributes_keep_their_elements_across_files() -> None:
     """What a buffer allocates is known where another file reads it."""
-    sites = build(
+    models = build(
         {
             "buffer.py": """
                 import numpy as np
@@ -236,10 +236,10 @@ def test_attributes_keep_their_elements_across_files() -> None:
                 """,
         }
     )
-    site = sites["train.py"]
-    frames = site.kind_of(expression(site, "memory.frames[[1, 2]]"))
+    model = models["train.py"]
+    frames = model.types.type_of(expression(model, "memory.frames[[1, 2]]"))
     assert (frames.dtype, frames.rank, frames.fresh) == ("uint8", 3, True)
-    rewards = site.kind_of(expression(site, "memory.rewards"))
+    rewards = model.types.type_of(expression(model, "memory.rewards"))
     assert (rewards.dtype, rewards.rank) == ("float64", 1)
 
 
@@ -255,8 +255,8 @@ def test_attributes_keep_their_elements_across_files() -> None:
 )
 def test_what_selects_and_counts(made: str, dtype: str, rank: int | None) -> None:
     """The results of these have one dimension, or one less than what they look at."""
-    site = site_of(f"import torch\nmask = load()\ngiven = load()\nprint({made})\n")
-    kind = site.kind_of(expression(site, made, last=True))
+    model = model_of(f"import torch\nmask = load()\ngiven = load()\nprint({made})\n")
+    kind = model.types.type_of(expression(model, made, last=True))
     assert (kind.dtype, kind.rank) == (dtype, rank)
 
 

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from project_builder import expression, site_of
+from project_builder import expression, model_of
 from rlint.semantics.types.environments import is_environment, makes_environment, stepped_in_turn
 from rlint.semantics.types.one_row_batches import only_row
 
@@ -52,8 +52,8 @@ PROGRAM = """
 )
 def test_environments(text: str, *, expected: bool) -> None:
     """Libraries' environments, classes with `step` and `reset`, and what is called so if nothing is known."""
-    site = site_of(PROGRAM)
-    assert is_environment(expression(site, text, last=True), site) is expected
+    model = model_of(PROGRAM)
+    assert is_environment(expression(model, text, last=True), model) is expected
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,10 @@ def test_environments(text: str, *, expected: bool) -> None:
 )
 def test_what_makes_environments(text: str, *, expected: bool) -> None:
     """A class, a library's `make`, and a function of the project that returns one and is called so."""
-    site = site_of(PROGRAM)
-    call = expression(site, text, last=True)
+    model = model_of(PROGRAM)
+    call = expression(model, text, last=True)
     assert isinstance(call, ast.Call)
-    assert makes_environment(call, site) is expected
+    assert makes_environment(call, model) is expected
 
 
 TURNS = """
@@ -111,11 +111,11 @@ TURNS = """
 )
 def test_environments_in_turn(text: str, held: str | None) -> None:
     """Stepped in turn is what each pass of the innermost loop takes from many environments."""
-    site = site_of(TURNS)
-    call = expression(site, text)
+    model = model_of(TURNS)
+    call = expression(model, text)
     assert isinstance(call, ast.Call)
-    found = stepped_in_turn(call, site)
-    assert (site.text(found) if found is not None else None) == held
+    found = stepped_in_turn(call, model)
+    assert (model.source.text(found) if found is not None else None) == held
 
 
 @pytest.mark.parametrize(
@@ -136,14 +136,14 @@ def test_environments_in_turn(text: str, held: str | None) -> None:
 )
 def test_batches_of_one(text: str, row: str | None) -> None:
     """What is made a batch of one row, in the ways that people write it."""
-    site = site_of(f"import numpy as np\nimport torch\n\nx = {text}\n")
-    found = only_row(expression(site, text), site)
-    assert (site.text(found) if found is not None else None) == row
+    model = model_of(f"import numpy as np\nimport torch\n\nx = {text}\n")
+    found = only_row(expression(model, text), model)
+    assert (model.source.text(found) if found is not None else None) == row
 
 
 def test_ways_from_training() -> None:
     """The functions between a loop that takes gradient steps and a line that it leads to, way by way."""
-    site = site_of(
+    model = model_of(
         """
         def act(obs):
             return choose(obs)
@@ -167,7 +167,7 @@ def test_ways_from_training() -> None:
             act(env.reset())
         """
     )
-    assert sorted(site.ways_from_training(expression(site, "choose(obs)"))) == [
+    assert sorted(model.frequency.ways_from_training(expression(model, "choose(obs)"))) == [
         ("train.train", "train.collect", "train.act"),
         ("train.train", "train.evaluate", "train.act"),
     ]

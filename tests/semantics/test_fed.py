@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from project_builder import build, site_of
+from project_builder import build, model_of
 
 WORKER = """
 class Worker:
@@ -32,7 +32,7 @@ class Worker:
 )
 def test_any_look_at_it_counts(use: str, only: bool) -> None:
     """Adding and emptying are no looks; whatever gives something of it is one."""
-    assert site_of(WORKER.replace("USE", use)).is_only_fed("memory") is only
+    assert model_of(WORKER.replace("USE", use)).program.is_write_only("memory") is only
 
 
 def test_other_files_look_at_it() -> None:

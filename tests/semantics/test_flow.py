@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from project_builder import expression, site_of
+from project_builder import expression, model_of
 from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,9 @@ from rlint.semantics.model import Site
 def test_definitions_that_reach_a_use(body: str, expected: list[int]) -> None:
     """All assignments that a use may see are found, and none that another one hides."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
-    site = site_of(f"def f(c, y):\n{lines}")
-    name = expression(site, "use(x)").args[0]  # type: ignore[attr-defined]
-    assert sorted(binding.value.value for binding in site.definitions(name)) == expected  # type: ignore[union-attr]
+    model = model_of(f"def f(c, y):\n{lines}")
+    name = expression(model, "use(x)").args[0]  # type: ignore[attr-defined]
+    assert sorted(binding.value.value for binding in model.dataflow.definitions(name)) == expected  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,9 @@ def test_definitions_that_reach_a_use(body: str, expected: list[int]) -> None:
 )
 def test_patterns_bind(pattern: str) -> None:
     """What a pattern binds is one of the values in its case, and in those behind it."""
-    site = site_of(f"def f(c):\n    x = 1\n    match c:\n        case {pattern}:\n            use(x)\n")
-    name = expression(site, "use(x)").args[0]  # type: ignore[attr-defined]
-    assert sorted(binding.how.value for binding in site.definitions(name)) == ["assign", "match"]
+    model = model_of(f"def f(c):\n    x = 1\n    match c:\n        case {pattern}:\n            use(x)\n")
+    name = expression(model, "use(x)").args[0]  # type: ignore[attr-defined]
+    assert sorted(binding.how.value for binding in model.dataflow.definitions(name)) == ["assign", "match"]
 
 
 UNCHANGED = [
@@ -119,17 +119,17 @@ if sys.version_info >= (3, 11):
 def test_a_value_is_unchanged_only_where_nothing_can_change_it(body: str) -> None:
     """A mutable argument counts as changed where anything unknown might reach it."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
-    site = site_of(f"def g(x, c, y):\n    other = []\n{lines}")
-    first, second = expression(site, "f(x)"), expression(site, "f(x)", last=True)
+    model = model_of(f"def g(x, c, y):\n    other = []\n{lines}")
+    first, second = expression(model, "f(x)"), expression(model, "f(x)", last=True)
     argument = first.args[0]  # type: ignore[attr-defined]
-    assert site.unchanged_between(argument, first, second) is (body in UNCHANGED)
+    assert model.dataflow.unchanged_between(argument, first, second) is (body in UNCHANGED)
 
 
 def test_a_string_cannot_be_changed_by_a_call() -> None:
     """Nothing but an assignment changes what an immutable value is."""
-    site = site_of("def g(x: str):\n    a = f(x)\n    mystery(x)\n    b = f(x)\n")
-    first, second = expression(site, "f(x)"), expression(site, "f(x)", last=True)
-    assert site.unchanged_between(first.args[0], first, second)  # type: ignore[attr-defined]
+    model = model_of("def g(x: str):\n    a = f(x)\n    mystery(x)\n    b = f(x)\n")
+    first, second = expression(model, "f(x)"), expression(model, "f(x)", last=True)
+    assert model.dataflow.unchanged_between(first.args[0], first, second)  # type: ignore[attr-defined]
 
 
 DOUBTS = {
@@ -160,15 +160,15 @@ DOUBTS = {
 def test_what_could_change_a_value_behind_its_back(body: str) -> None:
     """A call that is not handed the value, and a change by what may be another name for it, are doubts."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
-    site = site_of(f"def g(x, c, y):\n    other = []\n{lines}")
-    first, second = expression(site, "f(x)"), expression(site, "f(x)", last=True)
-    doubts = site.doubts_between(first.args[0], first, second)  # type: ignore[attr-defined]
+    model = model_of(f"def g(x, c, y):\n    other = []\n{lines}")
+    first, second = expression(model, "f(x)"), expression(model, "f(x)", last=True)
+    doubts = model.dataflow.doubts_between(first.args[0], first, second)  # type: ignore[attr-defined]
     assert (doubts if doubts is None else len(doubts)) == DOUBTS[body]
 
 
-def called(site: Site, source: str) -> tuple[ast.Call, ast.Name]:
+def called(model: SemanticModel, source: str) -> tuple[ast.Call, ast.Name]:
     """A call that reads so, and the variable that it is given."""
-    call = expression(site, source)
+    call = expression(model, source)
     assert isinstance(call, ast.Call)
     (argument,) = call.args
     assert isinstance(argument, ast.Name)
@@ -180,12 +180,12 @@ def test_too_many_values_are_not_told_apart() -> None:
     times = MOST_VALUES + 50
     lines = "".join(f"    if c: x = {number}\n" for number in range(times))
     text = f"def f(c):\n    x = -1\n{lines}    first(x)\n    x = None\n    second(x)\n    x = 0\n"
-    site = site_of(text)
-    _, first = called(site, "first(x)")
-    _, second = called(site, "second(x)")
-    assert len(site.definitions(first)) == times + 3
-    assert [ast.unparse(binding.statement) for binding in site.definitions(second)] == ["x = None"]
-    assert not site.kind_of(first)
+    model = model_of(text)
+    _, first = called(model, "first(x)")
+    _, second = called(model, "second(x)")
+    assert len(model.dataflow.definitions(first)) == times + 3
+    assert [ast.unparse(binding.statement) for binding in model.dataflow.definitions(second)] == ["x = None"]
+    assert not model.types.type_of(first)
 
 
 @pytest.mark.parametrize(
@@ -201,15 +201,15 @@ def test_too_many_values_are_not_told_apart() -> None:
 def test_variables_that_keep_their_value(between: str, keeps: bool) -> None:
     """In a loop the same bindings reach two places, and yet one of them may lie between."""
     text = f"def f(c, x, y):\n    while c:\n        first(x)\n        {between}\n        second(x)\n"
-    site = site_of(text)
-    first, x = called(site, "first(x)")
-    second, _ = called(site, "second(x)")
-    assert site.keeps(x, first, second) is keeps
+    model = model_of(text)
+    first, x = called(model, "first(x)")
+    second, _ = called(model, "second(x)")
+    assert model.dataflow.keeps(x, first, second) is keeps
 
 
 def test_what_binds_a_variable_itself_does_not_keep_it() -> None:
     """Of `x = first(x)`, the old value is gone behind it."""
-    site = site_of("def f(x):\n    x = first(x)\n    second(x)\n")
-    first, x = called(site, "first(x)")
-    second, _ = called(site, "second(x)")
-    assert not site.keeps(x, first, second)
+    model = model_of("def f(x):\n    x = first(x)\n    second(x)\n")
+    first, x = called(model, "first(x)")
+    second, _ = called(model, "second(x)")
+    assert not model.dataflow.keeps(x, first, second)

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from project_builder import build, expression, site_of
+from project_builder import build, expression, model_of
 from rlint.semantics.nn.autograd import Autograd
 from rlint.semantics.nn.gradient_sinks import Outlet
 
@@ -68,8 +68,8 @@ def agent(body: str, *, before: str = "") -> str:
 )
 def test_blocks(body: str, said: Autograd) -> None:
     """A `with` block turns autograd off for what stands in it; what may do so leaves it unknown."""
-    site = site_of(agent(body))
-    assert site.autograd_at(expression(site, "self.net(state)")) is said
+    model = model_of(agent(body))
+    assert model.gradients.autograd_at(expression(model, "self.net(state)")) is said
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_decorators(decorator: str, said: Autograd) -> None:
     def choose(net: Net, state):
         return net(state).argmax().item()
     """
-    site = site_of(HEAD + before)
-    assert site.autograd_at(expression(site, "net(state)")) is said
+    model = model_of(HEAD + before)
+    assert model.gradients.autograd_at(expression(model, "net(state)")) is said
 
 
 def test_all_callers() -> None:
@@ -117,12 +117,12 @@ def test_all_callers() -> None:
             with torch.no_grad():
                 return self.values(state)
     """
-    site = site_of(HEAD + helper)
-    assert site.autograd_at(expression(site, "self.net(state)")) is Autograd.OFF
-    site = site_of(
+    model = model_of(HEAD + helper)
+    assert model.gradients.autograd_at(expression(model, "self.net(state)")) is Autograd.OFF
+    model = model_of(
         HEAD + helper + "\n        def learn(self, state):\n            return self.values(state).mean()\n"
     )
-    assert site.autograd_at(expression(site, "self.net(state)")) is Autograd.ON
+    assert model.gradients.autograd_at(expression(model, "self.net(state)")) is Autograd.ON
 
 
 def test_callers_in_other_files() -> None:
@@ -134,7 +134,7 @@ def test_callers_in_other_files() -> None:
         return net(state).argmax().item()
     """
     )
-    site = build(
+    model = build(
         {
             "net.py": helper,
             "main.py": """
@@ -148,8 +148,8 @@ def test_callers_in_other_files() -> None:
     """,
         }
     )["net.py"]
-    assert site.autograd_at(expression(site, "net(state)")) is Autograd.OFF
-    site = build(
+    assert model.gradients.autograd_at(expression(model, "net(state)")) is Autograd.OFF
+    model = build(
         {
             "net.py": helper,
             "main.py": """
@@ -163,7 +163,7 @@ def test_callers_in_other_files() -> None:
     """,
         }
     )["net.py"]
-    assert site.autograd_at(expression(site, "net(state)")) is Autograd.UNKNOWN
+    assert model.gradients.autograd_at(expression(model, "net(state)")) is Autograd.UNKNOWN
 
 
 def test_what_turns_autograd_for_the_whole_program() -> None:
@@ -187,8 +187,8 @@ def test_what_turns_autograd_for_the_whole_program() -> None:
     """
     run = "import torch\nfrom agent import Agent\n\ndef run(agent):\n    torch.set_grad_enabled(False)\n"
     for files in ({"agent.py": HEAD + helper, "run.py": run}, {"agent.py": HEAD + forward}):
-        site = build(files)["agent.py"]
-        assert site.autograd_at(expression(site, "self.net(state)")) is Autograd.UNKNOWN
+        model = build(files)["agent.py"]
+        assert model.gradients.autograd_at(expression(model, "self.net(state)")) is Autograd.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -234,9 +234,9 @@ def test_what_turns_autograd_for_the_whole_program() -> None:
 )
 def test_outlets(body: str, outlets: set[str]) -> None:
     """Where a forward's value goes, by variables, pairs, containers and distributions."""
-    site = site_of(agent(body))
-    call = next(node for node in site.tree.of_type(ast.Call) if ast.unparse(node.func) == "self.net")
-    assert {left.outlet.value for left in site.outlets(call)} == outlets
+    model = model_of(agent(body))
+    call = next(node for node in model.syntax.of_type(ast.Call) if ast.unparse(node.func) == "self.net")
+    assert {left.outlet.value for left in model.gradients.sinks(call)} == outlets
 
 
 def test_variables() -> None:
@@ -249,14 +249,16 @@ for s in state:
     kept.append(q)
 print(total.item())
 self.memory = kept"""
-    site = site_of(agent(body))
-    (added,) = site.tree.of_type(ast.AugAssign)
+    model = model_of(agent(body))
+    (added,) = model.syntax.of_type(ast.AugAssign)
     assert isinstance(added.target, ast.Name)
-    assert {left.outlet for left in site.variable_outlets(added.target)} == {Outlet.NUMBER}
+    assert {left.outlet for left in model.gradients.variable_sinks(added.target)} == {Outlet.NUMBER}
     kept = next(
-        name for name in site.tree.of_type(ast.Name) if site.text(site.parent(name) or name) == "kept.append"
+        name
+        for name in model.syntax.of_type(ast.Name)
+        if model.source.text(model.parent(name) or name) == "kept.append"
     )
-    assert {left.outlet for left in site.variable_outlets(kept)} == {Outlet.STORED}
+    assert {left.outlet for left in model.gradients.variable_sinks(kept)} == {Outlet.STORED}
 
 
 @pytest.mark.parametrize(
@@ -278,14 +280,14 @@ def test_helpers(helper: str, outlet: Outlet) -> None:
         def act(self, state):
             self.q = to_np(self.net(state))
     """
-    site = site_of(head + use)
-    outlets = site.outlets(expression(site, "self.net(state)"))
+    model = model_of(head + use)
+    outlets = model.gradients.sinks(expression(model, "self.net(state)"))
     assert {left.outlet for left in outlets} == {outlet}
 
 
 def test_helpers_in_other_files() -> None:
     """A small helper of another file that detaches what it is given lets nothing out."""
-    site = build(
+    model = build(
         {
             "tools.py": """
     import torch
@@ -313,13 +315,17 @@ def test_helpers_in_other_files() -> None:
     """,
         }
     )["agent.py"]
-    assert {left.outlet for left in site.outlets(expression(site, "self.net(state)"))} == {Outlet.DETACHED}
-    assert {left.outlet for left in site.outlets(expression(site, "self.net(states)"))} == {Outlet.HANDED}
+    assert {left.outlet for left in model.gradients.sinks(expression(model, "self.net(state)"))} == {
+        Outlet.DETACHED
+    }
+    assert {left.outlet for left in model.gradients.sinks(expression(model, "self.net(states)"))} == {
+        Outlet.HANDED
+    }
 
 
 def test_forwards() -> None:
     """Networks give gradients, and so do functions that return what one computed, across files."""
-    site = build(
+    model = build(
         {
             "nets.py": HEAD
             + """
@@ -360,7 +366,9 @@ def test_forwards() -> None:
     """,
         }
     )["agent.py"]
-    given = {ast.unparse(call) for call in site.tree.of_type(ast.Call) if site.gives_gradient(call)}
+    given = {
+        ast.unparse(call) for call in model.syntax.of_type(ast.Call) if model.gradients.gives_gradient(call)
+    }
     assert given == {"self.policy(x)", "self.policy.values(x)", "self.look(x)"}
 
 
@@ -371,12 +379,12 @@ self.optimizer.zero_grad()
 loss.backward()
 self.optimizer.step()
 return loss"""
-    site = site_of(
+    model = model_of(
         agent(body) + "\n        def run(self, state):\n            return self.act(state).item()\n"
     )
-    call = expression(site, "self.act(state)")
+    call = expression(model, "self.act(state)")
     assert isinstance(call, ast.Call)
-    assert not site.gives_gradient(call)
+    assert not model.gradients.gives_gradient(call)
 
 
 def test_what_keeps_is_no_forward() -> None:
@@ -386,12 +394,12 @@ def test_what_keeps_is_no_forward() -> None:
         "v = self.net(state)\nself.values = v\nreturn self.net(state)",
         "q = self.net(state)\nself.buffer.push(q)\nreturn q",
     ):
-        site = site_of(
+        model = model_of(
             agent(body) + "\n        def run(self, state):\n            return self.act(state).item()\n"
         )
-        call = expression(site, "self.act(state)")
+        call = expression(model, "self.act(state)")
         assert isinstance(call, ast.Call)
-        assert not site.gives_gradient(call)
+        assert not model.gradients.gives_gradient(call)
 
 
 def test_networks_that_are_handed_over() -> None:
@@ -410,9 +418,9 @@ def test_networks_that_are_handed_over() -> None:
             learn(one, two, three, loader)
             optimizer.step()
     """
-    site = site_of(text)
-    calls = {ast.unparse(call): call for call in site.tree.of_type(ast.Call)}
-    found = [site.is_stepped(calls[f"{name}(batch)"].func) for name in ("net", "second", "third")]
+    model = model_of(text)
+    calls = {ast.unparse(call): call for call in model.syntax.of_type(ast.Call)}
+    found = [model.nn.is_optimized(calls[f"{name}(batch)"].func) for name in ("net", "second", "third")]
     assert found == [True, True, False]
 
 
@@ -425,10 +433,10 @@ with torch.no_grad():
     other = self.net(state + 1)
 loss = F.mse_loss(q, target + other + best)
 return loss"""
-    site = site_of(agent(body))
-    (returned,) = [node for node in site.tree.of_type(ast.Return) if ast.unparse(node) == "return loss"]
+    model = model_of(agent(body))
+    (returned,) = [node for node in model.syntax.of_type(ast.Return) if ast.unparse(node) == "return loss"]
     assert isinstance(returned.value, ast.expr)
-    sources = site.sources(returned.value)
+    sources = model.gradients.sources(returned.value)
     assert [ast.unparse(call) for call in sources.calls] == ["self.net(state)"]
     assert {name.id for name in sources.parameters} == {"state", "flag"}
 
@@ -472,7 +480,7 @@ return loss"""
 )
 def test_stepped(made: str, network: str, stepped: bool | None) -> None:
     """What the optimizers of a class are given, across its methods, through lists and attributes."""
-    site = site_of(f"""{HEAD}
+    model = model_of(f"""{HEAD}
     import itertools
 
 
@@ -488,8 +496,8 @@ def test_stepped(made: str, network: str, stepped: bool | None) -> None:
         def learn(self, x):
             return {network}(x)
     """)
-    call = next(node for node in site.tree.of_type(ast.Call) if ast.unparse(node) == f"{network}(x)")
-    assert site.is_stepped(call.func) is stepped
+    call = next(node for node in model.syntax.of_type(ast.Call) if ast.unparse(node) == f"{network}(x)")
+    assert model.nn.is_optimized(call.func) is stepped
 
 
 @pytest.mark.parametrize(
@@ -506,7 +514,7 @@ def test_stepped(made: str, network: str, stepped: bool | None) -> None:
 )
 def test_frozen(freezes: str) -> None:
     """A network whose weights need no gradient is known, however they were turned off."""
-    site = site_of(f"""{HEAD}
+    model = model_of(f"""{HEAD}
     def still(network):
         for p in network.parameters():
             p.requires_grad = False
@@ -521,14 +529,14 @@ def test_frozen(freezes: str) -> None:
         def act(self, x):
             return self.net(x), self.other(x)
     """)
-    calls = {ast.unparse(call): call for call in site.tree.of_type(ast.Call)}
-    assert site.is_frozen(calls["self.net(x)"].func)
-    assert not site.is_frozen(calls["self.other(x)"].func)
+    calls = {ast.unparse(call): call for call in model.syntax.of_type(ast.Call)}
+    assert model.nn.is_frozen(calls["self.net(x)"].func)
+    assert not model.nn.is_frozen(calls["self.other(x)"].func)
 
 
 def test_gradient_steps_in_a_part() -> None:
     """A loop takes gradient steps itself, through a function that it calls, or by what a method is called."""
-    site = site_of(
+    model = model_of(
         """
         def step(loss, optimizer):
             loss.backward()
@@ -544,8 +552,8 @@ def test_gradient_steps_in_a_part() -> None:
                 net(batch)
         """
     )
-    loops = [node for node in ast.walk(site.tree.module) if isinstance(node, ast.For)]
-    assert [site.takes_gradient_steps(loop) for loop in loops] == [True, True, False]
+    loops = [node for node in ast.walk(model.syntax.module) if isinstance(node, ast.For)]
+    assert [model.nn.takes_gradient_steps(loop) for loop in loops] == [True, True, False]
 
 
 OPTIMIZERS = """
@@ -574,8 +582,8 @@ OPTIMIZERS = """
 
 def test_what_each_optimizer_steps() -> None:
     """Each optimizer of a class has the networks that it was given; None where others may be among them."""
-    site = site_of(OPTIMIZERS)
-    assert site.optimizers(expression(site, "loss.backward()")) == {
+    model = model_of(OPTIMIZERS)
+    assert model.nn.optimizers(expression(model, "loss.backward()")) == {
         "self.actor_opt": frozenset({"self.actor"}),
         "self.critic_opt": frozenset({"self.critic", "self.head"}),
         "self.both_opt": None,
@@ -592,4 +600,4 @@ def test_what_each_optimizer_steps() -> None:
 )
 def test_networks_that_share_parts(one: str, other: str, *, shared: bool) -> None:
     """Networks may share a part where one is made with a module that has a name, or is tied to the other."""
-    assert site_of(OPTIMIZERS).share_parts(one, other) is shared
+    assert model_of(OPTIMIZERS).nn.share_modules(one, other) is shared

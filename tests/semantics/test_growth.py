@@ -6,22 +6,24 @@ import ast
 
 import pytest
 
-from project_builder import find, site_of
+from project_builder import find, model_of
 from rlint.semantics.dataflow.array_growth import Growth, growth_of
 from rlint.semantics.dataflow.loop_carried import carried_by_calls, carried_by_loops, reads_in
 from rlint.semantics.frequency.trip_count import over_components, passes
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 IMPORTS = "import numpy as np\nimport torch\nfrom numpy import concatenate as cat\n"
 
 
-def growth_in(body: str, *, head: str = "def f(self, x, row, steps, env):") -> tuple[Growth, Site]:
+def growth_in(body: str, *, head: str = "def f(self, x, row, steps, env):") -> tuple[Growth, SemanticModel]:
     """The one growth in a function with this body."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
-    site = site_of(f"{IMPORTS}{head}\n{lines}")
-    statements = [node for node in ast.walk(site.tree.module) if isinstance(node, (ast.stmt, ast.NamedExpr))]
-    [found] = [growth for growth in (growth_of(node, site) for node in statements) if growth is not None]
-    return found, site
+    model = model_of(f"{IMPORTS}{head}\n{lines}")
+    statements = [
+        node for node in ast.walk(model.syntax.module) if isinstance(node, (ast.stmt, ast.NamedExpr))
+    ]
+    [found] = [growth for growth in (growth_of(node, model) for node in statements) if growth is not None]
+    return found, model
 
 
 @pytest.mark.parametrize(
@@ -63,8 +65,8 @@ def test_what_joins_a_variable_to_itself_is_growth(statement: str, function: str
 )
 def test_other_joins_are_none(statement: str) -> None:
     """Casts, doubling, padding and joins of other things are no growth."""
-    site = site_of(f"{IMPORTS}def f(self, x, row, steps):\n    {statement}\n")
-    assert growth_of(find(site, statement), site) is None
+    model = model_of(f"{IMPORTS}def f(self, x, row, steps):\n    {statement}\n")
+    assert growth_of(find(model, statement), model) is None
 
 
 @pytest.mark.parametrize(
@@ -82,8 +84,8 @@ def test_other_joins_are_none(statement: str) -> None:
 )
 def test_loops_carry_a_variable_that_they_do_not_set_anew(body: str, loops: list[str]) -> None:
     """A join of what the same pass has made is none of growth; an entry per pass is one each."""
-    growth, site = growth_in(body)
-    headers = [site.knowledge.loops.header(loop) for loop in carried_by_loops(growth, site).loops]
+    growth, model = growth_in(body)
+    headers = [model.analysis.loops.header(loop) for loop in carried_by_loops(growth, model).loops]
     assert headers == loops
 
 
@@ -102,10 +104,10 @@ def test_loops_carry_a_variable_that_they_do_not_set_anew(body: str, loops: list
 def test_calls_carry_what_outlives_them(body: str, carried: bool) -> None:
     """Attributes of the instance and globals last from call to call, unless a call begins them anew."""
     lines = "".join(f"        {line}\n" for line in body.splitlines())
-    site = site_of(f"{IMPORTS}y = 1\nclass C:\n    def f(self, x, row, steps, env):\n{lines}")
-    growths = [growth_of(node, site) for node in ast.walk(site.tree.module)]
+    model = model_of(f"{IMPORTS}y = 1\nclass C:\n    def f(self, x, row, steps, env):\n{lines}")
+    growths = [growth_of(node, model) for node in ast.walk(model.syntax.module)]
     [growth] = [found for found in growths if found is not None]
-    assert carried_by_calls(growth, site) is carried
+    assert carried_by_calls(growth, model) is carried
 
 
 @pytest.mark.parametrize(
@@ -120,8 +122,8 @@ def test_calls_carry_what_outlives_them(body: str, carried: bool) -> None:
 )
 def test_reads_of_a_growing_array_are_told_apart(line: str, sort: str) -> None:
     """Reading all of it in each pass costs as much as the join; its length and single rows do not."""
-    growth, site = growth_in(f"for i in steps:\n    x = np.append(x, i)\n    {line}")
-    reads = reads_in(growth, carried_by_loops(growth, site).loops[-1], site)
+    growth, model = growth_in(f"for i in steps:\n    x = np.append(x, i)\n    {line}")
+    reads = reads_in(growth, carried_by_loops(growth, model).loops[-1], model)
     assert [kind for kind in ("whole", "rare", "part") if getattr(reads, kind)] == [sort]
 
 
@@ -146,6 +148,6 @@ def test_reads_of_a_growing_array_are_told_apart(line: str, sort: str) -> None:
 def test_the_length_of_a_loop(iterable: str, count: int | None, components: bool) -> None:
     """Constants tell the number of passes, names that a loop goes over the parts of something."""
     head = "N = 300\ndef f(self, steps, env, obs_keys, n_steps, few=7):\n"
-    site = site_of(f"{head}    for i in {iterable}:\n        g(i)\n")
-    [loop] = site.tree.of_type(ast.For)
-    assert (passes(loop, site), over_components(loop, site)) == (count, components)
+    model = model_of(f"{head}    for i in {iterable}:\n        g(i)\n")
+    [loop] = model.syntax.of_type(ast.For)
+    assert (passes(loop, model), over_components(loop, model)) == (count, components)

@@ -6,15 +6,15 @@ import ast
 
 import pytest
 
-from project_builder import build, site_of
+from project_builder import build, model_of
 
 
 def parameter_of(body: str, *, others: dict[str, str] | None = None) -> tuple[bool, bool]:
     """Is `name`, the parameter of `fetch`, handed loop variables, and is `fetch` called at all?"""
     files = {"loads.py": "def fetch(name):\n    return open(name)\n", "rewards.py": body, **(others or {})}
-    site = build(files)["loads.py"]
-    read = next(node for node in site.tree.of_type(ast.Name) if node.id == "name")
-    return site.takes_loop_items(read), site.is_called(read)
+    model = build(files)["loads.py"]
+    read = next(node for node in model.syntax.of_type(ast.Name) if node.id == "name")
+    return model.frequency.takes_loop_items(read), model.frequency.is_called(read)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_nobody_calls() -> None:
 
 def test_roles_heat_what_they_call_now_and_then() -> None:
     """A reward function's rare calls are warm, as those of a training loop are."""
-    site = site_of(
+    model = model_of(
         """
         def load_table(name):
             return open(name)
@@ -53,7 +53,7 @@ def test_roles_heat_what_they_call_now_and_then() -> None:
     )
     (call,) = [
         node
-        for node in site.tree.of_type(ast.Call)
+        for node in model.syntax.of_type(ast.Call)
         if isinstance(node.func, ast.Name) and node.func.id == "open"
     ]
-    assert site.heat_of(call).level.name == "WARM"
+    assert model.frequency.heat_of(call).level.name == "WARM"

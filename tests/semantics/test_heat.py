@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from project_builder import build, expression, site_of
+from project_builder import build, expression, model_of
 from rlint.findings import Heat
 
 STEP_LOOP = """
@@ -43,13 +43,13 @@ STEP_LOOP = """
 )
 def test_a_line_is_as_hot_as_its_loops(call: str, heat: Heat) -> None:
     """The loop that steps the environment is hot, the one around it is warm, the rest is cold."""
-    site = site_of(STEP_LOOP)
-    assert site.heat_of(expression(site, call)).level is heat
+    model = model_of(STEP_LOOP)
+    assert model.frequency.heat_of(expression(model, call)).level is heat
 
 
 def test_a_loop_over_episodes_is_warm_though_their_beginning_takes_a_step() -> None:
     """A rollout steps many times; that its reset steps once does not make it a step."""
-    site = site_of("""
+    model = model_of("""
         def begin(env):
             env.reset()
             return env.step(0)
@@ -64,13 +64,13 @@ def test_a_loop_over_episodes_is_warm_though_their_beginning_takes_a_step() -> N
             for worker in range(100):
                 report(rollout(env, 1000))
         """)
-    assert site.heat_of(expression(site, "report(rollout(env, 1000))")).level is Heat.WARM
-    assert site.heat_of(expression(site, "act(obs)")).level is Heat.HOT
+    assert model.frequency.heat_of(expression(model, "report(rollout(env, 1000))")).level is Heat.WARM
+    assert model.frequency.heat_of(expression(model, "act(obs)")).level is Heat.HOT
 
 
 def test_heat_is_inherited_through_calls_across_files() -> None:
     """A buffer's method is hot because the training loop reaches it, and the chain says how."""
-    sites = build(
+    models = build(
         {
             "buffer.py": """
                 class Buffer:
@@ -97,8 +97,8 @@ def test_heat_is_inherited_through_calls_across_files() -> None:
                 """,
         }
     )
-    site = sites["buffer.py"]
-    heat = site.heat_of(expression(site, "pick(self.rows)"))
+    model = models["buffer.py"]
+    heat = model.frequency.heat_of(expression(model, "pick(self.rows)"))
     assert heat.level is Heat.HOT
     assert heat.chain == ("train.py:6 while step < total", "Agent.improve", "Buffer.draw")
 
@@ -149,8 +149,8 @@ def test_heat_is_inherited_through_calls_across_files() -> None:
 )
 def test_roles_and_drivers(program: str, heat: Heat) -> None:
     """Where no caller is known, names that the field agrees on tell; what they do not tell is cold."""
-    site = site_of(program)
-    assert site.heat_of(expression(site, "work()")).level is heat
+    model = model_of(program)
+    assert model.frequency.heat_of(expression(model, "work()")).level is heat
 
 
 @pytest.mark.parametrize(
@@ -165,23 +165,23 @@ def test_roles_and_drivers(program: str, heat: Heat) -> None:
 def test_evaluating_a_policy_for_a_loss_is_no_evaluation(call: str, heat: Heat) -> None:
     """PPO calls `policy.evaluate(states, actions)` in each gradient step; playing episodes is rare."""
     name = call.partition("(")[0].rpartition(".")[2]
-    site = site_of(
+    model = model_of(
         "class Policy:\n"
         f"    def {name}(self, *given, **named):\n        return work(given)\n"
         "def update(policy: Policy, optimizer):\n"
         "    for epoch in range(80):\n"
         f"        loss = {call}\n        loss.backward()\n        optimizer.step()\n"
     )
-    assert site.heat_of(expression(site, "work(given)")).level is heat
+    assert model.frequency.heat_of(expression(model, "work(given)")).level is heat
 
 
 def test_tests_heat_nothing() -> None:
     """A training loop in a test is no training."""
-    sites = build(
+    models = build(
         {"tests/test_agent.py": "def test_it(env):\n    while True:\n        env.step(0)\n        work()\n"}
     )
-    site = sites["tests/test_agent.py"]
-    assert site.heat_of(expression(site, "work()")).level is Heat.COLD
+    model = models["tests/test_agent.py"]
+    assert model.frequency.heat_of(expression(model, "work()")).level is Heat.COLD
 
 
 def test_a_script_is_not_heated_by_another_that_lies_beside_it() -> None:
@@ -191,7 +191,8 @@ def test_a_script_is_not_heated_by_another_that_lies_beside_it() -> None:
     apart = build({"one.py": loop, "two.py": agent})
     together = build({"one.py": f"import two\n{loop}", "two.py": agent})
     heats = [
-        sites["two.py"].heat_of(expression(sites["two.py"], "work()")).level for sites in (apart, together)
+        models["two.py"].frequency.heat_of(expression(models["two.py"], "work()")).level
+        for models in (apart, together)
     ]
     assert heats == [Heat.COLD, Heat.HOT]
 
@@ -199,13 +200,13 @@ def test_a_script_is_not_heated_by_another_that_lies_beside_it() -> None:
 @pytest.mark.parametrize("name", ["extract_answer", "extract_boxed_answer", "is_equiv", "verify_solution"])
 def test_helpers_that_look_at_each_answer_are_hot(name: str) -> None:
     """A file of reward helpers is hot even where the trainer that calls them lies elsewhere."""
-    site = site_of(f"def {name}(text):\n    work()\n")
-    assert site.heat_of(expression(site, "work()")).level is Heat.HOT
+    model = model_of(f"def {name}(text):\n    work()\n")
+    assert model.frequency.heat_of(expression(model, "work()")).level is Heat.HOT
 
 
 def test_calling_an_object_runs_its_call_method() -> None:
     """`reward(texts)` runs `__call__`, not the constructor, of what `reward` is an instance of."""
-    site = site_of(
+    model = model_of(
         """
         class Judge:
             def __init__(self, words):
@@ -221,27 +222,27 @@ def test_calling_an_object_runs_its_call_method() -> None:
                 judge(obs)
         """
     )
-    assert site.heat_of(expression(site, "self.words.index(text)")).level is Heat.HOT
-    assert site.heat_of(expression(site, "sorted(words)")).level is Heat.COLD
-    [called] = site.callables(expression(site, "judge(obs)"))  # type: ignore[arg-type]
+    assert model.frequency.heat_of(expression(model, "self.words.index(text)")).level is Heat.HOT
+    assert model.frequency.heat_of(expression(model, "sorted(words)")).level is Heat.COLD
+    [called] = model.types.call_targets(expression(model, "judge(obs)"))  # type: ignore[arg-type]
     assert called.name == "__call__"
 
 
 def test_reward_objects_are_called_by_the_library() -> None:
     """`__call__` of a class that is named after what it gives counts like a reward function."""
-    site = site_of(
+    model = model_of(
         """
         class AccuracyReward:
             def __call__(self, completions):
                 return [len(text) for text in completions]
         """
     )
-    assert site.heat_of(expression(site, "len(text)")).level is Heat.HOT
+    assert model.frequency.heat_of(expression(model, "len(text)")).level is Heat.HOT
 
 
 def test_a_method_that_libraries_have_tells_nothing_of_its_class() -> None:
     """`row.to_dict()` is the data frame's, though one class of the project has a `to_dict`, too."""
-    site = build(
+    model = build(
         {
             "meta.py": "class Meta:\n    def to_dict(self):\n        return look()\n",
             "data.py": """
@@ -258,7 +259,7 @@ def test_a_method_that_libraries_have_tells_nothing_of_its_class() -> None:
             """,
         }
     )["meta.py"]
-    assert site.heat_of(expression(site, "look()")).level is Heat.COLD
+    assert model.frequency.heat_of(expression(model, "look()")).level is Heat.COLD
 
 
 @pytest.mark.parametrize(
@@ -276,7 +277,7 @@ def test_a_method_that_libraries_have_tells_nothing_of_its_class() -> None:
 )
 def test_what_is_made_at_first_use_is_cold(guard: str, made: str, heat: Heat) -> None:
     """A function that leaves early once what it makes is there."""
-    site = site_of(
+    model = model_of(
         f"""
         class Agent:
             def ready(self):
@@ -293,4 +294,4 @@ def test_what_is_made_at_first_use_is_cold(guard: str, made: str, heat: Heat) ->
                 obs, reward, done, info = env.step(agent.act(obs))
         """
     )
-    assert site.heat_of(expression(site, "load()")).level is heat
+    assert model.frequency.heat_of(expression(model, "load()")).level is heat

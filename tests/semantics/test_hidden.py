@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from project_builder import expression, site_of
+from project_builder import expression, model_of
 from rlint.models.kind import Tag
 
 _BOX = """
@@ -62,8 +62,8 @@ QUIET = {
 @pytest.mark.parametrize("looked", QUIET)
 def test_properties_and_operators_do_what_their_methods_do(looked: str) -> None:
     """`box.text` counts how often it was asked for, `words[0]` of a list does not."""
-    site = site_of(_BOX.replace("<expression>", looked))
-    assert site.effect_of(expression(site, looked, last=True)).quiet is QUIET[looked]
+    model = model_of(_BOX.replace("<expression>", looked))
+    assert model.effects.effect_of(expression(model, looked, last=True)).quiet is QUIET[looked]
 
 
 BETWEEN = {
@@ -93,10 +93,10 @@ def look(box):
         second = sum(array)
         return first, second
 """
-    site = site_of(_BOX.replace("<expression>", "0").replace("def look(", "def unused(") + around)
-    first, second = expression(site, "sum(array)"), expression(site, "sum(array)", last=True)
+    model = model_of(_BOX.replace("<expression>", "0").replace("def look(", "def unused(") + around)
+    first, second = expression(model, "sum(array)"), expression(model, "sum(array)", last=True)
     name = first.args[0]  # type: ignore[attr-defined]
-    assert site.unchanged_between(name, first, second) is BETWEEN[body]
+    assert model.dataflow.unchanged_between(name, first, second) is BETWEEN[body]
 
 
 STATE = {
@@ -113,7 +113,7 @@ STATE = {
 @pytest.mark.parametrize("body", STATE)
 def test_what_a_helper_reads_may_change_between_two_calls(body: str) -> None:
     """The helper's result hangs on globals that the caller changes."""
-    site = site_of(
+    model = model_of(
         f"""
         LIMIT, OTHER, TABLE, SEEN, CONFIG = 1, 1, {{}}, [], object()
 
@@ -127,8 +127,8 @@ def test_what_a_helper_reads_may_change_between_two_calls(body: str) -> None:
             return first, extract(text)
         """
     )
-    first, second = expression(site, "extract(text)"), expression(site, "extract(text)", last=True)
-    doubts = site.doubts_between(first, first, second)
+    first, second = expression(model, "extract(text)"), expression(model, "extract(text)", last=True)
+    doubts = model.dataflow.doubts_between(first, first, second)
     assert (doubts is None or bool(doubts)) is STATE[body]
 
 
@@ -149,15 +149,15 @@ REPLACED = [
 @pytest.mark.parametrize("statement", REPLACED)
 def test_what_a_file_replaces_by_name_is_not_the_librarys(statement: str) -> None:
     """As text, a name is replaced as well as by an assignment."""
-    site = site_of(f"import numpy as np\nnp.random.choice(3)\n{statement}\n")
-    assert site.qualified(expression(site, "np.random.choice")) is None
+    model = model_of(f"import numpy as np\nnp.random.choice(3)\n{statement}\n")
+    assert model.names.qualified(expression(model, "np.random.choice")) is None
 
 
 @pytest.mark.parametrize("statement", ["exec('other = 1')", "mock.patch('numpy.random.rand')", "exec('(')"])
 def test_what_a_file_replaces_besides_does_not_matter(statement: str) -> None:
     """Text that binds other names, or is no program."""
-    site = site_of(f"import numpy as np\nnp.random.choice(3)\n{statement}\n")
-    assert site.qualified(expression(site, "np.random.choice")) == "numpy.random.choice"
+    model = model_of(f"import numpy as np\nnp.random.choice(3)\n{statement}\n")
+    assert model.names.qualified(expression(model, "np.random.choice")) == "numpy.random.choice"
 
 
 SET = {
@@ -177,11 +177,13 @@ SET = {
 @pytest.mark.parametrize("rest", SET)
 def test_an_attribute_that_others_set_may_be_anything(rest: str) -> None:
     """A subclass, or who holds the object, may give it something of another kind."""
-    site = site_of(
+    model = model_of(
         "import numpy as np\n\nclass Buffer:\n    def __init__(self):\n        self.rows = np.zeros(3)\n\n"
         f"    def sample(self):\n        return self.rows\n\n{rest}\n"
     )
     [returned] = [
-        use for use in site.attribute_uses("rows") if site.text(site.parent(use) or use) == "return self.rows"
+        use
+        for use in model.names.attribute_uses("rows")
+        if model.source.text(model.parent(use) or use) == "return self.rows"
     ]
-    assert site.kind_of(returned).tag is SET[rest]
+    assert model.types.type_of(returned).tag is SET[rest]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from project_builder import expression, site_of
+from project_builder import expression, model_of
 from rlint.semantics.types.integers import is_integer
 
 PROGRAM = """
@@ -46,8 +46,8 @@ class Replay:
 )
 def test_whole_numbers_are_told_from_what_may_be_an_array(source: str, found: bool | None) -> None:
     """Lengths and counters are certain, names that count are likely, everything else is unknown."""
-    site = site_of(PROGRAM)
-    assert is_integer(expression(site, source), site) is found
+    model = model_of(PROGRAM)
+    assert is_integer(expression(model, source), model) is found
 
 
 COUNTERS = """
@@ -73,12 +73,12 @@ class Replay:
 @pytest.mark.parametrize("name", ["position", "size", "seen"])
 def test_counters_stay_whole_numbers(name: str) -> None:
     """What moves on by whole numbers, wraps around or stops at a limit stays what it was set to first."""
-    site = site_of(COUNTERS)
-    assert is_integer(expression(site, f"self.{name}", last=True), site) is True
+    model = model_of(COUNTERS)
+    assert is_integer(expression(model, f"self.{name}", last=True), model) is True
 
 
 @pytest.mark.parametrize("name", ["scaled", "capacity"])
 def test_what_may_be_a_fraction_is_no_counter(name: str) -> None:
     """A factor makes fractions, and of a parameter nothing is known."""
-    site = site_of(COUNTERS)
-    assert is_integer(expression(site, f"self.{name}", last=True), site) is not True
+    model = model_of(COUNTERS)
+    assert is_integer(expression(model, f"self.{name}", last=True), model) is not True

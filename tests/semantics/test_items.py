@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from project_builder import build, expression, site_of
+from project_builder import build, expression, model_of
 
 PLACES = {
     "use(xs)": ("xs", 0),
@@ -26,10 +26,10 @@ PLACES = {
 @pytest.mark.parametrize("body", PLACES)
 def test_a_loop_variable_is_an_item_of_a_list(body: str) -> None:
     """The list behind a loop variable is found through `zip`, `enumerate` and nested loops."""
-    site = site_of(f"def f(self, xs, ys):\n{textwrap.indent(body, '    ')}\n")
-    call = next(node for node in site.tree.of_type(ast.Call) if site.text(node.func) == "use")
-    place = site.place_of(call.args[0])
-    assert (place and (site.text(place.root), place.depth)) == PLACES[body]
+    model = model_of(f"def f(self, xs, ys):\n{textwrap.indent(body, '    ')}\n")
+    call = next(node for node in model.syntax.of_type(ast.Call) if model.source.text(node.func) == "use")
+    place = model.types.origin_of(call.args[0])
+    assert (place and (model.source.text(place.root), place.depth)) == PLACES[body]
 
 
 MAKERS = {
@@ -48,15 +48,15 @@ MAKERS = {
 def test_what_made_a_value(body: str) -> None:
     """A value, or each item of a list, is followed back to the call that gave it."""
     expected = MAKERS[body]
-    site = site_of(f"def f(ys):\n{textwrap.indent(body, '    ')}\n")
-    call = next(node for node in site.tree.of_type(ast.Call) if site.text(node.func) == "use")
-    maker = site.maker_of(call.args[0], items=expected is not None and expected[1])
-    assert (maker and site.text(maker)) == (expected and expected[0])
+    model = model_of(f"def f(ys):\n{textwrap.indent(body, '    ')}\n")
+    call = next(node for node in model.syntax.of_type(ast.Call) if model.source.text(node.func) == "use")
+    maker = model.types.maker_of(call.args[0], items=expected is not None and expected[1])
+    assert (maker and model.source.text(maker)) == (expected and expected[0])
 
 
 def test_what_a_function_applies_to_its_parameters() -> None:
     """A helper that hands its parameter, or each item of it, to another function is known by that."""
-    sites = build(
+    models = build(
         {
             "scoring.py": """
                 from parsing import extract
@@ -83,12 +83,12 @@ def test_what_a_function_applies_to_its_parameters() -> None:
             "score(a, b), scores(a, b), other(a, b), maybe(a, b), nested(a)\n",
         }
     )
-    site = sites["train.py"]
+    model = models["train.py"]
     found = []
     for text in ("score(a, b)", "scores(a, b)", "other(a, b)", "maybe(a, b)", "nested(a)"):
-        call = expression(site, text)
+        call = expression(model, text)
         assert isinstance(call, ast.Call)
-        (target,) = site.callables(call)
+        (target,) = model.types.call_targets(call)
         found.append([(a.path, a.parameter, a.items) for a in target.applications])
     each = [("parsing.extract", "texts", True)]
     assert found == [[("parsing.extract", "text", False)], each, [], [], each]

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from project_builder import build, expression, site_of
+from project_builder import build, expression, model_of
 from rlint.models.kind import Device, Tag
 
 
@@ -55,8 +55,8 @@ from rlint.models.kind import Device, Tag
 )
 def test_the_kind_of_a_variable_is_that_of_what_flows_into_it(program: str, used: str, tag: Tag) -> None:
     """Constructors, operators, methods and annotations tell what a value is."""
-    site = site_of(program)
-    assert site.kind_of(expression(site, used, last=True)).tag is tag
+    model = model_of(program)
+    assert model.types.type_of(expression(model, used, last=True)).tag is tag
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_the_kind_of_a_variable_is_that_of_what_flows_into_it(program: str, used
 )
 def test_a_default_that_contradicts_an_annotation_counts(annotated: str, tag: Tag, optional: bool) -> None:
     """An annotation is a claim, a default is evidence."""
-    site = site_of(f"def f({annotated}):\n    print(text)")
-    kind = site.kind_of(expression(site, "text", last=True))
+    model = model_of(f"def f({annotated}):\n    print(text)")
+    kind = model.types.type_of(expression(model, "text", last=True))
     assert (kind.tag, kind.optional) == (tag, optional)
 
 
@@ -91,9 +91,9 @@ def test_a_default_that_contradicts_an_annotation_counts(annotated: str, tag: Ta
 )
 def test_what_may_be_an_iterator_is_used_up(body: str, used_up: str | None) -> None:
     """Unless something that fails for an iterator is surely done with it, too."""
-    site = site_of(f"def f(rows):\n    {body}")
-    call = max(site.tree.of_type(ast.Call), key=lambda call: (call.lineno, ast.unparse(call).count("sum")))
-    found = site.may_use_up(call)
+    model = model_of(f"def f(rows):\n    {body}")
+    call = max(model.syntax.of_type(ast.Call), key=lambda call: (call.lineno, ast.unparse(call).count("sum")))
+    found = model.effects.may_exhaust(call)
     assert (ast.unparse(found) if found is not None else None) == used_up
 
 
@@ -112,14 +112,14 @@ def test_what_may_be_an_iterator_is_used_up(body: str, used_up: str | None) -> N
 )
 def test_the_device_of_a_tensor(made: str, device: Device) -> None:
     """Where a tensor lies follows from how it was made and moved."""
-    site = site_of(f"import torch\ndevice = pick()\nx = {made}\nprint(x)\n")
-    kind = site.kind_of(expression(site, "x", last=True))
+    model = model_of(f"import torch\ndevice = pick()\nx = {made}\nprint(x)\n")
+    kind = model.types.type_of(expression(model, "x", last=True))
     assert (kind.tag, kind.device) == (Tag.TENSOR, device)
 
 
 def test_attributes_of_classes_are_known_across_files() -> None:
     """What `__init__` stores in an attribute is known where the object is used."""
-    sites = build(
+    models = build(
         {
             "buffer.py": """
                 import numpy as np
@@ -145,22 +145,22 @@ def test_attributes_of_classes_are_known_across_files() -> None:
                 """,
         }
     )
-    site = sites["train.py"]
-    assert site.kind_of(expression(site, "agent.memory")).of == "buffer.Replay"
-    assert site.kind_of(expression(site, "agent.memory.rows")).tag is Tag.NDARRAY
-    assert site.kind_of(expression(site, "batch", last=True)).tag is Tag.NDARRAY
+    model = models["train.py"]
+    assert model.types.type_of(expression(model, "agent.memory")).of == "buffer.Replay"
+    assert model.types.type_of(expression(model, "agent.memory.rows")).tag is Tag.NDARRAY
+    assert model.types.type_of(expression(model, "batch", last=True)).tag is Tag.NDARRAY
 
 
 def test_a_subclass_of_a_module_is_a_module() -> None:
     """Inheritance through the project tells what an instance is."""
-    sites = build(
+    models = build(
         {
             "base.py": "from torch import nn\nclass Base(nn.Module):\n    pass\n",
             "net.py": "from base import Base\nclass Net(Base):\n    pass\nnet = Net()\n",
         }
     )
-    site = sites["net.py"]
-    assert site.kind_of(expression(site, "net", last=True)).tag is Tag.MODULE
+    model = models["net.py"]
+    assert model.types.type_of(expression(model, "net", last=True)).tag is Tag.MODULE
 
 
 @pytest.mark.parametrize(
@@ -184,9 +184,9 @@ class Learner:
 x = {made}
 print(x)
 """
-    site = site_of(program)
+    model = model_of(program)
     for used in ("x", "self.made"):
-        kind = site.kind_of(expression(site, used, last=True))
+        kind = model.types.type_of(expression(model, used, last=True))
         assert (kind.tag, kind.of) == (tag, of)
 
 
@@ -201,7 +201,7 @@ print(x)
 )
 def test_what_a_thread_is_given_is_known_in_its_target(start: str) -> None:
     """The arguments that a target will be called with tell what its parameters are."""
-    site = site_of(
+    model = model_of(
         f"""
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -212,7 +212,7 @@ stop = threading.Event()
 {start}
 """
     )
-    assert site.kind_of(expression(site, "stop")).tag is Tag.EVENT
+    assert model.types.type_of(expression(model, "stop")).tag is Tag.EVENT
 
 
 TEXT = [
@@ -236,9 +236,9 @@ ANYTHING = [
 @pytest.mark.parametrize("program", [*TEXT, *ANYTHING])
 def test_what_is_stripped_or_searched_is_text(program: str) -> None:
     """A parameter or loop variable without annotation is text where only text can be used so."""
-    site = site_of(f"{program}\n")
-    (argument,) = expression(site, "use(x)").args  # type: ignore[attr-defined]
-    assert (site.kind_of(argument).tag is Tag.STR) is (program in TEXT)
+    model = model_of(f"{program}\n")
+    (argument,) = expression(model, "use(x)").args  # type: ignore[attr-defined]
+    assert (model.types.type_of(argument).tag is Tag.STR) is (program in TEXT)
 
 
 # --- tuples, element by element ---
@@ -246,7 +246,7 @@ def test_what_is_stripped_or_searched_is_text(program: str) -> None:
 
 def test_a_tuple_is_known_by_its_elements() -> None:
     """What a buffer's `sample` returns is told apart when it is unpacked or indexed."""
-    site = site_of("""
+    model = model_of("""
         import numpy as np
         import torch
 
@@ -269,7 +269,7 @@ def test_a_tuple_is_known_by_its_elements() -> None:
     """)
 
     def tag(source: str) -> Tag:
-        return site.kind_of(expression(site, source, last=True)).tag
+        return model.types.type_of(expression(model, source, last=True)).tag
 
     assert [tag(name) for name in ("states", "indices", "weights", "name")] == [
         Tag.NDARRAY,
@@ -279,13 +279,13 @@ def test_a_tuple_is_known_by_its_elements() -> None:
     ]
     assert tag("batch[0]") is Tag.NDARRAY
     assert tag("batch[-1]") is Tag.STR
-    assert not site.kind_of(expression(site, "batch[1:]")).parts
+    assert not model.types.type_of(expression(model, "batch[1:]")).parts
     assert tag("(batch + (1,))[-1]") is Tag.INT
 
 
 def test_tuples_that_differ_agree_where_they_agree() -> None:
     """Of two returns, only the elements that are of one kind are known; lengths that differ tell nothing."""
-    site = site_of("""
+    model = model_of("""
         def pair(flag):
             return (1, "a") if flag else (2, 3.0)
 
@@ -300,15 +300,15 @@ def test_tuples_that_differ_agree_where_they_agree() -> None:
         third, *rest = odd(True)
         print(first, second, third, rest)
     """)
-    assert site.kind_of(expression(site, "first", last=True)).tag is Tag.INT
-    assert not site.kind_of(expression(site, "second", last=True))
-    assert not site.kind_of(expression(site, "third", last=True))
-    assert site.kind_of(expression(site, "rest", last=True)).tag is not Tag.INT
+    assert model.types.type_of(expression(model, "first", last=True)).tag is Tag.INT
+    assert not model.types.type_of(expression(model, "second", last=True))
+    assert not model.types.type_of(expression(model, "third", last=True))
+    assert model.types.type_of(expression(model, "rest", last=True)).tag is not Tag.INT
 
 
 def test_an_annotated_tuple_is_known_by_its_elements() -> None:
     """`tuple[np.ndarray, int]` promises each, `tuple[int, ...]` all of them."""
-    site = site_of("""
+    model = model_of("""
         import numpy as np
 
 
@@ -322,14 +322,14 @@ def test_an_annotated_tuple_is_known_by_its_elements() -> None:
         first, second = many()
         print(array, number, second)
     """)
-    assert site.kind_of(expression(site, "array", last=True)).tag is Tag.NDARRAY
-    assert site.kind_of(expression(site, "number", last=True)).tag is Tag.INT
-    assert site.kind_of(expression(site, "second", last=True)).tag is Tag.INT
+    assert model.types.type_of(expression(model, "array", last=True)).tag is Tag.NDARRAY
+    assert model.types.type_of(expression(model, "number", last=True)).tag is Tag.INT
+    assert model.types.type_of(expression(model, "second", last=True)).tag is Tag.INT
 
 
 def test_a_network_of_another_file_that_is_moved_at_once_is_still_that_network() -> None:
     """`Network().to(device)` is what was made, and its calls give what its `forward` gives."""
-    sites = build(
+    models = build(
         {
             "model.py": """
                 from torch import nn
@@ -355,6 +355,6 @@ def test_a_network_of_another_file_that_is_moved_at_once_is_still_that_network()
             """,
         }
     )
-    site = sites["agent.py"]
-    assert site.kind_of(expression(site, "self.network", last=True)).of == "model.Network"
-    assert site.kind_of(expression(site, "self.network(states)", last=True)).tag is Tag.TENSOR
+    model = models["agent.py"]
+    assert model.types.type_of(expression(model, "self.network", last=True)).of == "model.Network"
+    assert model.types.type_of(expression(model, "self.network(states)", last=True)).tag is Tag.TENSOR

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from project_builder import site_of
+from project_builder import model_of
 from rlint.semantics.frequency.trip_count import over_settings
 from rlint.syntax.syntax_index import LOOPS
 
 
 def goes_over_settings(header: str, body: str = "train(value)") -> bool:
     """Is the first loop of a file one over what an experiment compares?"""
-    site = site_of(f"""
+    model = model_of(f"""
         from torch import nn, optim
         {header}:
             {body}
         """)
-    return over_settings(next(node for kind in LOOPS for node in site.tree.of_type(kind)), site)
+    return over_settings(next(node for kind in LOOPS for node in model.syntax.of_type(kind)), model)
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,15 @@ import ast
 
 import pytest
 
-from project_builder import find, site_of
+from project_builder import find, model_of
 from rlint.semantics.frequency.loop_variables import Sort, is_short, items_of
 
 
 def _loop(header: str) -> tuple[ast.For, object]:
-    site = site_of(f"from tqdm import tqdm\n\n{header}:\n    pass\n")
-    loop = find(site, f"{header}:\n    pass")
+    model = model_of(f"from tqdm import tqdm\n\n{header}:\n    pass\n")
+    loop = find(model, f"{header}:\n    pass")
     assert isinstance(loop, ast.For)
-    return loop, site.qualified
+    return loop, model.names.qualified
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from rlint.semantics.nn.module_graph import Anatomy
-from tests.project_builder import build, expression, site_of
+from tests.project_builder import build, expression, model_of
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 
 
 def anatomy(text: str, source: str, method: str | None = "forward") -> Anatomy:
     """The network that an expression of a program of one file stands for."""
-    site = site_of(HEAD + text)
-    return site.network(expression(site, source, last=True), method)
+    model = model_of(HEAD + text)
+    return model.nn.architecture(expression(model, source, last=True), method)
 
 
 def names(found: Anatomy) -> set[str]:
@@ -124,7 +124,7 @@ use(agent)
 
 def test_networks_in_other_files() -> None:
     """Classes and helpers are followed through imports."""
-    sites = build(
+    models = build(
         {
             "nets.py": """
                 import torch.nn as nn
@@ -157,9 +157,9 @@ def test_networks_in_other_files() -> None:
             """,
         }
     )
-    site = sites["train.py"]
+    model = models["train.py"]
     for source in ("net", "model"):
-        found = site.network(expression(site, source, last=True))
+        found = model.nn.architecture(expression(model, source, last=True))
         assert (names(found), found.complete, found.batch_norm) == ({"Linear", "BatchNorm1d"}, True, True)
 
 
@@ -282,7 +282,7 @@ def test_recurrent_and_attention() -> None:
 
 def test_who_switches_the_mode() -> None:
     """`eval()` counts in the function itself, in what calls it and in what those call, over files."""
-    sites = build(
+    models = build(
         {
             "net.py": """
                 def evaluate(net, batches):
@@ -307,9 +307,9 @@ def test_who_switches_the_mode() -> None:
             """,
         }
     )
-    site = sites["net.py"]
-    assert site.sets_mode(expression(site, "net(batch)"))
-    assert not site.sets_mode(expression(site, "net(batch)", last=True))
+    model = models["net.py"]
+    assert model.nn.may_be_in_eval_mode(expression(model, "net(batch)"))
+    assert not model.nn.may_be_in_eval_mode(expression(model, "net(batch)", last=True))
 
 
 def test_layers_appended_under_a_condition_are_not_sure() -> None:
@@ -377,5 +377,5 @@ def test_a_test_that_a_network_calls_may_do_anything() -> None:
     """
     for name, complete in (("scale", True), ("test_scale", False)):
         files = {"tests/test_scaling.py": helpers, "net.py": network.format(name=name)}
-        site = build(files)["net.py"]
-        assert site.network(expression(site, "net", last=True), "forward").complete is complete
+        model = build(files)["net.py"]
+        assert model.nn.architecture(expression(model, "net", last=True), "forward").complete is complete

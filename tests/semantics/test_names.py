@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from project_builder import build, expression, site_of
+from project_builder import build, expression, model_of
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,8 @@ from project_builder import build, expression, site_of
 )
 def test_a_name_is_followed_through_imports_and_aliases(setup: str, used: str, expected: str) -> None:
     """However a function was imported, it is known by one canonical name."""
-    site = site_of(f"{setup}\nprint({used})\n")
-    assert site.qualified(expression(site, used, last=True)) == expected
+    model = model_of(f"{setup}\nprint({used})\n")
+    assert model.names.qualified(expression(model, used, last=True)) == expected
 
 
 @pytest.mark.parametrize(
@@ -43,16 +43,16 @@ def test_a_name_is_followed_through_imports_and_aliases(setup: str, used: str, e
 )
 def test_what_the_file_replaces_has_no_name_any_more(replacing: str) -> None:
     """`np.zeros` may be anything where the same file puts something else in its place."""
-    site = site_of(f"import numpy as np\n{replacing}\nprint(np.zeros, np.ones)\n")
-    assert site.qualified(expression(site, "np.zeros", last=True)) is None
-    assert site.qualified(expression(site, "np.ones")) == "numpy.ones"
+    model = model_of(f"import numpy as np\n{replacing}\nprint(np.zeros, np.ones)\n")
+    assert model.names.qualified(expression(model, "np.zeros", last=True)) is None
+    assert model.names.qualified(expression(model, "np.ones")) == "numpy.ones"
 
 
 def test_a_setting_is_no_replacement() -> None:
     """`torch.backends.cudnn.benchmark = True` is what it is there for."""
     setting = "torch.backends.cudnn.benchmark"
-    site = site_of(f"import torch\n{setting} = True\nprint({setting})\n")
-    assert site.qualified(expression(site, setting, last=True)) == setting
+    model = model_of(f"import torch\n{setting} = True\nprint({setting})\n")
+    assert model.names.qualified(expression(model, setting, last=True)) == setting
 
 
 @pytest.mark.parametrize(
@@ -66,47 +66,47 @@ def test_a_setting_is_no_replacement() -> None:
 )
 def test_the_value_of_a_variable_has_no_qualified_name(program: str, used: str) -> None:
     """A parameter or variable that shadows a library is not that library."""
-    site = site_of(program)
-    assert site.qualified(expression(site, used, last=True)) is None
+    model = model_of(program)
+    assert model.names.qualified(expression(model, used, last=True)) is None
 
 
 def test_relative_imports_and_reexports_lead_to_the_definition() -> None:
     """A class is found through the package that re-exports it."""
-    sites = build(
+    models = build(
         {
             "agents/__init__.py": "from .dqn import DQN\n",
             "agents/dqn.py": "class DQN:\n    def act(self, obs):\n        return 0\n",
             "train.py": "from agents import DQN\nagent = DQN()\nprint(agent)\n",
         }
     )
-    site = sites["train.py"]
-    assert site.kind_of(expression(site, "agent", last=True)).of == "agents.dqn.DQN"
+    model = models["train.py"]
+    assert model.types.type_of(expression(model, "agent", last=True)).of == "agents.dqn.DQN"
 
 
 def test_an_attribute_is_read_wherever_a_file_of_the_project_reads_it() -> None:
     """An attribute counts as read across files, on any object, and by name through `getattr`."""
-    sites = build(
+    models = build(
         {
             "agent.py": "class Agent:\n    def act(self):\n        self.seen = self.kept = self.unread = 1\n",
             "train.py": "from agent import Agent\nprint(Agent().seen, getattr(Agent(), 'kept'))\n",
         }
     )
-    site = sites["agent.py"]
-    read = [name for name in ("seen", "kept", "unread") if site.is_attribute_read(name)]
+    model = models["agent.py"]
+    read = [name for name in ("seen", "kept", "unread") if model.program.is_attribute_read(name)]
     assert read == ["seen", "kept"]
 
 
 def test_a_name_that_another_file_imports_is_known() -> None:
     """What other files may change or need is known, by name or through a star import."""
     files = {"lists.py": "WORDS = []\nOTHER = []\n", "train.py": "from lists import WORDS\n"}
-    site = build(files)["lists.py"]
-    assert (site.is_imported("WORDS"), site.is_imported("OTHER")) == (True, False)
+    model = build(files)["lists.py"]
+    assert (model.program.is_imported("WORDS"), model.program.is_imported("OTHER")) == (True, False)
     assert build({**files, "train.py": "from lists import *\n"})["lists.py"].is_imported("OTHER")
 
 
 def test_evaluating_text_with_names_of_its_own_sees_no_locals() -> None:
     """`eval` sees the variables around it, unless it is given the names to use."""
-    site = site_of(
+    model = model_of(
         """
         def sees(text):
             secret = 1
@@ -117,22 +117,22 @@ def test_evaluating_text_with_names_of_its_own_sees_no_locals() -> None:
             return eval(text, {"__builtins__": None}, {})
         """
     )
-    scopes = [site.tree.scopes[function] for function in site.tree.of_type(ast.FunctionDef)]
-    assert [site.captured("secret", scope) for scope in scopes] == [True, False]
+    scopes = [model.syntax.scopes[function] for function in model.syntax.of_type(ast.FunctionDef)]
+    assert [model.names.is_captured("secret", scope) for scope in scopes] == [True, False]
 
 
 def test_what_is_imported_by_its_own_name_is_written_so() -> None:
     """Code that a fix adds reads like the code around it, whatever else leads there."""
     imports = "import torch\nfrom torch import nn\nfrom torch.distributions import Normal\n"
-    site = site_of(f"{imports}from time import sleep as nap\nimport time\nstd = 1\n")
-    place = expression(site, "1")
-    assert site.spelled("torch.distributions.Normal", place) == "Normal"
-    assert site.spelled("torch.distributions.Independent", place) == "torch.distributions.Independent"
-    assert site.spelled("torch.nn.Linear", place) == "torch.nn.Linear"
-    assert site.spelled("time.sleep", place) == "nap"
+    model = model_of(f"{imports}from time import sleep as nap\nimport time\nstd = 1\n")
+    place = expression(model, "1")
+    assert model.names.spelled("torch.distributions.Normal", place) == "Normal"
+    assert model.names.spelled("torch.distributions.Independent", place) == "torch.distributions.Independent"
+    assert model.names.spelled("torch.nn.Linear", place) == "torch.nn.Linear"
+    assert model.names.spelled("time.sleep", place) == "nap"
 
 
 def test_a_package_that_is_imported_with_its_parts_is_spelled_by_its_name() -> None:
     """`import torch` and `import torch.utils.data` bind the same name to the same package."""
-    site = site_of("import torch\nimport torch.utils.data\nprint(torch)\n")
-    assert site.spelled("torch.as_tensor", expression(site, "torch", last=True)) == "torch.as_tensor"
+    model = model_of("import torch\nimport torch.utils.data\nprint(torch)\n")
+    assert model.names.spelled("torch.as_tensor", expression(model, "torch", last=True)) == "torch.as_tensor"

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from project_builder import expression, find, site_of
+from project_builder import expression, find, model_of
 from rlint.semantics.types.numbers import Number, is_number, number_of
 
 PROGRAM = """
@@ -50,8 +50,8 @@ class Actor:
 )
 def test_names_and_defaults_stand_for_numbers(source: str, number: Number | None) -> None:
     """A length or a count is known where it is written, named once, or a default that callers may change."""
-    site = site_of(PROGRAM)
-    assert number_of(expression(site, source, last=True), site) == number
+    model = model_of(PROGRAM)
+    assert number_of(expression(model, source, last=True), model) == number
 
 
 @pytest.mark.parametrize(
@@ -64,10 +64,10 @@ def test_names_and_defaults_stand_for_numbers(source: str, number: Number | None
 )
 def test_an_imported_function_is_written_as_the_file_imports_it(qualified: str, written: str | None) -> None:
     """Code that a fix adds uses the names that the file has for things."""
-    site = site_of(PROGRAM)
-    place = find(site, "local = POLL / 5")
+    model = model_of(PROGRAM)
+    place = find(model, "local = POLL / 5")
     assert isinstance(place, ast.stmt)
-    assert site.spelled(qualified, place) == written
+    assert model.names.spelled(qualified, place) == written
 
 
 OPTIONS = """
@@ -95,8 +95,8 @@ def learn(args, tau, share: float, config):
 @pytest.mark.parametrize("source", ["args.tau", "1 - args.tau", "-half", "args.soft_decay", "share"])
 def test_numbers_are_told_by_what_the_project_declares(source: str) -> None:
     """A coefficient that is surely a number makes a fix safe."""
-    site = site_of(OPTIONS)
-    assert is_number(expression(site, source, last=True), site)
+    model = model_of(OPTIONS)
+    assert is_number(expression(model, source, last=True), model)
 
 
 @pytest.mark.parametrize(
@@ -105,5 +105,5 @@ def test_numbers_are_told_by_what_the_project_declares(source: str) -> None:
 )
 def test_what_may_be_a_tensor_is_no_number(source: str) -> None:
     """Where nothing tells, or one class says otherwise, no fix relies on it."""
-    site = site_of(OPTIONS)
-    assert not is_number(expression(site, source, last=True), site)
+    model = model_of(OPTIONS)
+    assert not is_number(expression(model, source, last=True), model)

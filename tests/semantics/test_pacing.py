@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from project_builder import build, expression, site_of
+from project_builder import build, expression, model_of
 
 LEARN = """
     class DQNAgent:
@@ -34,8 +34,8 @@ LEARN = """
 )
 def test_as_often_as_the_parameters_change(before: str, after: str) -> None:
     """A line beside a gradient step runs as often as that; what is skipped before both changes nothing."""
-    site = site_of(LEARN.format(before=before, after=after))
-    assert site.runs_each_pass(expression(site, "sync()"))
+    model = model_of(LEARN.format(before=before, after=after))
+    assert model.frequency.runs_each_pass(expression(model, "sync()"))
 
 
 @pytest.mark.parametrize(
@@ -51,14 +51,14 @@ def test_as_often_as_the_parameters_change(before: str, after: str) -> None:
 )
 def test_behind_an_interval_or_an_unknown_condition(after: str) -> None:
     """What nobody can say to run each time is not said to."""
-    site = site_of(LEARN.format(before="pass", after=after))
-    assert not site.runs_each_pass(expression(site, "sync()"))
+    model = model_of(LEARN.format(before="pass", after=after))
+    assert not model.frequency.runs_each_pass(expression(model, "sync()"))
 
 
 def test_a_way_out_on_most_steps() -> None:
     """`if step % n: return` after the gradient step is an interval, too."""
-    site = site_of(LEARN.format(before="pass", after="if self.steps % 500: return\n            sync()"))
-    assert not site.runs_each_pass(expression(site, "sync()"))
+    model = model_of(LEARN.format(before="pass", after="if self.steps % 500: return\n            sync()"))
+    assert not model.frequency.runs_each_pass(expression(model, "sync()"))
 
 
 MAIN = """
@@ -90,20 +90,20 @@ AGENT = """
 )
 def test_intervals_at_the_calls_count(call: str, *, each: bool) -> None:
     """A method is paced by the conditions around its hot calls; a single call while setting up is none."""
-    sites = build({"agent.py": AGENT, "main.py": MAIN.format(call=call)})
-    site = sites["agent.py"]
-    assert site.runs_each_pass(expression(site, "overwrite()")) is each
+    models = build({"agent.py": AGENT, "main.py": MAIN.format(call=call)})
+    model = models["agent.py"]
+    assert model.frequency.runs_each_pass(expression(model, "overwrite()")) is each
 
 
 def test_who_calls_a_function_must_be_known() -> None:
     """A method whose name alone says that it is hot may be called every thousand steps."""
-    site = site_of("class Agent:\n    def update_target_network(self):\n        overwrite()\n")
-    assert not site.runs_each_pass(expression(site, "overwrite()"))
+    model = model_of("class Agent:\n    def update_target_network(self):\n        overwrite()\n")
+    assert not model.frequency.runs_each_pass(expression(model, "overwrite()"))
 
 
 def test_helpers_are_judged_by_what_they_are_given() -> None:
     """What hot calls hand to a parameter has names; what is handed over while setting up does not count."""
-    sites = build(
+    models = build(
         {
             "tools.py": "def overwrite(into, source):\n    into.load(source)\n",
             "main.py": """
@@ -118,9 +118,9 @@ def test_helpers_are_judged_by_what_they_are_given() -> None:
                 """,
         }
     )
-    site = sites["tools.py"]
-    into, source = expression(site, "into"), expression(site, "source")
+    model = models["tools.py"]
+    into, source = expression(model, "into"), expression(model, "source")
     assert isinstance(into, ast.Name)
     assert isinstance(source, ast.Name)
-    assert site.passed_names(into) == ["target_net", ""]
-    assert site.passed_names(source) == ["nets", "net"]
+    assert model.frequency.passed_names(into) == ["target_net", ""]
+    assert model.frequency.passed_names(source) == ["nets", "net"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from project_builder import expression, find, site_of
+from project_builder import expression, find, model_of
 from rlint.findings import Heat
 from rlint.models.kind import Tag
 
@@ -30,9 +30,9 @@ RING = """
 
 def test_a_property_is_what_its_getter_gives() -> None:
     """The setter comes later, and is not what a read of the attribute runs."""
-    site = site_of(RING)
-    assert site.kind_of(expression(site, "ring.rows")).tag is Tag.NDARRAY
-    assert set(site.module.functions) >= {"Ring.rows", "Ring.rows#2", "Ring.rows#2.filled"}
+    model = model_of(RING)
+    assert model.types.type_of(expression(model, "ring.rows")).tag is Tag.NDARRAY
+    assert set(model.module.functions) >= {"Ring.rows", "Ring.rows#2", "Ring.rows#2.filled"}
 
 
 TWICE = """
@@ -59,17 +59,17 @@ TWICE = """
 @pytest.mark.parametrize("definition", ["def look(values):", "async def look(values):"])
 def test_each_definition_has_its_own_loops(definition: str) -> None:
     """The last one is the one that is called; what is known of it says nothing about the others."""
-    site = site_of(TWICE.format(first=definition, second=definition, called="look"))
-    assert len(site.module.functions["look"].loops) == 2
-    assert len(site.module.functions["look#1"].loops) == 1
-    first = site.function(find(site, "once(value)"))
+    model = model_of(TWICE.format(first=definition, second=definition, called="look"))
+    assert len(model.module.functions["look"].loops) == 2
+    assert len(model.module.functions["look#1"].loops) == 1
+    first = model.function(find(model, "once(value)"))
     assert first is not None
-    assert first.lineno == site.module.functions["look#1"].line
+    assert first.lineno == model.module.functions["look#1"].line
 
 
 def test_people_read_the_name_as_it_is_written() -> None:
     """The numbers are rlint's own."""
-    site = site_of(
+    model = model_of(
         """
         import gymnasium as gym
 
@@ -88,7 +88,7 @@ def test_people_read_the_name_as_it_is_written() -> None:
             heated(step)
         """
     )
-    heat = site.heat_of(find(site, "heated(step)"))
+    heat = model.frequency.heat_of(find(model, "heated(step)"))
     assert heat.level is Heat.HOT
     assert "#" not in " ".join(heat.chain)
-    assert site.module.functions["Agent.net#2"].name == "net"
+    assert model.module.functions["Agent.net#2"].name == "net"

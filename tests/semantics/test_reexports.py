@@ -15,9 +15,9 @@ def test_packages_that_import_everything_from_one_another_are_read_in_no_time() 
     }
     files["part_11.py"] += "import numpy as np\nlimits = np.zeros(3)\n"
     files["train.py"] = "import part_0\nprint(part_0.missing)\nprint(part_0.limits)\n"
-    site = build(files)["train.py"]
-    assert site.kind_of(expression(site, "part_0.missing")).tag is Tag.UNKNOWN
-    assert site.kind_of(expression(site, "part_0.limits")).tag is Tag.NDARRAY
+    model = build(files)["train.py"]
+    assert model.types.type_of(expression(model, "part_0.missing")).tag is Tag.UNKNOWN
+    assert model.types.type_of(expression(model, "part_0.limits")).tag is Tag.NDARRAY
 
 
 def test_folders_that_are_no_modules_hand_nothing_on() -> None:
@@ -33,6 +33,6 @@ def test_folders_that_are_no_modules_hand_nothing_on() -> None:
     files["pkg/agent/__init__.py"] = "".join(f"from .{name} import *\n" for name in names)
     files["pkg/agent/part_39.py"] += "import numpy as np\nlimits = np.zeros(3)\n"
     files["train.py"] = "import pkg\nprint(pkg.missing)\nprint(pkg.limits)\n"
-    site = build(files)["train.py"]
-    assert site.kind_of(expression(site, "pkg.missing")).tag is Tag.UNKNOWN
-    assert site.kind_of(expression(site, "pkg.limits")).tag is Tag.NDARRAY
+    model = build(files)["train.py"]
+    assert model.types.type_of(expression(model, "pkg.missing")).tag is Tag.UNKNOWN
+    assert model.types.type_of(expression(model, "pkg.limits")).tag is Tag.NDARRAY

@@ -7,9 +7,9 @@ import textwrap
 
 import pytest
 
-from project_builder import build, expression, site_of
+from project_builder import build, expression, model_of
 from rlint.semantics.dataflow.escape import Fate
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 AGAIN = [
     "a = f(x)\nb = f(x)",
@@ -56,27 +56,27 @@ NOT_AGAIN = [
 ]
 
 
-def calls(site: Site) -> list[ast.expr]:
+def calls(model: SemanticModel) -> list[ast.expr]:
     """All calls and comprehensions of a site."""
-    return [node for kind in (ast.Call, ast.ListComp) for node in site.tree.of_type(kind)]
+    return [node for kind in (ast.Call, ast.ListComp) for node in model.syntax.of_type(kind)]
 
 
 @pytest.mark.parametrize("body", [*AGAIN, *NOT_AGAIN])
 def test_what_is_evaluated_again(body: str) -> None:
     """A second evaluation counts only where the first has always been, with the same arguments."""
     lines = textwrap.indent(body, "    ")
-    site = site_of(f"def f(*a, **b):\n    return 1\ndef g(x: str, y: str):\n{lines}\n")
-    found = [again for call in calls(site) if (again := site.repetition(call)) is not None]
+    model = model_of(f"def f(*a, **b):\n    return 1\ndef g(x: str, y: str):\n{lines}\n")
+    found = [again for call in calls(model) if (again := model.dataflow.repetition(call)) is not None]
     assert bool(found) is (body in AGAIN)
 
 
 def test_all_repetitions_of_one_value_are_one() -> None:
     """Three equal calls are one repetition; a change between them begins another."""
-    site = site_of(
+    model = model_of(
         "def f(x):\n    return x\n"
         "def g(x: int):\n    f(x)\n    f(x)\n    f(x)\n    x = 2\n    f(x)\n    f(x)\n"
     )
-    found = [again for call in calls(site) if (again := site.repetition(call)) is not None]
+    found = [again for call in calls(model) if (again := model.dataflow.repetition(call)) is not None]
     assert [[node.lineno for node in repetition.all] for repetition in found] == [[4, 5, 6], [8, 9]]
 
 
@@ -115,8 +115,8 @@ FATES = {
 def test_what_becomes_of_a_value(body: str) -> None:
     """A value may be shared where everybody only looks at it."""
     lines = textwrap.indent(body, "    ")
-    site = site_of(f"def g(self, x, y):\n{lines}\n")
-    use = site.use_of(expression(site, "f(x)"))
+    model = model_of(f"def g(self, x, y):\n{lines}\n")
+    use = model.dataflow.use_of(expression(model, "f(x)"))
     assert (use.fate, use.computes) == FATES[body]
 
 
@@ -135,15 +135,15 @@ CHEAP = {
 @pytest.mark.parametrize("method", CHEAP)
 def test_a_function_that_looks_something_up_is_cheap(method: str) -> None:
     """Getters and a little arithmetic are not worth remembering; searches and loops are."""
-    site = site_of(f"import functools\nclass A:\n    {method}\ndef g(a: A):\n    return a.f(1)\n")
-    call = expression(site, "a.f(1)")
+    model = model_of(f"import functools\nclass A:\n    {method}\ndef g(a: A):\n    return a.f(1)\n")
+    call = expression(model, "a.f(1)")
     assert isinstance(call, ast.Call)
-    assert site.is_cheap(call) is CHEAP[method]
+    assert model.effects.is_cheap(call) is CHEAP[method]
 
 
 def test_what_others_change_does_not_answer_alike() -> None:
     """A file, a queue or an event may change between two looks; arguments may not."""
-    sites = build(
+    models = build(
         {
             "state.py": "import os\ndef saved(path):\n    return sorted(os.listdir(path))\n"
             "def words(text):\n    return sorted(text.split())\n",
@@ -151,8 +151,10 @@ def test_what_others_change_does_not_answer_alike() -> None:
             "saved(p)\nwords(t)\nos.path.exists(p)\nq.qsize()\nsorted(t)\nmystery(t)\n",
         }
     )
-    site = sites["train.py"]
-    found = {site.text(call): site.answers_alike(call) for call in site.tree.of_type(ast.Call)}
+    model = models["train.py"]
+    found = {
+        model.source.text(call): model.effects.is_repeatable(call) for call in model.syntax.of_type(ast.Call)
+    }
     assert {text for text, alike in found.items() if alike} == {
         "queue.Queue()",
         "words(t)",
@@ -164,18 +166,18 @@ def test_what_others_change_does_not_answer_alike() -> None:
 def test_what_is_written_too_often_is_not_compared(times: int, alike: bool) -> None:
     """Nothing is said about it: moving each of so many by itself would take as many rounds."""
     body = "    if len(x) > 3: y.add(x)\n" * times
-    site = site_of(f"def f(x: str, y):\n{body}")
-    call = expression(site, "len(x)", last=True)
-    assert (len(site.equal_to(call)) == times) is alike
-    assert site.answers_alike(call) is alike
+    model = model_of(f"def f(x: str, y):\n{body}")
+    call = expression(model, "len(x)", last=True)
+    assert (len(model.dataflow.equal_to(call)) == times) is alike
+    assert model.effects.is_repeatable(call) is alike
 
 
 def test_what_was_compared_before_all_is_given_up_is_told() -> None:
     """Where a file repeats itself so often that it is given up on, what is known by then stays known."""
     body = "".join(f"    if len(x) > {number}: y.add(len(z[{number}]))\n" for number in range(30))
-    site = site_of(f"def f(x: str, y, z: list[str]):\n{body}    y.add(len(z[1]))\n")
-    first, other = expression(site, "len(x)"), expression(site, "len(z[1])")
-    assert site.repetition(first) is not None
-    site._changes._compared = 10**9
-    assert site.answers_alike(first)
-    assert not site.answers_alike(other)
+    model = model_of(f"def f(x: str, y, z: list[str]):\n{body}    y.add(len(z[1]))\n")
+    first, other = expression(model, "len(x)"), expression(model, "len(z[1])")
+    assert model.dataflow.repetition(first) is not None
+    model._changes._compared = 10**9
+    assert model.effects.is_repeatable(first)
+    assert not model.effects.is_repeatable(other)

@@ -6,13 +6,13 @@ import ast
 
 import pytest
 
-from project_builder import site_of
+from project_builder import model_of
 
 
 def is_setting(methods: str, *, read: str = "self.size", below: str = "") -> bool:
     """May `read`, in the method `act` of an agent with these further methods, be read once for all?"""
     indented = methods.replace("\n", "\n            ")
-    site = site_of(
+    model = model_of(
         f"""
         class Config:
             def __init__(self, width):
@@ -36,9 +36,9 @@ def is_setting(methods: str, *, read: str = "self.size", below: str = "") -> boo
         {below}
         """
     )
-    returned = [node.value for node in site.tree.of_type(ast.Return)][-1]
+    returned = [node.value for node in model.syntax.of_type(ast.Return)][-1]
     assert isinstance(returned, ast.Attribute)
-    return site.is_setting(returned)
+    return model.types.is_setting(returned)
 
 
 @pytest.mark.parametrize("read", ["self.size", "self.depth", "self.config.width", "self.inner.width"])

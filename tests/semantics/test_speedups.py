@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlint.semantics.nn.torch_settings import COMPILED, CUDA, PRECISION
-from tests.project_builder import expression, site_of
+from tests.project_builder import expression, model_of
 
 
 @pytest.mark.parametrize(
@@ -30,12 +30,12 @@ from tests.project_builder import expression, site_of
 )
 def test_what_is_told(source: str, told: set[str]) -> None:
     """Imports, names, options and calls count, patterns and seeds do not."""
-    assert site_of(source).module.speedups == told
+    assert model_of(source).module.speedups == told
 
 
 def test_widths_of_linear_layers() -> None:
     """The smaller side counts, by position, name or variable; sizes that nobody knows do not."""
     head = "import torch\nfrom torch import nn\nwidth = 2048\n"
     layers = "nn.Linear(17, width), nn.Linear(width, out_features=1024), nn.Linear(other, 4096)"
-    site = site_of(f"{head}net = nn.Sequential({layers})\nuse(net)\n")
-    assert site.network(expression(site, "net", last=True)).width == 1024
+    model = model_of(f"{head}net = nn.Sequential({layers})\nuse(net)\n")
+    assert model.nn.architecture(expression(model, "net", last=True)).width == 1024

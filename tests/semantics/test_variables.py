@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from project_builder import site_of
+from project_builder import model_of
 from rlint.semantics.dataflow.def_use import Readers
 from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 
 def lines(uses: list[ast.Name]) -> list[int]:
@@ -15,18 +15,18 @@ def lines(uses: list[ast.Name]) -> list[int]:
     return [use.lineno for use in uses]
 
 
-def scope_of(site: Site, function: str) -> object:
+def scope_of(model: SemanticModel, function: str) -> object:
     """The scope of a function of the file."""
-    return next(scope for scope in site.tree.scopes.values() if scope.qualname == function)
+    return next(scope for scope in model.syntax.scopes.values() if scope.qualname == function)
 
 
 def test_variables_of_one_name_are_told_apart() -> None:
     """Functions may all call something `x`."""
-    site = site_of("x = 1\ndef f(x):\n    return [x for y in x]\ndef g():\n    return x, len(y)\n")
-    variables, root = site.tree.variables, site.tree.scopes[site.tree.module]
+    model = model_of("x = 1\ndef f(x):\n    return [x for y in x]\ndef g():\n    return x, len(y)\n")
+    variables, root = model.syntax.variables, model.syntax.scopes[model.syntax.module]
     assert lines(variables.named("x")) == [1, 3, 3, 5]
     assert lines(variables.uses("x", root)) == [1, 5]
-    assert lines(variables.uses("x", scope_of(site, "f"))) == [3, 3]  # type: ignore[arg-type]
+    assert lines(variables.uses("x", scope_of(model, "f"))) == [3, 3]  # type: ignore[arg-type]
     assert lines(variables.uses("len", None)) == [5]
     assert variables.uses("nothing", root) == []
 
@@ -44,9 +44,9 @@ READ = """def f(c, x):
 
 def test_readers_of_each_binding() -> None:
     """A use reads what reaches it; what a nested function reads may be any."""
-    site = site_of(READ)
-    scope = site.tree.scopes[site.tree.of_type(ast.FunctionDef)[0]]
-    readers = Readers("x", scope, site.knowledge)
+    model = model_of(READ)
+    scope = model.syntax.scopes[model.syntax.of_type(ast.FunctionDef)[0]]
+    readers = Readers("x", scope, model.analysis)
     assert [lines(readers.of(binding)) for binding in scope.bindings["x"]] == [[2, 8], [4, 6, 7, 8], [7, 8]]
 
 
@@ -55,9 +55,9 @@ def test_readers_of_too_many_values() -> None:
     text = (
         "def f(c):\n" + "    if c: x = 1\n" * (MOST_VALUES + 1) + "    first(x)\n    x = 2\n    second(x)\n"
     )
-    site = site_of(text)
-    scope = site.tree.scopes[site.tree.of_type(ast.FunctionDef)[0]]
-    readers = Readers("x", scope, site.knowledge)
+    model = model_of(text)
+    scope = model.syntax.scopes[model.syntax.of_type(ast.FunctionDef)[0]]
+    readers = Readers("x", scope, model.analysis)
     last = MOST_VALUES + 3
     assert lines(readers.of(scope.bindings["x"][0])) == [last]
     assert lines(readers.of(scope.bindings["x"][-1])) == [last, last + 2]

@@ -11,7 +11,7 @@ from rlint.frozen import frozen
 from rlint.syntax.scopes import How
 
 if TYPE_CHECKING:
-    from rlint.semantics.model import Site
+    from rlint.semantics.model import SemanticModel
 
 _OF_SEQUENCES = frozenset(
     f"{library}.{name}"
@@ -75,16 +75,16 @@ class Growth:
     in_place: bool = True
 
 
-def join_of(node: ast.AST, site: Site) -> Join | None:
+def join_of(node: ast.AST, model: SemanticModel) -> Join | None:
     """Read an expression as a join of arrays; None for everything else, also where a list is joined."""
     match node:
         case ast.Subscript(value=ast.Attribute() | ast.Name() as value, slice=ast.Tuple(elts=parts)):
-            function = site.qualified(value)
+            function = model.names.qualified(value)
             odd = (ast.Slice, ast.Starred)
             if function in _OF_INDICES and not any(isinstance(part, odd) or _is_text(part) for part in parts):
                 return Join(node, function, tuple(parts))
         case ast.Call(func=func, args=args, keywords=keywords) if isinstance(func, (ast.Attribute, ast.Name)):
-            function = site.qualified(func)
+            function = model.names.qualified(func)
             if function == "numpy.append" and len(args) in (2, 3) and not _is_starred(args):
                 axis, plain = _axis(args[2:], keywords)
                 return Join(node, function, tuple(args[:2]), None, axis, plain)
@@ -99,19 +99,19 @@ def join_of(node: ast.AST, site: Site) -> Join | None:
     return None
 
 
-def joins_arrays(site: Site) -> bool:
+def joins_arrays(model: SemanticModel) -> bool:
     """Is there any join in the file?"""
-    calls = site.calls_by_name
+    calls = model.names.calls_by_name
     for name in _JOINING:
-        if any(site.qualified(call.func) in _FUNCTIONS for call in calls.get(name, ())):
+        if any(model.names.qualified(call.func) in _FUNCTIONS for call in calls.get(name, ())):
             return True
-    if site.attribute_uses("r_") or site.attribute_uses("c_"):
+    if model.names.attribute_uses("r_") or model.names.attribute_uses("c_"):
         return True
-    imported = (alias.name for part in site.tree.of_type(ast.ImportFrom) for alias in part.names)
+    imported = (alias.name for part in model.syntax.of_type(ast.ImportFrom) for alias in part.names)
     return not _BY_INDEX.isdisjoint(imported)
 
 
-def growth_of(statement: ast.AST, site: Site) -> Growth | None:
+def growth_of(statement: ast.AST, model: SemanticModel) -> Growth | None:
     """Read an assignment as one step of an array's growth; None for everything else."""
     match statement:
         case (
@@ -125,8 +125,8 @@ def growth_of(statement: ast.AST, site: Site) -> Growth | None:
             return None
     if not isinstance(target, (ast.Name, ast.Attribute, ast.Subscript)):
         return None
-    for join, bounds, direct in _joins(value, site, _DEPTH):
-        found = _read(statement, target, join, bounds, site)
+    for join, bounds, direct in _joins(value, model, _DEPTH):
+        found = _read(statement, target, join, bounds, model)
         if found is not None:
             return replace(found, direct=direct and join.node is value)
     return None
@@ -137,11 +137,11 @@ def _read(
     target: ast.expr,
     join: Join,
     bounds: tuple[ast.Slice, ...],
-    site: Site,
+    model: SemanticModel,
 ) -> Growth | None:
     own = []
     for index, part in enumerate(join.parts):
-        held, cut, same = _holder(part, target, site)
+        held, cut, same = _holder(part, target, model)
         if held:
             own.append((index, cut, same))
     if len(own) != 1 or len(join.parts) < 2:
@@ -151,38 +151,42 @@ def _read(
         return None  # padded on both sides
     front = index > 0
     new = join.parts[:-1] if front else join.parts[1:]
-    if all(_is_fill(part, site) for part in new):
+    if all(_is_fill(part, model) for part in new):
         return None  # room or padding, no data
     return Growth(statement, target, join, join.parts[index], new, front, (*bounds, *cut), in_place=same)
 
 
-def _joins(value: ast.expr, site: Site, depth: int) -> Iterator[tuple[Join, tuple[ast.Slice, ...], bool]]:
+def _joins(
+    value: ast.expr, model: SemanticModel, depth: int
+) -> Iterator[tuple[Join, tuple[ast.Slice, ...], bool]]:
     """The joins that an assigned value may be, with the slices that trim them."""
     if depth <= 0 or type(value) not in _MAY_JOIN:
         return
-    join = join_of(value, site)
+    join = join_of(value, model)
     if join is not None:
         yield join, (), True
         return
     match value:
         case ast.Subscript(value=inner, slice=ast.Slice() as cut):
-            yield from ((join, (*cuts, cut), False) for join, cuts, _ in _joins(inner, site, depth - 1))
+            yield from ((join, (*cuts, cut), False) for join, cuts, _ in _joins(inner, model, depth - 1))
         case ast.Subscript(value=inner, slice=ast.Tuple(elts=[*cuts])) if any(
             isinstance(c, ast.Slice) for c in cuts
         ):
             slices = tuple(cut for cut in cuts if isinstance(cut, ast.Slice) and (cut.lower or cut.upper))
-            yield from ((join, (*known, *slices), False) for join, known, _ in _joins(inner, site, depth - 1))
+            yield from (
+                (join, (*known, *slices), False) for join, known, _ in _joins(inner, model, depth - 1)
+            )
         case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in _KEEPS_ROWS:
-            yield from ((join, cuts, False) for join, cuts, _ in _joins(inner, site, depth - 1))
+            yield from ((join, cuts, False) for join, cuts, _ in _joins(inner, model, depth - 1))
         case ast.IfExp(body=body, orelse=orelse):
             for branch in (body, orelse):
-                yield from ((join, cuts, False) for join, cuts, _ in _joins(branch, site, depth - 1))
+                yield from ((join, cuts, False) for join, cuts, _ in _joins(branch, model, depth - 1))
         case ast.Call():
-            inlined = _inlined(value, site)
+            inlined = _inlined(value, model)
             if inlined is not None:
                 yield inlined, (), False
         case ast.Name():
-            bindings = site.definitions(value)
+            bindings = model.dataflow.definitions(value)
             if (
                 len(bindings) == 1
                 and bindings[0].how is How.ASSIGN
@@ -190,16 +194,16 @@ def _joins(value: ast.expr, site: Site, depth: int) -> Iterator[tuple[Join, tupl
                 and bindings[0].value
             ):
                 yield from (
-                    (join, cuts, False) for join, cuts, _ in _joins(bindings[0].value, site, depth - 1)
+                    (join, cuts, False) for join, cuts, _ in _joins(bindings[0].value, model, depth - 1)
                 )
 
 
-def _inlined(call: ast.Call, site: Site) -> Join | None:
+def _inlined(call: ast.Call, model: SemanticModel) -> Join | None:
     """The join that a helper of this file returns of its parameters, with the call's arguments put in."""
     if call.keywords or _is_starred(call.args):
         return None
-    functions = site.callables(call)
-    node = site.definition(functions[0]) if len(functions) == 1 else None
+    functions = model.types.call_targets(call)
+    node = model.gradients.definition(functions[0]) if len(functions) == 1 else None
     if node is None:
         return None
     body = [
@@ -209,7 +213,7 @@ def _inlined(call: ast.Call, site: Site) -> Join | None:
     ]
     if len(body) != 1 or not isinstance(body[0], ast.Return) or body[0].value is None:
         return None
-    join = join_of(body[0].value, site)
+    join = join_of(body[0].value, model)
     names = [parameter.arg for parameter in node.args.args]
     if functions[0].is_method and not functions[0].is_static:
         names = names[1:]
@@ -220,7 +224,9 @@ def _inlined(call: ast.Call, site: Site) -> Join | None:
     return Join(call, join.function, parts, None, join.axis, plain=False)
 
 
-def _holder(part: ast.expr, target: ast.expr, site: Site) -> tuple[bool, tuple[ast.Slice, ...], bool]:
+def _holder(
+    part: ast.expr, target: ast.expr, model: SemanticModel
+) -> tuple[bool, tuple[ast.Slice, ...], bool]:
     """Does a part stand for the target's old value? With the slices that cut it, and whether it names the
     target.
     """
@@ -228,19 +234,19 @@ def _holder(part: ast.expr, target: ast.expr, site: Site) -> tuple[bool, tuple[a
         return True, (), True
     match part:
         case ast.Subscript(value=inner, slice=ast.Slice() as cut):
-            held, cuts, same = _holder(inner, target, site)
+            held, cuts, same = _holder(inner, target, model)
             return held, (*cuts, cut), same
         case ast.Subscript(value=inner, slice=ast.Tuple(elts=[*cuts])) if any(
             isinstance(c, ast.Slice) for c in cuts
         ):
-            held, known, same = _holder(inner, target, site)
+            held, known, same = _holder(inner, target, model)
             return (
                 held,
                 (*known, *(c for c in cuts if isinstance(c, ast.Slice) and (c.lower or c.upper))),
                 same,
             )
         case ast.Name() if not isinstance(target, ast.Name):
-            bindings = site.definitions(part)
+            bindings = model.dataflow.definitions(part)
             if len(bindings) == 1 and bindings[0].value is not None and bindings[0].how is How.ASSIGN:
                 return same_place(bindings[0].value, target), (), False
     return False, (), False
@@ -265,27 +271,27 @@ def _axis(positional: list[ast.expr], keywords: list[ast.keyword]) -> tuple[ast.
     return (axes[0] if axes else None), len(axes) == len(positional) + len(keywords) <= 1
 
 
-def _is_fill(part: ast.expr, site: Site) -> bool:
+def _is_fill(part: ast.expr, model: SemanticModel) -> bool:
     """A part without data: zeros, ones, a constant."""
     match part:
         case ast.Constant():
             return True
         case ast.UnaryOp(operand=inner) | ast.BinOp(op=ast.Mult(), left=inner):
-            return _is_fill(inner, site)
+            return _is_fill(inner, model)
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            return all(_is_fill(element, site) for element in elements)
+            return all(_is_fill(element, model) for element in elements)
         case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name) as func, args=args):
             if isinstance(func, ast.Name):
-                name = (site.qualified(func) or "").rpartition(".")[2]
+                name = (model.names.qualified(func) or "").rpartition(".")[2]
             elif name in _KEEPS_ROWS or name in ("unsqueeze", "reshape", "view"):
-                return _is_fill(func.value, site)
-            return name in _FILLS or (name in _FULL and len(args) > 1 and _is_fill(args[1], site))
+                return _is_fill(func.value, model)
+            return name in _FILLS or (name in _FULL and len(args) > 1 and _is_fill(args[1], model))
         case ast.Name():
-            bindings = site.definitions(part)
+            bindings = model.dataflow.definitions(part)
             return (
                 len(bindings) == 1
                 and isinstance(bindings[0].value, ast.Call)
-                and _is_fill(bindings[0].value, site)
+                and _is_fill(bindings[0].value, model)
             )
     return False
 

@@ -13,7 +13,7 @@ from rlint.syntax.scopes import Binding, How
 from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
-    from rlint.semantics.model import Site
+    from rlint.semantics.model import SemanticModel
 
 # what fails for no argument, and so may as well be evaluated later
 _SIMPLE = (
@@ -45,72 +45,74 @@ class Bound:
 
 
 def bind_once(
-    repetition: Repetition, again: list[ast.expr], site: Site, wanted: Sequence[str]
+    repetition: Repetition, again: list[ast.expr], model: SemanticModel, wanted: Sequence[str]
 ) -> Bound | None:
     """Evaluate `repetition.first` alone and put a variable in the places of `again`, one that has the value
     already or a new one by the first free of the `wanted` names; None where the text does not allow it.
     """
     first = repetition.first
-    if not all(can_be_replaced(node, site) for node in again):
+    if not all(can_be_replaced(node, model) for node in again):
         return None
-    holder = _holder(first, again, site)
+    holder = _holder(first, again, model)
     if holder is not None:
-        read = [_read_instead(node, holder, site) for node in again]
+        read = [_read_instead(node, holder, model) for node in again]
         edits = tuple(edit for edit in read if edit is not None)
         return Bound(edits, holder, reused=True) if edits else None
-    if site.scope(first).function.is_class or not site.can_be_moved(first):
+    if model.names.scope(first).function.is_class or not model.edit.is_relocatable(first):
         return None
-    name = site.free_local(wanted, first, f"bind {site.span(first)[0]}")
-    statement = site.tree.statement(first)
+    name = model.importer.fresh_local(wanted, first, f"bind {model.source.span(first)[0]}")
+    statement = model.syntax.statement(first)
     before = None
-    if _can_stand_before(first, statement, site) and can_be_replaced(first, site):
-        before = site.insert_before(statement, f"{name} = {site.operand(first)}")
-    reordered = not _is_first(first, statement, site)
-    if before is None or (reordered and _takes_walrus(first, again, site)):
-        if not _may_be_walrus(first, site):
+    if _can_stand_before(first, statement, model) and can_be_replaced(first, model):
+        before = model.edit.insert_before(statement, f"{name} = {model.edit.parenthesized(first)}")
+    reordered = not _is_first(first, statement, model)
+    if before is None or (reordered and _takes_walrus(first, again, model)):
+        if not _may_be_walrus(first, model):
             return None
-        walrus = site.replace(first, f"({name} := {site.text(first)})")
-        return Bound((walrus, *(site.replace(node, name) for node in again)), name)
-    edits = (before, *(site.replace(node, name) for node in (first, *again)))
+        walrus = model.edit.replace(first, f"({name} := {model.source.text(first)})")
+        return Bound((walrus, *(model.edit.replace(node, name) for node in again)), name)
+    edits = (before, *(model.edit.replace(node, name) for node in (first, *again)))
     return Bound(edits, name, reordered=reordered)
 
 
-def can_be_replaced(node: ast.expr, site: Site) -> bool:
+def can_be_replaced(node: ast.expr, model: SemanticModel) -> bool:
     """No comment would be lost, no word would grow together with its neighbour, the place is known."""
-    start, end = site.span(node)
-    text = site.tree.text
+    start, end = model.source.span(node)
+    text = model.syntax.text
     around = text[start - 1 : start] + text[end : end + 1]
-    return site.can_be_moved(node) and not any(char.isalnum() or char == "_" for char in around)
+    return model.edit.is_relocatable(node) and not any(char.isalnum() or char == "_" for char in around)
 
 
-def _holder(first: ast.expr, again: list[ast.expr], site: Site) -> str | None:
+def _holder(first: ast.expr, again: list[ast.expr], model: SemanticModel) -> str | None:
     """A variable that has the value of `first` and still has it in all the places of `again`."""
-    parent = site.parent(first)
+    parent = model.parent(first)
     targets: list[ast.expr] = []
     if isinstance(parent, ast.Assign):
         targets = parent.targets
     elif isinstance(parent, (ast.AnnAssign, ast.NamedExpr)):
         targets = [parent.target]
     for target in targets:
-        if isinstance(target, ast.Name) and _holds(target, again, site):
+        if isinstance(target, ast.Name) and _holds(target, again, model):
             return target.id
     return None
 
 
-def _read_instead(node: ast.expr, holder: str, site: Site) -> Edit | None:
+def _read_instead(node: ast.expr, holder: str, model: SemanticModel) -> Edit | None:
     """The variable in place of the expression; nothing is left of `total = sum(parts)` if `total` has it.
     None for such a statement that cannot go: it stays as it is.
     """
-    statement = site.parent(node)
+    statement = model.parent(node)
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)) if (
             name == holder
         ):
-            beside = [other for other in site.tree.block(statement)[0] if not _sets(other, holder)]
+            beside = [other for other in model.syntax.block(statement)[0] if not _sets(other, holder)]
             return (
-                site.delete(statement) if beside and not site.has_comment(*_line(statement, site)) else None
+                model.edit.delete_statement(statement)
+                if beside and not model.source.has_comment(*_line(statement, model))
+                else None
             )
-    return site.replace(node, holder)
+    return model.edit.replace(node, holder)
 
 
 def _sets(statement: ast.stmt, name: str) -> bool:
@@ -120,58 +122,58 @@ def _sets(statement: ast.stmt, name: str) -> bool:
     return False
 
 
-def _line(statement: ast.stmt, site: Site) -> tuple[int, int]:
+def _line(statement: ast.stmt, model: SemanticModel) -> tuple[int, int]:
     """The span of a statement, and of what stands behind it on its last line."""
-    end = site.tree.positions.line_end(statement.end_lineno or statement.lineno)
-    return site.span(statement)[0], end
+    end = model.syntax.positions.line_end(statement.end_lineno or statement.lineno)
+    return model.source.span(statement)[0], end
 
 
-def _holds(target: ast.Name, again: list[ast.expr], site: Site) -> bool:
-    scope = site.scope(target).lookup(target.id)
+def _holds(target: ast.Name, again: list[ast.expr], model: SemanticModel) -> bool:
+    scope = model.names.scope(target).lookup(target.id)
     if scope is None or scope.is_class:
         return False
-    if target.id in site.tree.declared:
+    if target.id in model.syntax.declared:
         return False
     every = [binding for binding in scope.bindings[target.id] if binding.how is not How.ANNOTATE]
     for node in again:
-        if site.scope(node).lookup(target.id) is not scope:
+        if model.names.scope(node).lookup(target.id) is not scope:
             return False
-        if len(every) > 1 and not _reaches_alone(target, every, node, site):
+        if len(every) > 1 and not _reaches_alone(target, every, node, model):
             return False
     return True
 
 
-def _reaches_alone(target: ast.Name, every: list[Binding], node: ast.expr, site: Site) -> bool:
+def _reaches_alone(target: ast.Name, every: list[Binding], node: ast.expr, model: SemanticModel) -> bool:
     """Does, of all that bind the variable, only `target` reach `node`?"""
-    statement = site.tree.statement(node)
-    here = [binding for binding in every if site.tree.statement(binding.node) is statement]
+    statement = model.syntax.statement(node)
+    here = [binding for binding in every if model.syntax.statement(binding.node) is statement]
     if any(binding.how is How.WALRUS or binding.node is target for binding in here):
         return False
-    scope = site.scope(target).lookup(target.id)
+    scope = model.names.scope(target).lookup(target.id)
     assert scope is not None
-    before = site.bindings_before(target.id, node, scope)
+    before = model.dataflow.bindings_before(target.id, node, scope)
     return [binding.node for binding in before] == [target]
 
 
-def _can_stand_before(first: ast.expr, statement: ast.stmt, site: Site) -> bool:
+def _can_stand_before(first: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:
     """May `first` be evaluated just before its statement, but for which of two errors comes first?"""
     if isinstance(statement, (ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return False
-    if not site.order.always_within(first, statement):
+    if not model.dataflow.order.always_within(first, statement):
         return False
-    earlier = site.order.earlier(first, statement)
-    return all(site.effect_of(part).quiet for part in earlier if isinstance(part, ast.expr))
+    earlier = model.dataflow.order.earlier(first, statement)
+    return all(model.effects.effect_of(part).quiet for part in earlier if isinstance(part, ast.expr))
 
 
-def _is_first(first: ast.expr, statement: ast.stmt, site: Site) -> bool:
+def _is_first(first: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:
     """Is nothing evaluated before it that can fail for other reasons than `first` can?"""
     own = {node.id for node in below(first) if isinstance(node, ast.Name)}
-    for part in site.order.earlier(first, statement):
+    for part in model.dataflow.order.earlier(first, statement):
         if all(isinstance(node, _SIMPLE) or _is_shown_plainly(node) for node in below(part)):
             continue
         for node in below(part):
             match node:
-                case ast.Name(id=name) if name not in own and site.qualified(node) is None:
+                case ast.Name(id=name) if name not in own and model.names.qualified(node) is None:
                     return False
                 case ast.Subscript():
                     return False
@@ -183,15 +185,17 @@ def _is_shown_plainly(node: ast.AST) -> bool:
     return isinstance(node, ast.FormattedValue) and node.format_spec is None
 
 
-def _takes_walrus(first: ast.expr, again: list[ast.expr], site: Site) -> bool:
+def _takes_walrus(first: ast.expr, again: list[ast.expr], model: SemanticModel) -> bool:
     """Does the name, bound where `first` stands, read in the order of the text?"""
-    return _may_be_walrus(first, site) and all(site.span(first) < site.span(node) for node in again)
+    return _may_be_walrus(first, model) and all(
+        model.source.span(first) < model.source.span(node) for node in again
+    )
 
 
-def _may_be_walrus(first: ast.expr, site: Site) -> bool:
+def _may_be_walrus(first: ast.expr, model: SemanticModel) -> bool:
     """May `:=` stand here? Not in what a comprehension iterates over, and not in what `python -O` drops."""
     child: ast.AST = first
-    for parent in site.ancestors(first):
+    for parent in model.ancestors(first):
         if isinstance(parent, ast.comprehension) and child is parent.iter:
             return False
         if isinstance(

@@ -10,7 +10,7 @@ from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
-    from rlint.semantics.model import Site
+    from rlint.semantics.model import SemanticModel
 
 _AS_LONG = frozenset(f"builtins.{name}" for name in "enumerate list reversed tuple zip".split())
 """What these give has an item if all that they are given have one, and they fail for nothing that has."""
@@ -18,41 +18,41 @@ _LEAVES = (ast.Break, ast.Continue, ast.Raise, ast.Return)
 _CANNOT_FAIL = (ast.Name, ast.Constant, ast.Tuple, ast.List, ast.expr_context)
 
 
-def may_move_before(node: ast.expr, loop: AnyLoop, site: Site) -> bool:
+def may_move_before(node: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
     """May `node`, which is the same in each pass, be evaluated just before a loop (or the statement of a
     comprehension) though it may fail? Only where the first pass surely comes, evaluates it, and neither does
     anything nor can fail before that.
     """
-    return surely_runs(loop, site) and is_reached(node, loop, site) and _comes_first(node, loop, site)
+    return surely_runs(loop, model) and is_reached(node, loop, model) and _comes_first(node, loop, model)
 
 
-def surely_runs(loop: AnyLoop, site: Site) -> bool:
+def surely_runs(loop: AnyLoop, model: SemanticModel) -> bool:
     """Has a loop surely a first pass, as constants tell?"""
     if isinstance(loop, ast.While):
         return isinstance(loop.test, ast.Constant) and bool(loop.test.value)
     if isinstance(loop, ast.For):
-        return _has_items(loop.iter, site)
-    return not isinstance(loop, ast.AsyncFor) and _has_items(loop.generators[0].iter, site)
+        return _has_items(loop.iter, model)
+    return not isinstance(loop, ast.AsyncFor) and _has_items(loop.generators[0].iter, model)
 
 
-def is_reached(node: ast.expr, loop: AnyLoop, site: Site) -> bool:
+def is_reached(node: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
     """Does the first pass of a loop, if there is one, evaluate `node` for certain?"""
     if not isinstance(loop, ast.stmt):
         part = loop.key if isinstance(loop, ast.DictComp) else loop.elt
         first = loop.generators[0].ifs[:1] or [part]
         if len(loop.generators) > 1 or node not in below(first[0]):
             return False
-        return site.order.always_within(node, first[0])
-    statement = site.tree.statement(node)
+        return model.dataflow.order.always_within(node, first[0])
+    statement = model.syntax.statement(node)
     if statement is loop:
-        return isinstance(loop, ast.While) and site.order.always_within(node, loop.test)
-    if site.parent(statement) is not loop or not site.order.always_within(node, statement):
+        return isinstance(loop, ast.While) and model.dataflow.order.always_within(node, loop.test)
+    if model.parent(statement) is not loop or not model.dataflow.order.always_within(node, statement):
         return False
-    block, index = site.tree.block(statement)
+    block, index = model.syntax.block(statement)
     return not any(isinstance(part, _LEAVES) for before in block[:index] for part in below(before))
 
 
-def _has_items(iterable: ast.expr, site: Site) -> bool:
+def _has_items(iterable: ast.expr, model: SemanticModel) -> bool:
     match iterable:
         case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
             return any(not isinstance(item, ast.Starred) for item in items)
@@ -61,37 +61,40 @@ def _has_items(iterable: ast.expr, site: Site) -> bool:
         case ast.Dict(keys=keys):
             return any(key is not None for key in keys)
         case ast.Name():
-            bindings = site.bindings(iterable)
+            bindings = model.names.bindings(iterable)
             if len(bindings) != 1 or bindings[0].how is not How.ASSIGN or bindings[0].path:
                 return False
             value = bindings[0].value  # of all displays, nobody can empty a tuple
-            return isinstance(value, (ast.Tuple, ast.Constant)) and _has_items(value, site)
+            return isinstance(value, (ast.Tuple, ast.Constant)) and _has_items(value, model)
         case ast.Call(func=func, args=arguments, keywords=[]) if arguments:
-            qualified = site.qualified(func)
+            qualified = model.names.qualified(func)
             if qualified == "builtins.range":
                 ends = [argument.value for argument in arguments if isinstance(argument, ast.Constant)]
                 numbers = [end for end in ends if type(end) is int]
                 return len(numbers) == len(arguments) < 4 and 0 not in numbers[2:] and bool(range(*numbers))
-            return qualified in _AS_LONG and all(_has_items(argument, site) for argument in arguments)
+            return qualified in _AS_LONG and all(_has_items(argument, model) for argument in arguments)
     return False
 
 
-def _comes_first(node: ast.expr, loop: AnyLoop, site: Site) -> bool:
+def _comes_first(node: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
     """Is nothing evaluated between the place before the loop and `node` that does something or can fail?"""
     parts: list[ast.AST] = []
     if isinstance(loop, ast.stmt):
-        within = site.tree.statement(node)
+        within = model.syntax.statement(node)
         if within is not loop:
-            block, index = site.tree.block(within)
+            block, index = model.syntax.block(within)
             if not all(_binds_plainly(before) for before in block[:index]):
                 return False
-        parts += site.order.earlier(node, within)
+        parts += model.dataflow.order.earlier(node, within)
         binds = [loop.target] if isinstance(loop, ast.For) else []
     else:
-        way = {node, *site.ancestors(node)}
+        way = {node, *model.ancestors(node)}
         every = (*loop.generators[0].ifs, loop.key if isinstance(loop, ast.DictComp) else loop.elt)
         part = next(part for part in every if part in way)
-        parts += [*site.order.earlier(loop, site.tree.statement(loop)), *site.order.earlier(node, part)]
+        parts += [
+            *model.dataflow.order.earlier(loop, model.syntax.statement(loop)),
+            *model.dataflow.order.earlier(node, part),
+        ]
         binds = [loop.generators[0].target]
     plain = all(isinstance(inner, _CANNOT_FAIL) for part in parts for inner in below(part))
     return plain and all(isinstance(target, ast.Name) for target in binds)

@@ -7,7 +7,7 @@ import ast
 from rlint.frozen import frozen
 from rlint.semantics.dataflow.array_growth import Growth, growth_of, same_place
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.syntax_index import FUNCTIONS, LOOPS
 from rlint.syntax.walk import below, names_bound
@@ -42,11 +42,11 @@ class Reads:
         return bool(self.whole or self.rare or self.part)
 
 
-def carried_by_loops(growth: Growth, site: Site) -> Carried:
+def carried_by_loops(growth: Growth, model: SemanticModel) -> Carried:
     """The loops that carry the growing variable, attribute or entry; none where each pass begins anew."""
-    around = tuple(loop for loop in site.loops(growth.statement) if isinstance(loop, LOOPS))
+    around = tuple(loop for loop in model.frequency.loops(growth.statement) if isinstance(loop, LOOPS))
     if isinstance(growth.target, ast.Name):
-        return _carried_name(growth, growth.target, around, site)
+        return _carried_name(growth, growth.target, around, model)
     loops: list[AnyLoop] = []
     for loop in around:
         if _sets_key(loop, growth.target):
@@ -57,57 +57,59 @@ def carried_by_loops(growth: Growth, site: Site) -> Carried:
     return Carried(tuple(loops))
 
 
-def _carried_name(growth: Growth, target: ast.Name, around: tuple[AnyLoop, ...], site: Site) -> Carried:
+def _carried_name(
+    growth: Growth, target: ast.Name, around: tuple[AnyLoop, ...], model: SemanticModel
+) -> Carried:
     itself = growth.itself
     while isinstance(itself, ast.Subscript):
         itself = itself.value
     if not isinstance(itself, ast.Name) or itself.id != target.id:
         return Carried(())
-    known = site.definitions(itself)
+    known = model.dataflow.definitions(itself)
     if not any(binding.statement is growth.statement for binding in known):
         return Carried(())
-    starts = [binding for binding in known if not _is_growth_of(binding, target, site)]
+    starts = [binding for binding in known if not _is_growth_of(binding, target, model)]
     loops: list[AnyLoop] = []
     for loop in around:
         inside = [
-            binding for binding in starts if _within(binding.statement, loop, site) or binding.node is loop
+            binding for binding in starts if _within(binding.statement, loop, model) or binding.node is loop
         ]
-        if any(site.parent(binding.statement) is loop or binding.statement is loop for binding in inside):
+        if any(model.parent(binding.statement) is loop or binding.statement is loop for binding in inside):
             break
         loops.append(loop)
-    restarts = [b for b in starts if loops and _within(b.statement, loops[-1], site)]
+    restarts = [b for b in starts if loops and _within(b.statement, loops[-1], model)]
     return Carried(tuple(loops), tuple(starts), tuple(restarts))
 
 
-def reads_in(growth: Growth, region: ast.AST, site: Site) -> Reads:
+def reads_in(growth: Growth, region: ast.AST, model: SemanticModel) -> Reads:
     """The reads of the growing value inside a loop or function, the growth itself left out."""
     whole: list[ast.AST] = []
     rare: list[ast.AST] = []
     part: list[ast.AST] = []
-    for node in _same_places(growth, region, site):
-        if _within(node, growth.itself, site):
+    for node in _same_places(growth, region, model):
+        if _within(node, growth.itself, model):
             continue
-        if _only_sized(node, site) or _is_own_update(node, growth, site):
+        if _only_sized(node, model) or _is_own_update(node, growth, model):
             part.append(node)
-        elif _is_rare(node, growth, site):
+        elif _is_rare(node, growth, model):
             rare.append(node)
         else:
             whole.append(node)
     return Reads(tuple(whole), tuple(rare), tuple(part))
 
 
-def carried_by_calls(growth: Growth, site: Site) -> bool:
+def carried_by_calls(growth: Growth, model: SemanticModel) -> bool:
     """Does an attribute (or an entry of one, or a global) keep its value from call to call: is it not set
     anew by the same function, before it grows?
     """
-    function = site.function(growth.statement)
+    function = model.function(growth.statement)
     if function is None:
         return False
     root = _root(growth.target)
-    if root is None or not _outlives(root, function, growth, site):
+    if root is None or not _outlives(root, function, growth, model):
         return False
     child: ast.AST = growth.statement
-    for parent in site.ancestors(growth.statement):
+    for parent in model.ancestors(growth.statement):
         for block in (getattr(parent, name, None) for name in ("body", "orelse", "finalbody")):
             if not isinstance(block, list) or not any(statement is child for statement in block):
                 continue
@@ -122,16 +124,16 @@ def carried_by_calls(growth: Growth, site: Site) -> bool:
     return True
 
 
-def _outlives(root: ast.Name, function: ast.AST, growth: Growth, site: Site) -> bool:
+def _outlives(root: ast.Name, function: ast.AST, growth: Growth, model: SemanticModel) -> bool:
     """A name that stands for something which lasts longer than the call: `self`, a class, a global."""
-    bindings = site.bindings(root)
-    scope = site.scope(root)
+    bindings = model.names.bindings(root)
+    scope = model.names.scope(root)
     if isinstance(growth.target, ast.Name):
         return root.id in scope.globals or root.id in scope.nonlocals
     if scope.lookup(root.id) is not scope.function and bindings:
         return True
     first = [*function.args.posonlyargs, *function.args.args][:1] if isinstance(function, FUNCTIONS) else []
-    owner = site.parent(function)
+    owner = model.parent(function)
     return (
         isinstance(owner, ast.ClassDef)
         and bool(first)
@@ -160,8 +162,8 @@ def _sets_anew(statement: ast.AST, growth: Growth) -> bool:
     return not any(same_place(node, growth.target) for node in below(statement.value))
 
 
-def _is_growth_of(binding: Binding, target: ast.Name, site: Site) -> bool:
-    found = growth_of(binding.statement, site)
+def _is_growth_of(binding: Binding, target: ast.Name, model: SemanticModel) -> bool:
+    found = growth_of(binding.statement, model)
     return found is not None and same_place(found.target, target)
 
 
@@ -188,12 +190,12 @@ def _sets_key(loop: AnyLoop, target: ast.expr) -> bool:
     return any(isinstance(node, ast.Name) and node.id in own for node in below(target))
 
 
-def _same_places(growth: Growth, region: ast.AST, site: Site) -> list[ast.AST]:
+def _same_places(growth: Growth, region: ast.AST, model: SemanticModel) -> list[ast.AST]:
     target = growth.target
     if isinstance(target, ast.Name):
-        scope = site.scope(target).lookup(target.id)
-        nodes: list[ast.AST] = list(site.reads(target.id, scope)) if scope is not None else []
-        return [node for node in nodes if _within(node, region, site)]
+        scope = model.names.scope(target).lookup(target.id)
+        nodes: list[ast.AST] = list(model.names.reads(target.id, scope)) if scope is not None else []
+        return [node for node in nodes if _within(node, region, model)]
     kind = type(target)
     return [
         node
@@ -205,13 +207,13 @@ def _same_places(growth: Growth, region: ast.AST, site: Site) -> list[ast.AST]:
     ]
 
 
-def _only_sized(node: ast.AST, site: Site) -> bool:
+def _only_sized(node: ast.AST, model: SemanticModel) -> bool:
     """A read that does not go over the whole: its length, its shape, one of its rows, whether it is None."""
-    match site.parent(node):
+    match model.parent(node):
         case ast.Attribute(attr=name):
             return name in _SIZES
         case ast.Call(func=ast.Name() as func, args=[argument]) if argument is node:
-            return site.qualified(func) == "builtins.len"
+            return model.names.qualified(func) == "builtins.len"
         case ast.Subscript(value=value) if value is node:
             return True
         case ast.Compare(ops=[ast.Is() | ast.IsNot()]):
@@ -219,9 +221,9 @@ def _only_sized(node: ast.AST, site: Site) -> bool:
     return False
 
 
-def _is_own_update(node: ast.AST, growth: Growth, site: Site) -> bool:
+def _is_own_update(node: ast.AST, growth: Growth, model: SemanticModel) -> bool:
     """`buf = np.delete(buf, 0)`: the same variable, changed in another way."""
-    statement = site.tree.statement(node)
+    statement = model.syntax.statement(node)
     match statement:
         case ast.Assign(targets=[target]):
             return same_place(target, growth.target)
@@ -230,25 +232,25 @@ def _is_own_update(node: ast.AST, growth: Growth, site: Site) -> bool:
     return False
 
 
-def _is_rare(node: ast.AST, growth: Growth, site: Site) -> bool:
+def _is_rare(node: ast.AST, growth: Growth, model: SemanticModel) -> bool:
     """A read that happens in fewer passes than the growth."""
-    loops = site.loops(growth.statement)
-    if loops and loops[0] not in site.loops(node):
+    loops = model.frequency.loops(growth.statement)
+    if loops and loops[0] not in model.frequency.loops(node):
         return True  # the loop is left behind it
     child: ast.AST = node
-    for parent in site.ancestors(node):
+    for parent in model.ancestors(node):
         if isinstance(parent, (*LOOPS, *FUNCTIONS)):
             break
         if (
             isinstance(parent, ast.If)
             and child is not parent.test
-            and not _within(growth.statement, parent, site)
+            and not _within(growth.statement, parent, model)
         ):
             block = parent.body if child in parent.body else parent.orelse
             if any(_rebinds(statement, growth.target) for statement in block):
                 return True  # drained: used, then begun anew
         child = parent
-    coldest = site.knowledge.loops.coldest
+    coldest = model.analysis.loops.coldest
     return coldest(node) < coldest(growth.statement)
 
 
@@ -258,5 +260,5 @@ def _root(expression: ast.AST) -> ast.Name | None:
     return expression if isinstance(expression, ast.Name) else None
 
 
-def _within(node: ast.AST, ancestor: ast.AST, site: Site) -> bool:
-    return node is ancestor or any(parent is ancestor for parent in site.ancestors(node))
+def _within(node: ast.AST, ancestor: ast.AST, model: SemanticModel) -> bool:
+    return node is ancestor or any(parent is ancestor for parent in model.ancestors(node))

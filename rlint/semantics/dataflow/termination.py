@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.edit.block_moves import branches
+from rlint.syntax.queries import branches
 from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, TRIES
 from rlint.syntax.walk import children
 

@@ -13,7 +13,7 @@ from rlint.syntax.syntax_index import LOOPS
 from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
-    from rlint.semantics.model import Site
+    from rlint.semantics.model import SemanticModel
 
 _PARTS = regex(
     r"(^|_)(layer|block|key|name|module|head|agent|player|critic|network|net|model|rank|device|gpu|param"
@@ -34,24 +34,24 @@ _DICT_VIEWS = ("keys", "values", "items")
 _WRAPPERS = frozenset(f"builtins.{name}" for name in "enumerate zip reversed sorted list tuple iter".split())
 
 
-def passes(loop: ast.AST, site: Site) -> int | None:
+def passes(loop: ast.AST, model: SemanticModel) -> int | None:
     """The number of passes at most, where constants alone tell it."""
     if not isinstance(loop, LOOPS) or isinstance(loop, ast.While):
         return None
-    return _length(loop.iter, site)
+    return _length(loop.iter, model)
 
 
-def over_components(loop: ast.AST, site: Site) -> bool:
+def over_components(loop: ast.AST, model: SemanticModel) -> bool:
     """Does a loop go over the parts that something is made of (the layers of a network, the entries of a
     dict, the agents of a team), of which there are few and always as many?
     """
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return False
     target = loop.target.elts[-1] if isinstance(loop.target, ast.Tuple) and loop.target.elts else loop.target
-    return bool(_KEYS.search(last_name(target) or "")) or _components(loop.iter, site)
+    return bool(_KEYS.search(last_name(target) or "")) or _components(loop.iter, model)
 
 
-def over_settings(loop: ast.AST, site: Site) -> bool:
+def over_settings(loop: ast.AST, model: SemanticModel) -> bool:
     """Does a loop go over what an experiment compares (seeds, algorithms, sizes), so that each pass of it is
     a training, or a measurement, of its own?
     """
@@ -63,7 +63,7 @@ def over_settings(loop: ast.AST, site: Site) -> bool:
         return True
     for statement in loop.body:
         match statement:
-            case ast.Assign(value=ast.Call() as made) if site.kind_of(made).tag in (
+            case ast.Assign(value=ast.Call() as made) if model.types.type_of(made).tag in (
                 Tag.MODULE,
                 Tag.OPTIMIZER,
             ):
@@ -71,56 +71,56 @@ def over_settings(loop: ast.AST, site: Site) -> bool:
     return False
 
 
-def whole_number(expression: ast.expr | None, site: Site) -> int | None:
+def whole_number(expression: ast.expr | None, model: SemanticModel) -> int | None:
     """The value of an expression that is known to be a number, cut to a whole one; for a parameter its
     default, as what it usually is.
     """
-    number = number_of(expression, site) if expression is not None else None
+    number = number_of(expression, model) if expression is not None else None
     return int(number.value) if number is not None and abs(number.value) < float("inf") else None
 
 
-def _length(iterable: ast.expr, site: Site) -> int | None:
+def _length(iterable: ast.expr, model: SemanticModel) -> int | None:
     if isinstance(iterable, (ast.Tuple, ast.List, ast.Set)):
         starred = any(isinstance(element, ast.Starred) for element in iterable.elts)
         return None if starred else len(iterable.elts)
     if isinstance(iterable, ast.Name):
-        bindings = site.bindings(iterable)
+        bindings = model.names.bindings(iterable)
         if (
             len(bindings) == 1
             and isinstance(bindings[0].value, (ast.Tuple, ast.List))
             and not bindings[0].path
         ):
-            return _length(bindings[0].value, site) if isinstance(bindings[0].value, ast.Tuple) else None
+            return _length(bindings[0].value, model) if isinstance(bindings[0].value, ast.Tuple) else None
         return None
     if not isinstance(iterable, ast.Call) or not iterable.args:
         return None
-    callee = site.qualified(iterable.func) or ""
+    callee = model.names.qualified(iterable.func) or ""
     if callee == "builtins.range":
-        numbers = [whole_number(argument, site) for argument in iterable.args]
+        numbers = [whole_number(argument, model) for argument in iterable.args]
         known = [number for number in numbers if number is not None]
         try:
             return len(range(*known)) if len(known) == len(numbers) else None
         except (TypeError, ValueError, OverflowError):
             return None
     if callee in _WRAPPERS or callee.startswith("tqdm"):
-        lengths = [_length(argument, site) for argument in iterable.args]
+        lengths = [_length(argument, model) for argument in iterable.args]
         found = [length for length in lengths if length is not None]
         return min(found) if found and callee != "builtins.list" else None
     return None
 
 
-def _components(iterable: ast.expr, site: Site) -> bool:
+def _components(iterable: ast.expr, model: SemanticModel) -> bool:
     match iterable:
         case ast.Call(func=ast.Attribute(attr=method), args=[]) if method in _DICT_VIEWS:
             return True
         case ast.Call(func=ast.Attribute(attr="named_parameters" | "parameters" | "children" | "modules")):
             return True
         case ast.Call(func=func, args=[first, *rest]):
-            callee = site.qualified(func) or ""
+            callee = model.names.qualified(func) or ""
             if callee in _WRAPPERS or callee.startswith("tqdm"):
-                return any(_components(argument, site) for argument in iterable.args)
+                return any(_components(argument, model) for argument in iterable.args)
             if callee == "builtins.range":
-                return _is_count(rest[0] if rest else first, site)
+                return _is_count(rest[0] if rest else first, model)
             return False
     name = last_name(iterable)
     return name is not None and not isinstance(iterable, ast.Call) and bool(_PARTS.search(name.lower()))
@@ -133,13 +133,13 @@ def _is_space(expression: ast.expr) -> bool:
     return (last_name(expression) or "").endswith(("action_space", "observation_space"))
 
 
-def _is_count(end: ast.expr, site: Site) -> bool:
+def _is_count(end: ast.expr, model: SemanticModel) -> bool:
     """`n_layers`, `self.num_agents`, `len(self.layers)`, `num_frames - 1`."""
     match end:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=ast.Constant()):
-            return _is_count(left, site)
-        case ast.Call(func=func, args=[argument]) if site.qualified(func) == "builtins.len":
-            return _components(argument, site)
+            return _is_count(left, model)
+        case ast.Call(func=func, args=[argument]) if model.names.qualified(func) == "builtins.len":
+            return _components(argument, model)
         case ast.Subscript(value=ast.Attribute(attr="shape"), slice=ast.UnaryOp() | ast.Constant(value=1)):
             return True  # the features of a batch
         case ast.Attribute(attr="shape" | "n" | "nvec", value=space) if _is_space(space):

@@ -13,7 +13,7 @@ from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
-    from rlint.semantics.model import Site
+    from rlint.semantics.model import SemanticModel
 
 _MODES = frozenset({"eval", "train", "requires_grad_"})
 _MOVES = frozenset({"to", "cuda", "cpu", "float", "half", "double", "bfloat16", "type"})
@@ -50,45 +50,45 @@ class Built:
     moves: tuple[str, ...]
 
 
-def are_alike(first: ast.expr, second: ast.expr, site: Site) -> bool:
+def are_alike(first: ast.expr, second: ast.expr, model: SemanticModel) -> bool:
     """Whether two networks surely have parameters of the same shapes, types and devices, in the same order:
     one is a deep copy of the other, or both are built by the same call and one takes over the state
     of the other.
     """
-    one, other = built(first, site), built(second, site)
-    if _is_changed_later(site) or _is_moved_later(first, site) or _is_moved_later(second, site):
+    one, other = built(first, model), built(second, model)
+    if _is_changed_later(model) or _is_moved_later(first, model) or _is_moved_later(second, model):
         return False
-    if any(map(site.is_attribute_read, _LAZY)) or any(
-        site.is_imported_anywhere(f"torch.nn.{name}") for name in _LAZY
+    if any(map(model.program.is_attribute_read, _LAZY)) or any(
+        model.program.is_imported_anywhere(f"torch.nn.{name}") for name in _LAZY
     ):
         return False  # their shapes come with the first input
     for made, source, rest in ((one, second, other), (other, first, one)):
         if made is not None and made.copied is not None:
-            if ast.dump(made.copied) != ast.dump(source) or not _is_bound_once(source, site):
+            if ast.dump(made.copied) != ast.dump(source) or not _is_bound_once(source, model):
                 continue
             since = rest.moves if rest is not None else ()
-            return not site.index.defines_method("__deepcopy__") and (not made.moves or made.moves == since)
+            return not model.index.defines_method("__deepcopy__") and (not made.moves or made.moves == since)
     if one is None or other is None or one.moves != other.moves or one.copied or other.copied:
         return False
     given = [*one.call.args, *(keyword.value for keyword in one.call.keywords)]
     same = ast.dump(one.call) == ast.dump(other.call) and all(
-        isinstance(argument, _READ) or _is_new(argument, site) for argument in given
+        isinstance(argument, _READ) or _is_new(argument, model) for argument in given
     )
-    if not same or not _is_new(one.call, site):
+    if not same or not _is_new(one.call, model):
         return False
-    if site.class_of_value(one.call) is None:
+    if model.types.class_of_value(one.call) is None:
         return True
     # what a constructor of the project makes may depend on more than its arguments
-    return _is_loaded_from(first, second, one, site) or _is_loaded_from(second, first, other, site)
+    return _is_loaded_from(first, second, one, model) or _is_loaded_from(second, first, other, model)
 
 
-def _is_loaded_from(target: ast.expr, source: ast.expr, made: Built, site: Site) -> bool:
+def _is_loaded_from(target: ast.expr, source: ast.expr, made: Built, model: SemanticModel) -> bool:
     """Whether a network surely takes over the state of another where it is built, which raises unless all
     shapes are the same.
     """
-    block, _ = site.tree.block(site.tree.statement(made.call))
-    for use in site.attribute_uses("load_state_dict"):
-        match site.parent(use):
+    block, _ = model.syntax.block(model.syntax.statement(made.call))
+    for use in model.names.attribute_uses("load_state_dict"):
+        match model.parent(use):
             case (
                 ast.Call(
                     args=[
@@ -102,86 +102,86 @@ def _is_loaded_from(target: ast.expr, source: ast.expr, made: Built, site: Site)
     return False
 
 
-def share_nothing(first: ast.expr, second: ast.expr, site: Site) -> bool:
+def share_nothing(first: ast.expr, second: ast.expr, model: SemanticModel) -> bool:
     """Whether two networks surely have no tensor in common, nor tensors that lie in the same memory."""
-    if ast.dump(first) == ast.dump(second) or _is_changed_later(site):
+    if ast.dump(first) == ast.dump(second) or _is_changed_later(model):
         return False
-    one, other = built(first, site), built(second, site)
-    if site.index.defines_method("__deepcopy__"):
+    one, other = built(first, model), built(second, model)
+    if model.index.defines_method("__deepcopy__"):
         return False
-    if _is_apart(one, site) and _is_apart(other, site):
+    if _is_apart(one, model) and _is_apart(other, model):
         return True
     return any(
         made is not None
         and made.copied is not None
         and ast.dump(made.copied) == ast.dump(source)
-        and _is_bound_once(source, site)
+        and _is_bound_once(source, model)
         for made, source in ((one, second), (other, first))
     )
 
 
-def loading_doubt(target: ast.expr, source: ast.expr, site: Site) -> str | None:
+def loading_doubt(target: ast.expr, source: ast.expr, model: SemanticModel) -> str | None:
     """Find what a reader has to agree to where `target` loads the tensors of `source` without a copy between;
     None where there is nothing.
     """
-    name, other = site.text(target), site.text(source)
-    if site.kind_of(target).tag is not Tag.MODULE:
+    name, other = model.source.text(target), model.source.text(source)
+    if model.types.type_of(target).tag is not Tag.MODULE:
         return f"`{name}` must be a `torch.nn.Module`: objects of other classes may keep what they load"
-    if site.may_override(target, "load_state_dict") or site.may_override(source, "state_dict"):
+    if model.types.may_override(target, "load_state_dict") or model.types.may_override(source, "state_dict"):
         return (
             f"The class of `{name}` or `{other}` must not override `load_state_dict` or `state_dict`, "
             "as classes here do"
         )
-    if site.changes_what_it_loads():
+    if model.program.customizes_state_dicts():
         return f"A module in `{name}` may change what it loads, which then are the weights of `{other}`"
-    if not share_nothing(target, source, site):
+    if not share_nothing(target, source, model):
         return f"`{name}` and `{other}` must not share weights, nor the memory of weights"
     return None
 
 
-def built(network: ast.expr, site: Site) -> Built | None:
+def built(network: ast.expr, model: SemanticModel) -> Built | None:
     """Find the one call that builds what a variable or an attribute of `self` holds."""
-    value = _only_value(network, site)
+    value = _only_value(network, model)
     moves = []
     while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         method = value.func.attr
-        if method not in _MODES | _MOVES or site.qualified(value.func) is not None:
+        if method not in _MODES | _MOVES or model.names.qualified(value.func) is not None:
             break
         if method in _MOVES:
-            moves.append(site.text(value)[len(site.text(value.func.value)) :])
+            moves.append(model.source.text(value)[len(model.source.text(value.func.value)) :])
         value = value.func.value
     if not isinstance(value, ast.Call):
         return None
     copied = None
-    if site.qualified(value.func) == "copy.deepcopy":
+    if model.names.qualified(value.func) == "copy.deepcopy":
         if len(value.args) != 1 or value.keywords:
             return None
         copied = value.args[0]
     return Built(value, copied, tuple(reversed(moves)))
 
 
-def _only_value(network: ast.expr, site: Site) -> ast.expr | None:
+def _only_value(network: ast.expr, model: SemanticModel) -> ast.expr | None:
     """The value of the one assignment to a variable, or to an attribute of `self`."""
     store: ast.AST | None = None
     match network:
         case ast.Name():
-            bindings = site.bindings(network)
+            bindings = model.names.bindings(network)
             if len(bindings) == 1 and bindings[0].how is How.ASSIGN:
                 store = bindings[0].node
-        case ast.Attribute(attr=name) if site.is_self(network.value):
-            stores = [use for use in site.attribute_uses(name) if not isinstance(use.ctx, ast.Load)]
-            if len(stores) == 1 and site.is_self(stores[0].value):
-                store = stores[0] if site.class_of(stores[0]) is site.class_of(network) else None
-    return _assigned(store, site) if store is not None else None
+        case ast.Attribute(attr=name) if model.names.is_self(network.value):
+            stores = [use for use in model.names.attribute_uses(name) if not isinstance(use.ctx, ast.Load)]
+            if len(stores) == 1 and model.names.is_self(stores[0].value):
+                store = stores[0] if model.class_of(stores[0]) is model.class_of(network) else None
+    return _assigned(store, model) if store is not None else None
 
 
-def _assigned(target: ast.AST, site: Site) -> ast.expr | None:
+def _assigned(target: ast.AST, model: SemanticModel) -> ast.expr | None:
     """What a target of an assignment alone is given, by itself or as one of several."""
-    match site.parent(target):
+    match model.parent(target):
         case ast.Assign(targets=[_], value=value) | ast.AnnAssign(value=ast.expr() as value):
             return value
         case ast.Tuple(elts=targets) as several:
-            match site.parent(several):
+            match model.parent(several):
                 case ast.Assign(targets=[_], value=ast.Tuple(elts=values)) if len(values) == len(targets):
                     if any(isinstance(part, ast.Starred) for part in (*targets, *values)):
                         return None
@@ -189,62 +189,64 @@ def _assigned(target: ast.AST, site: Site) -> ast.expr | None:
     return None
 
 
-def _is_bound_once(network: ast.expr, site: Site) -> bool:
+def _is_bound_once(network: ast.expr, model: SemanticModel) -> bool:
     """Whether a variable or attribute of `self` is assigned once, or a parameter never."""
     if isinstance(network, ast.Name):
-        return len(site.bindings(network)) == 1
-    return _only_value(network, site) is not None
+        return len(model.names.bindings(network)) == 1
+    return _only_value(network, model) is not None
 
 
-def _is_apart(made: Built | None, site: Site) -> bool:
-    return made is not None and (made.copied is not None or _is_new(made.call, site))
+def _is_apart(made: Built | None, model: SemanticModel) -> bool:
+    return made is not None and (made.copied is not None or _is_new(made.call, model))
 
 
-def _is_new(call: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
+def _is_new(call: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
     """Whether a constructor surely makes all tensors of the network itself, and takes over none."""
     if not isinstance(call, ast.Call) or depth <= 0:
         return False
-    path = site.qualified(call.func)
-    if path is None or site.kind_of(call).tag is not Tag.MODULE:
+    path = model.names.qualified(call.func)
+    if path is None or model.types.type_of(call).tag is not Tag.MODULE:
         return False
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    if site.class_of_value(call) is None:
+    if model.types.class_of_value(call) is None:
         if models.canonical(path) in CONTAINERS:
-            return all(_is_new(argument, site, depth - 1) for argument in given)
+            return all(_is_new(argument, model, depth - 1) for argument in given)
         return is_layer(models.canonical(path))
-    anatomy = site.network(call, None)
+    anatomy = model.nn.architecture(call, None)
     return anatomy.complete and not anatomy.lent
 
 
-def _is_moved_later(network: ast.expr, site: Site) -> bool:
+def _is_moved_later(network: ast.expr, model: SemanticModel) -> bool:
     """Whether a statement of its own moves a network to another device or type."""
     wanted = ast.dump(network)
     for method in _MOVES:
-        for use in site.attribute_uses(method):
-            if ast.dump(use.value) == wanted and isinstance(site.parent(site.parent(use) or use), ast.Expr):
+        for use in model.names.attribute_uses(method):
+            if ast.dump(use.value) == wanted and isinstance(model.parent(model.parent(use) or use), ast.Expr):
                 return True
     return False
 
 
-def _may_change_a_network(store: ast.Attribute, site: Site) -> bool:
+def _may_change_a_network(store: ast.Attribute, model: SemanticModel) -> bool:
     """Whether an attribute that is set may be one of a network or of a parameter, and its value a tensor or a
     network.
     """
-    value = getattr(site.parent(store), "value", None)
-    if isinstance(value, ast.expr) and (isinstance(value, ast.Constant) or site.kind_of(value).tag in _PLAIN):
+    value = getattr(model.parent(store), "value", None)
+    if isinstance(value, ast.expr) and (
+        isinstance(value, ast.Constant) or model.types.type_of(value).tag in _PLAIN
+    ):
         return False
-    if store.attr in _OF_LAYERS or _names_network(store.value, site):
+    if store.attr in _OF_LAYERS or _names_network(store.value, model):
         return True
-    tag = site.kind_of(value).tag if isinstance(value, ast.expr) else Tag.UNKNOWN
-    return site.kind_of(store.value).tag is Tag.UNKNOWN and (
-        tag in (Tag.MODULE, Tag.TENSOR) or (isinstance(value, ast.expr) and _names_network(value, site))
+    tag = model.types.type_of(value).tag if isinstance(value, ast.expr) else Tag.UNKNOWN
+    return model.types.type_of(store.value).tag is Tag.UNKNOWN and (
+        tag in (Tag.MODULE, Tag.TENSOR) or (isinstance(value, ast.expr) and _names_network(value, model))
     )
 
 
-def _names_network(expression: ast.expr, site: Site) -> bool:
+def _names_network(expression: ast.expr, model: SemanticModel) -> bool:
     return any(
         isinstance(part, (ast.Name, ast.Attribute))
-        and site.kind_of(part).tag in (Tag.MODULE, Tag.PARAMETERS, Tag.TENSOR)
+        and model.types.type_of(part).tag in (Tag.MODULE, Tag.PARAMETERS, Tag.TENSOR)
         for part in below(expression)
     )
 
@@ -257,44 +259,44 @@ def _is_registry(expression: ast.expr) -> bool:
     )
 
 
-def _is_part_of_a_network(expression: ast.expr, site: Site) -> bool:
+def _is_part_of_a_network(expression: ast.expr, model: SemanticModel) -> bool:
     """Whether a container is one of a network that is not being built in its constructor."""
-    function = site.function(expression)
+    function = model.function(expression)
     if function is None or function.name == "__init__":
         return False
     part = expression
     while isinstance(part, ast.Attribute):
-        if site.kind_of(part).tag is Tag.MODULE:
+        if model.types.type_of(part).tag is Tag.MODULE:
             return True
         part = part.value
-    return site.kind_of(part).tag is Tag.MODULE and not site.is_self(part)
+    return model.types.type_of(part).tag is Tag.MODULE and not model.names.is_self(part)
 
 
-def _is_changed_later(site: Site) -> bool:
+def _is_changed_later(model: SemanticModel) -> bool:
     """Whether the file may put modules or tensors into networks that exist, or lets them share memory."""
-    found: bool = site.once(_changes_networks, site.tree.module)
+    found: bool = model.once(_changes_networks, model.syntax.module)
     return found
 
 
-def _changes_networks(_: ast.Module, site: Site) -> bool:
-    written = site.tree.written
+def _changes_networks(_: ast.Module, model: SemanticModel) -> bool:
+    written = model.syntax.written
     for store in written.attribute_stores:
-        is_own = isinstance(store.value, ast.Name) and site.is_self(store.value)
-        if store.attr not in _STATES and not is_own and _may_change_a_network(store, site):
+        is_own = isinstance(store.value, ast.Name) and model.names.is_self(store.value)
+        if store.attr not in _STATES and not is_own and _may_change_a_network(store, model):
             return True
     for item in written.item_stores:  # `net[0] = other[0]`, `net._modules["head"] = other.head`
-        if site.kind_of(item.value).tag is Tag.MODULE or _is_registry(item.value):
+        if model.types.type_of(item.value).tag is Tag.MODULE or _is_registry(item.value):
             return True
     for call in written.calls_of(_GROWS):
         if isinstance(call.func, ast.Attribute) and (
-            _is_registry(call.func.value) or _is_part_of_a_network(call.func.value, site)
+            _is_registry(call.func.value) or _is_part_of_a_network(call.func.value, model)
         ):
             return True
-    for call in site.tree.written.calls_of(_ADDS):
-        if not (isinstance(call.func, ast.Attribute) and site.is_self(call.func.value)):
+    for call in model.syntax.written.calls_of(_ADDS):
+        if not (isinstance(call.func, ast.Attribute) and model.names.is_self(call.func.value)):
             return True
     return any(
         keyword.arg == "assign" and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
-        for call in site.tree.written.calls_of(("load_state_dict",))
+        for call in model.syntax.written.calls_of(("load_state_dict",))
         for keyword in call.keywords
     )

@@ -17,7 +17,7 @@ from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
-    from rlint.semantics.model import Site
+    from rlint.semantics.model import SemanticModel
 
 # what else has a `state_dict`, by name where the kind is not known
 _NO_NETWORK = frozenset(
@@ -77,7 +77,7 @@ class Copied:
         return getattr(self.node.func, "attr", "deepcopy") != "clone"
 
 
-def loaded_state(call: ast.Call, site: Site) -> Loaded | None:
+def loaded_state(call: ast.Call, model: SemanticModel) -> Loaded | None:
     """Read a call of `load_state_dict` that copies into a network.
 
     None where it is none, where it takes over the tensors themselves (`assign=True`), or where a
@@ -95,43 +95,43 @@ def loaded_state(call: ast.Call, site: Site) -> Loaded | None:
     assign = keywords.get("assign")
     if assign is not None and not (isinstance(assign, ast.Constant) and assign.value is False):
         return None
-    if not may_be_network(target, site) or site.callables(call):
+    if not may_be_network(target, model) or model.types.call_targets(call):
         return None
     strict = keywords.get("strict") or (call.args[1] if len(call.args) == 2 else None)
     known = None if strict is None else isinstance(strict, ast.Constant) and strict.value is True
-    return Loaded(call, target, arguments[0], _maker(arguments[0], call, site), known)
+    return Loaded(call, target, arguments[0], _maker(arguments[0], call, model), known)
 
 
-def _maker(argument: ast.expr, call: ast.Call, site: Site) -> ast.expr:
+def _maker(argument: ast.expr, call: ast.Call, model: SemanticModel) -> ast.expr:
     """What made the argument, where that can be changed without anybody else noticing."""
     if not isinstance(argument, ast.Name):
         return argument
-    scope = site.scope(argument).lookup(argument.id)
-    bindings = site.bindings(argument)
-    if scope is None or len(bindings) != 1 or site.captured(argument.id, scope):
+    scope = model.names.scope(argument).lookup(argument.id)
+    bindings = model.names.bindings(argument)
+    if scope is None or len(bindings) != 1 or model.names.is_captured(argument.id, scope):
         return argument
     binding = bindings[0]
     if binding.how is not How.ASSIGN or binding.value is None or binding.path:
         return argument
     single = isinstance(binding.statement, ast.Assign) and len(binding.statement.targets) == 1
-    if not single or len(site.reads(argument.id, scope)) != 1:
+    if not single or len(model.names.reads(argument.id, scope)) != 1:
         return argument
-    match site.tree.statement(call):
+    match model.syntax.statement(call):
         case ast.Expr(value=value) | ast.Assign(value=value) if value is call:
-            return binding.value if _quiet_between(binding.statement, call, site) else argument
+            return binding.value if _quiet_between(binding.statement, call, model) else argument
     return argument
 
 
-def _quiet_between(first: ast.AST, second: ast.AST, site: Site) -> bool:
+def _quiet_between(first: ast.AST, second: ast.AST, model: SemanticModel) -> bool:
     """Does nothing that runs between two statements change any tensor, or wait for those who do?"""
-    parts = site.between(first, second)
-    return parts is not None and all(_is_quiet(node, site) for part in parts for node in below(part))
+    parts = model.dataflow.between(first, second)
+    return parts is not None and all(_is_quiet(node, model) for part in parts for node in below(part))
 
 
-def _is_quiet(node: ast.AST, site: Site) -> bool:
+def _is_quiet(node: ast.AST, model: SemanticModel) -> bool:
     match node:
         case ast.Call():
-            return site.call_effect(node).does_only(_HARMLESS)
+            return model.effects.call_effect(node).does_only(_HARMLESS)
         case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del()):
             return False
         case ast.AugAssign() | ast.Await() | ast.Yield() | ast.YieldFrom() | ast.withitem():
@@ -139,34 +139,34 @@ def _is_quiet(node: ast.AST, site: Site) -> bool:
     return True
 
 
-def state_owner(state: ast.expr, site: Site) -> ast.expr | None:
+def state_owner(state: ast.expr, model: SemanticModel) -> ast.expr | None:
     """The network `net` of `net.state_dict()`, also through a name that stands for that alone."""
     match state:
         case ast.Call(func=ast.Attribute(value=owner, attr="state_dict"), args=[], keywords=[]):
-            return owner if may_be_network(owner, site) else None
+            return owner if may_be_network(owner, model) else None
         case ast.Name():
-            bindings = site.definitions(state)
+            bindings = model.dataflow.definitions(state)
             if len(bindings) == 1 and bindings[0].how is How.ASSIGN and not bindings[0].path:
                 value = bindings[0].value
-                return state_owner(value, site) if isinstance(value, ast.Call) else None
+                return state_owner(value, model) if isinstance(value, ast.Call) else None
     return None
 
 
-def copied_state(given: ast.expr, site: Site) -> Copied | None:
+def copied_state(given: ast.expr, model: SemanticModel) -> Copied | None:
     """Find the copy in an expression that is the copied state of a network."""
     match given:
         case ast.DictComp(key=ast.Name(id=key), value=value, generators=[generator]):
-            return _copied_items(key, value, generator, site)
+            return _copied_items(key, value, generator, model)
         case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as pairs], keywords=[]):
             match pairs:
                 case ast.GeneratorExp(
                     elt=ast.Tuple(elts=[ast.Name(id=key), value]), generators=[generator]
                 ) | (ast.ListComp(elt=ast.Tuple(elts=[ast.Name(id=key), value]), generators=[generator])) if (
-                    site.qualified(given.func) in _MAKES_A_DICT
+                    model.names.qualified(given.func) in _MAKES_A_DICT
                 ):
-                    return _copied_items(key, value, generator, site)
-        case ast.Call(func=func, args=[state], keywords=[]) if site.qualified(func) == "copy.deepcopy":
-            owner = state_owner(state, site)
+                    return _copied_items(key, value, generator, model)
+        case ast.Call(func=func, args=[state], keywords=[]) if model.names.qualified(func) == "copy.deepcopy":
+            owner = state_owner(state, model)
             return Copied(given, state, owner) if owner is not None else None
         case ast.Call(
             func=ast.Attribute(
@@ -174,16 +174,16 @@ def copied_state(given: ast.expr, site: Site) -> Copied | None:
             ),
             args=[],
             keywords=[],
-        ) if site.qualified(func) == "copy.deepcopy" and is_network(network, site):
+        ) if model.names.qualified(func) == "copy.deepcopy" and is_network(network, model):
             return Copied(copy, network, network, whole_network=True)
     return None
 
 
-def _copied_items(key: str, value: ast.expr, items: ast.comprehension, site: Site) -> Copied | None:
+def _copied_items(key: str, value: ast.expr, items: ast.comprehension, model: SemanticModel) -> Copied | None:
     """`for key, v in net.state_dict().items()`, or `for key in net.state_dict()`, with `v` copied."""
     if items.ifs or items.is_async:
         return None
-    copy = _copy_in(value, site)
+    copy = _copy_in(value, model)
     if copy is None:
         return None
     _, original, root = copy
@@ -208,20 +208,20 @@ def _copied_items(key: str, value: ast.expr, items: ast.comprehension, site: Sit
                     same = False
         case _:
             return None
-    owner = state_owner(state, site) if same else None
+    owner = state_owner(state, model) if same else None
     return Copied(copy[0], original, owner) if owner is not None else None
 
 
-def _copy_in(value: ast.expr, site: Site) -> tuple[ast.Call, ast.expr, ast.expr] | None:
+def _copy_in(value: ast.expr, model: SemanticModel) -> tuple[ast.Call, ast.expr, ast.expr] | None:
     """The outermost copy in `v.detach().clone().cpu()`, what it copies, and `v`."""
     found: tuple[ast.Call, ast.expr] | None = None
     while True:
         match value:
             case ast.Call(func=ast.Attribute(value=inner, attr="clone")) if (
-                site.qualified(value.func) is None
+                model.names.qualified(value.func) is None
             ):
                 found = found or (value, inner)
-            case ast.Call(func=func, args=[inner], keywords=[]) if site.qualified(func) in _COPIES:
+            case ast.Call(func=func, args=[inner], keywords=[]) if model.names.qualified(func) in _COPIES:
                 found = found or (value, inner)
             case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in _KEEP_THE_VALUE:
                 pass
@@ -232,21 +232,21 @@ def _copy_in(value: ast.expr, site: Site) -> tuple[ast.Call, ast.expr, ast.expr]
         value = inner
 
 
-def may_be_network(expression: ast.expr, site: Site) -> bool:
+def may_be_network(expression: ast.expr, model: SemanticModel) -> bool:
     """Is the value a network, or unknown and not called anything else?"""
-    tag = site.kind_of(expression).tag
-    return tag is Tag.MODULE or (tag is Tag.UNKNOWN and not words_of(expression, site) & _NO_NETWORK)
+    tag = model.types.type_of(expression).tag
+    return tag is Tag.MODULE or (tag is Tag.UNKNOWN and not words_of(expression, model) & _NO_NETWORK)
 
 
-def is_network(expression: ast.expr, site: Site) -> bool:
+def is_network(expression: ast.expr, model: SemanticModel) -> bool:
     """Is the value surely a network: by its kind, or because the file asks it for its parameters?"""
-    kind = site.kind_of(expression)
+    kind = model.types.type_of(expression)
     if kind.tag is not Tag.UNKNOWN:
         return kind.tag is Tag.MODULE and not kind.optional
-    return site.is_asked_for_weights(expression)
+    return model.nn.is_asked_for_weights(expression)
 
 
-def may_follow(access: ast.expr, site: Site) -> bool:
+def may_follow(access: ast.expr, model: SemanticModel) -> bool:
     """Can an access, or what it is a part of, be a `called_follower`, as far as the names in it tell?"""
     part = access
     while True:
@@ -256,36 +256,41 @@ def may_follow(access: ast.expr, site: Site) -> bool:
                     return True
                 part = owner
             case ast.Name(id=name):
-                return _tells_of_follower(name) or name in site.once(_loop_variables, site.tree.module)
+                return _tells_of_follower(name) or name in model.once(_loop_variables, model.syntax.module)
             case _:
-                return not words_of(part, site).isdisjoint(_FOLLOWER)
+                return not words_of(part, model).isdisjoint(_FOLLOWER)
 
 
-def _loop_variables(_: ast.Module, site: Site) -> frozenset[str]:
+def _loop_variables(_: ast.Module, model: SemanticModel) -> frozenset[str]:
     """The names of all that the loops of the file bind, which go by what is run over."""
-    loops: list[ast.For | ast.AsyncFor] = [*site.tree.of_type(ast.For), *site.tree.of_type(ast.AsyncFor)]
+    loops: list[ast.For | ast.AsyncFor] = [
+        *model.syntax.of_type(ast.For),
+        *model.syntax.of_type(ast.AsyncFor),
+    ]
     return frozenset(part.id for loop in loops for part in below(loop.target) if isinstance(part, ast.Name))
 
 
-def called_follower(network: ast.expr, site: Site) -> bool:
+def called_follower(network: ast.expr, model: SemanticModel) -> bool:
     """Is a network called what one is called that is kept behind another, and does the file copy weights
     into it, or is it called a reference?
     """
-    words = words_of(network, site)
+    words = words_of(network, model)
     if not words & _FOLLOWER or words & (_NO_FOLLOWER | _NO_NETWORK):
         return False
     if words & _REFERENCE:
         return True  # it stays as it was made
     name = last_name(network)
-    for use in (*site.attribute_uses("load_state_dict"), *site.attribute_uses("parameters")):
-        if last_name(use.value) == name and (use.attr == "load_state_dict" or _is_copied_in_pairs(use, site)):
+    for use in (*model.names.attribute_uses("load_state_dict"), *model.names.attribute_uses("parameters")):
+        if last_name(use.value) == name and (
+            use.attr == "load_state_dict" or _is_copied_in_pairs(use, model)
+        ):
             return True
-    return any(_copies_into(call, name, site) for call in site.once(_copying_calls, site.tree.module))
+    return any(_copies_into(call, name, model) for call in model.once(_copying_calls, model.syntax.module))
 
 
-def _copying_calls(_: ast.Module, site: Site) -> list[ast.Call]:
+def _copying_calls(_: ast.Module, model: SemanticModel) -> list[ast.Call]:
     """The calls of the file that copy something, as their names tell."""
-    return calls_like(_tells_of_copy, site.tree)
+    return calls_like(_tells_of_copy, model.syntax)
 
 
 @lru_cache(maxsize=4096)
@@ -295,84 +300,84 @@ def _tells_of_copy(name: str) -> bool:
     return name == "deepcopy" or not _split(name).isdisjoint(_COPYING)
 
 
-def _is_copied_in_pairs(use: ast.Attribute, site: Site) -> bool:
+def _is_copied_in_pairs(use: ast.Attribute, model: SemanticModel) -> bool:
     """`for t, p in zip(target.parameters(), net.parameters())`."""
-    call = site.parent(use)
-    zipped = site.parent(call) if call is not None else None
+    call = model.parent(use)
+    zipped = model.parent(call) if call is not None else None
     return isinstance(zipped, ast.Call) and last_name(zipped.func) == "zip"
 
 
-def _copies_into(call: ast.Call, name: str | None, site: Site) -> bool:
+def _copies_into(call: ast.Call, name: str | None, model: SemanticModel) -> bool:
     """`soft_update(net, target, tau)`, `target = copy.deepcopy(net)`."""
     if last_name(call.func) == "deepcopy":
-        statement = site.tree.statement(call)
+        statement = model.syntax.statement(call)
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         return any(last_name(target) == name for target in targets)
     return any(last_name(argument) == name for argument in call.args)
 
 
-def is_follower(target: ast.expr, source: ast.expr, site: Site) -> bool:
+def is_follower(target: ast.expr, source: ast.expr, model: SemanticModel) -> bool:
     """Is `target` a network that is kept behind `source`: a target network, an old policy? Not what is
     handed to other processes, restored from it, or kept for later.
     """
-    words = words_of(target, site)
+    words = words_of(target, model)
     if not words & _FOLLOWER or words & (_NO_FOLLOWER | _NO_NETWORK):
         return False
-    if words_of(source, site) & (_FOLLOWER | _NO_FOLLOWER):
+    if words_of(source, model) & (_FOLLOWER | _NO_FOLLOWER):
         return False
     if isinstance(target, ast.Name) and isinstance(source, ast.Name):
-        given = site.passed_names(target) + site.passed_names(source)
-        if any(not _split(name) & _FOLLOWER for name in site.passed_names(target)) or any(
+        given = model.frequency.passed_names(target) + model.frequency.passed_names(source)
+        if any(not _split(name) & _FOLLOWER for name in model.frequency.passed_names(target)) or any(
             _split(name) & _NO_FOLLOWER for name in given
         ):
             return False  # a helper that copies all sorts of networks
     shape = ast.dump(target)
     return not any(
         ast.dump(use.value).replace("Store()", "Load()") == shape
-        for use in site.attribute_uses("share_memory")
+        for use in model.names.attribute_uses("share_memory")
     )
 
 
-def words_of(expression: ast.expr, site: Site) -> set[str]:
+def words_of(expression: ast.expr, model: SemanticModel) -> set[str]:
     """The words that the names in an access are made of: `self.q_targets[i]` gives q, targets.
 
     A name bound by a loop goes by what it is taken from: `for t, q in zip(self.targets, self.nets)`.
     """
-    return set[str]().union(*map(_split, _names_in(expression, site)))
+    return set[str]().union(*map(_split, _names_in(expression, model)))
 
 
-def _names_in(expression: ast.expr, site: Site) -> Iterator[str]:
+def _names_in(expression: ast.expr, model: SemanticModel) -> Iterator[str]:
     match expression:
         case ast.Attribute(value=owner, attr=name):
             yield name
-            yield from _names_in(owner, site)
+            yield from _names_in(owner, model)
         case ast.Subscript(value=owner, slice=index):
             if isinstance(index, ast.Constant) and isinstance(index.value, str):
                 yield index.value
-            yield from _names_in(owner, site)
+            yield from _names_in(owner, model)
         case ast.Call(func=ast.Attribute(value=owner, attr="parameters" | "values" | "items" | "module")):
-            yield from _names_in(owner, site)
+            yield from _names_in(owner, model)
         case ast.Call(func=func):
             yield last_name(func) or ""
         case ast.Name(id=name):
             yield name
-            for binding in site.definitions(expression):
+            for binding in model.dataflow.definitions(expression):
                 if binding.how is How.FOR and binding.value is not None:
-                    yield from _iterated_names(binding.value, binding.path, site)
+                    yield from _iterated_names(binding.value, binding.path, model)
 
 
-def _iterated_names(iterable: ast.expr, path: tuple[int, ...], site: Site) -> Iterator[str]:
+def _iterated_names(iterable: ast.expr, path: tuple[int, ...], model: SemanticModel) -> Iterator[str]:
     match iterable:
         case ast.Call(func=ast.Name(id="zip"), args=args) if path and 0 <= path[0] < len(args):
-            yield from _iterated_names(args[path[0]], path[1:], site)
+            yield from _iterated_names(args[path[0]], path[1:], model)
         case ast.Call(func=ast.Name(id="enumerate"), args=[first, *_]) if path and path[0] == 1:
-            yield from _iterated_names(first, path[1:], site)
+            yield from _iterated_names(first, path[1:], model)
         case ast.Tuple(elts=elements) | ast.List(elts=elements) if path and path[0] >= 0:
             for element in elements:
                 if isinstance(element, (ast.Tuple, ast.List)) and path[0] < len(element.elts):
-                    yield from _names_in(element.elts[path[0]], site)
+                    yield from _names_in(element.elts[path[0]], model)
         case ast.Call(func=ast.Attribute(attr="items" | "values")) | ast.Name() | ast.Attribute():
-            yield from _names_in(iterable, site)
+            yield from _names_in(iterable, model)
 
 
 @lru_cache(maxsize=4096)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from rlint.syntax.scopes import Binding, How
 
 if TYPE_CHECKING:
-    from rlint.semantics.model import Site
+    from rlint.semantics.model import SemanticModel
 
 _MAKERS = frozenset({"builtins.list", "collections.deque"})
 _ADDS = {"append": 0, "appendleft": 0, "insert": 1}
 
 
-def contents(expression: ast.expr, site: Site) -> list[ast.expr] | None:
+def contents(expression: ast.expr, model: SemanticModel) -> list[ast.expr] | None:
     """The expressions that become the items of a list: of a display or comprehension, or those that this
     file puts into a variable or attribute which begins as one. None where that is not all that is seen;
     what another function adds to a list that it is handed, nobody sees.
@@ -24,59 +24,61 @@ def contents(expression: ast.expr, site: Site) -> list[ast.expr] | None:
             return None if any(isinstance(element, ast.Starred) for element in elements) else elements
         case ast.ListComp(elt=element):
             return [element]
-        case ast.Call(func=func, args=[], keywords=[]) if site.qualified(func) in _MAKERS:
+        case ast.Call(func=func, args=[], keywords=[]) if model.names.qualified(func) in _MAKERS:
             return []
         case ast.Call(func=func, args=[ast.GeneratorExp(elt=element)], keywords=[]):
-            return [element] if site.qualified(func) in _MAKERS else None
-        case ast.Call(func=func, args=[ast.Call() as inner], keywords=[]) if site.qualified(func) in _MAKERS:
-            return contents(inner, site)
+            return [element] if model.names.qualified(func) in _MAKERS else None
+        case ast.Call(func=func, args=[ast.Call() as inner], keywords=[]) if (
+            model.names.qualified(func) in _MAKERS
+        ):
+            return contents(inner, model)
         case ast.Call(func=func, args=[ast.Lambda(body=element), _], keywords=[]):
-            return [element] if site.qualified(func) == "builtins.map" else None
+            return [element] if model.names.qualified(func) == "builtins.map" else None
         case ast.Name():
-            return _of_variable(expression, site)
+            return _of_variable(expression, model)
         case ast.Attribute():
-            return _of_attribute(expression, site)
+            return _of_attribute(expression, model)
     return None
 
 
-def _of_variable(name: ast.Name, site: Site) -> list[ast.expr] | None:
-    bindings = site.definitions(name)
-    scope = site.scope(name).lookup(name.id)
+def _of_variable(name: ast.Name, model: SemanticModel) -> list[ast.expr] | None:
+    bindings = model.dataflow.definitions(name)
+    scope = model.names.scope(name).lookup(name.id)
     if not bindings or scope is None:
         return None
     found: list[ast.expr] = []
     for binding in bindings:
         value = _bound(binding)
-        held = contents(value, site) if value is not None and _is_new(value) else None
+        held = contents(value, model) if value is not None and _is_new(value) else None
         if held is None:
             return None
         found += held
-    added = _added(list(site.reads(name.id, scope)), site)
+    added = _added(list(model.names.reads(name.id, scope)), model)
     return found + added if added is not None else None
 
 
-def _of_attribute(attribute: ast.Attribute, site: Site) -> list[ast.expr] | None:
-    uses = site.attribute_uses(attribute.attr)
+def _of_attribute(attribute: ast.Attribute, model: SemanticModel) -> list[ast.expr] | None:
+    uses = model.names.attribute_uses(attribute.attr)
     found: list[ast.expr] = []
     begins = False
     for use in uses:
         if isinstance(use.ctx, ast.Store):
-            value = _assigned(use, site)
-            held = contents(value, site) if value is not None and _is_new(value) else None
+            value = _assigned(use, model)
+            held = contents(value, model) if value is not None and _is_new(value) else None
             if held is None:
                 return None
             begins = True
             found += held
-    added = _added(list(uses), site)
+    added = _added(list(uses), model)
     return found + added if begins and added is not None else None
 
 
-def _added(uses: list[ast.expr], site: Site) -> list[ast.expr] | None:
+def _added(uses: list[ast.expr], model: SemanticModel) -> list[ast.expr] | None:
     """What `append` and kin put into the list by these names of it."""
     found: list[ast.expr] = []
     for use in uses:
-        owner = site.parent(use)
-        outer = site.parent(owner) if owner is not None else None
+        owner = model.parent(use)
+        outer = model.parent(owner) if owner is not None else None
         match owner, outer:
             case ast.AugAssign(), _:
                 return None
@@ -86,7 +88,7 @@ def _added(uses: list[ast.expr], site: Site) -> list[ast.expr] | None:
                 if name in _ADDS and len(arguments) > _ADDS[name]:
                     found.append(arguments[_ADDS[name]])
                 elif name in ("extend", "extendleft"):
-                    held = contents(arguments[0], site) if _is_display(arguments) else None
+                    held = contents(arguments[0], model) if _is_display(arguments) else None
                     if held is None:
                         return None
                     found += held
@@ -113,11 +115,11 @@ def _bound(binding: Binding) -> ast.expr | None:
     return value
 
 
-def _assigned(store: ast.Attribute, site: Site) -> ast.expr | None:
-    parent = site.parent(store)
+def _assigned(store: ast.Attribute, model: SemanticModel) -> ast.expr | None:
+    parent = model.parent(store)
     if isinstance(parent, (ast.Assign, ast.AnnAssign)):
         return parent.value
-    match parent, site.parent(parent) if parent is not None else None:
+    match parent, model.parent(parent) if parent is not None else None:
         case ast.Tuple(elts=targets), ast.Assign(value=ast.Tuple(elts=values)) if len(targets) == len(values):
             return values[targets.index(store)]
     return None

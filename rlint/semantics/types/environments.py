@@ -13,25 +13,25 @@ from rlint.semantics.frequency.loop_variables import Item, is_short, items_of
 from rlint.syntax.scopes import Binding, How
 
 if TYPE_CHECKING:
-    from rlint.semantics.model import Site
+    from rlint.semantics.model import SemanticModel
 
 _METHODS = frozenset({"step", "reset"})
 _NAME = regex(r"(^|_)(env|envs|environment|environments)(_?\d+)?$")
 _MAKES = regex(r"^(make|create|build|get)_.*env", re.IGNORECASE)
 
 
-def is_environment(expression: ast.expr, site: Site) -> bool:
+def is_environment(expression: ast.expr, model: SemanticModel) -> bool:
     """Is a value an environment: by its kind, as an object of a class of the project that has `step` and
     `reset`, or by its name where nothing is known of it (`env`, `self.envs[i]`)?
     """
-    if has_steps(expression, site):
+    if has_steps(expression, model):
         return True
-    kind = site.kind_of(expression)
+    kind = model.types.type_of(expression)
     named = isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)) and not kind
     return named and _is_called_so(expression)
 
 
-def stepped_in_turn(call: ast.Call, site: Site) -> ast.expr | None:
+def stepped_in_turn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     """What holds the environments (`envs`) of which each pass of the innermost loop steps one by this call:
     `env.step(action)` in `for env in envs`, `envs[i].step(actions[i])` in `for i in range(n)`. None for
     environments that run one after the other, and for a few that are written out.
@@ -41,20 +41,22 @@ def stepped_in_turn(call: ast.Call, site: Site) -> ast.expr | None:
             pass
         case _:
             return None
-    loops = site.loops(call)
-    if not loops or is_short(loops[0], site.qualified):
+    loops = model.frequency.loops(call)
+    if not loops or is_short(loops[0], model.names.qualified):
         return None
-    held = _held(owner, items_of(loops[0], site.qualified), site)
-    return held if held is not None and (is_environment(owner, site) or _is_called_so(held)) else None
+    held = _held(owner, items_of(loops[0], model.names.qualified), model)
+    return held if held is not None and (is_environment(owner, model) or _is_called_so(held)) else None
 
 
-def _held(owner: ast.expr, items: dict[str, Item], site: Site) -> ast.expr | None:
+def _held(owner: ast.expr, items: dict[str, Item], model: SemanticModel) -> ast.expr | None:
     """What the passes of a loop take a value from, each its own."""
     match owner:
-        case ast.Name(id=name) if name in items and all(_is_item(b) for b in site.definitions(owner)):
+        case ast.Name(id=name) if name in items and all(
+            _is_item(b) for b in model.dataflow.definitions(owner)
+        ):
             return items[name].over
         case ast.Name():
-            bindings = site.definitions(owner)
+            bindings = model.dataflow.definitions(owner)
             value = bindings[0].value if len(bindings) == 1 and bindings[0].how is How.ASSIGN else None
             if not isinstance(value, ast.Subscript):
                 return None
@@ -73,27 +75,27 @@ def _is_item(binding: Binding) -> bool:
     return binding.how in (How.FOR, How.COMPREHENSION)
 
 
-def has_steps(expression: ast.expr, site: Site) -> bool:
+def has_steps(expression: ast.expr, model: SemanticModel) -> bool:
     """Is a value known to be an environment, of a library or of the project?"""
-    kind = site.kind_of(expression)
+    kind = model.types.type_of(expression)
     if kind.tag is Tag.ENVIRONMENT:
         return True
     if kind.tag is not Tag.INSTANCE:
         return False
-    cls = site.class_of_value(expression)
-    return cls is not None and all(site.index.method(cls, name) is not None for name in _METHODS)
+    cls = model.types.class_of_value(expression)
+    return cls is not None and all(model.index.method(cls, name) is not None for name in _METHODS)
 
 
-def makes_environment(call: ast.Call, site: Site) -> bool:
+def makes_environment(call: ast.Call, model: SemanticModel) -> bool:
     """Does a call make an environment: a library's `make`, the class itself, or a function that returns one
     and says so by its name (`make_env(...)`)?
     """
-    if not has_steps(call, site):
+    if not has_steps(call, model):
         return False
-    if site.kind_of(call.func).tag is Tag.CLASS:
+    if model.types.type_of(call.func).tag is Tag.CLASS:
         return True
-    qualified = site.qualified(call.func)
-    targets = site.callables(call)
+    qualified = model.names.qualified(call.func)
+    targets = model.types.call_targets(call)
     if targets:
         return any(target.name == "__init__" or _MAKES.search(target.name) for target in targets)
     return qualified is not None or bool(_MAKES.search(last_name(call.func) or ""))

@@ -11,7 +11,7 @@ from rlint.semantics.frequency.intervals import last_name
 from rlint.syntax.scopes import How
 
 if TYPE_CHECKING:
-    from rlint.semantics.model import Site
+    from rlint.semantics.model import SemanticModel
 
 _COUNT = regex(
     r"^n$|^(n|num|nb|number_of)_|(^|_)(size|count|counter|cntr|cnt|num|len|length|capacity|dim)$|^max_mem$"
@@ -21,36 +21,40 @@ _CHOICES = ("builtins.min", "builtins.max")
 _DEPTH = 5
 
 
-def is_integer(expression: ast.expr, site: Site, depth: int = _DEPTH) -> bool | None:
+def is_integer(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool | None:
     """True where an expression surely gives one whole number, False where only its name says so
     (`n_actions`, `buffer_size`), None where nothing does.
     """
-    kind = site.kind_of(expression)
+    kind = model.types.type_of(expression)
     if kind:
         return True if kind.tag is Tag.INT and not kind.optional else None
     if depth <= 0:
         return None
     match expression:
-        case ast.Call(func=func, args=[_, _, *_] as parts, keywords=[]) if site.qualified(func) in _CHOICES:
-            return _all(parts, site, depth)
+        case ast.Call(func=func, args=[_, _, *_] as parts, keywords=[]) if (
+            model.names.qualified(func) in _CHOICES
+        ):
+            return _all(parts, model, depth)
         case ast.BinOp(
             left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() | ast.Mod(), right=right
         ):
-            return _all([left, right], site, depth)
+            return _all([left, right], model, depth)
         case ast.Name():
-            values = [b.value for b in site.definitions(expression) if b.how is How.ASSIGN and not b.path]
-            if values and len(values) == len(site.definitions(expression)):
-                found = _all([value for value in values if value is not None], site, depth)
+            values = [
+                b.value for b in model.dataflow.definitions(expression) if b.how is How.ASSIGN and not b.path
+            ]
+            if values and len(values) == len(model.dataflow.definitions(expression)):
+                found = _all([value for value in values if value is not None], model, depth)
                 if found is not None:
                     return found
         case ast.IfExp(body=body, orelse=orelse):
-            return _all([body, orelse], site, depth)
+            return _all([body, orelse], model, depth)
     name = last_name(expression) if isinstance(expression, (ast.Name, ast.Attribute)) else None
     return False if name is not None and _COUNT.search(name.lower()) else None
 
 
-def _all(parts: list[ast.expr], site: Site, depth: int) -> bool | None:
-    found = [is_integer(part, site, depth - 1) for part in parts]
+def _all(parts: list[ast.expr], model: SemanticModel, depth: int) -> bool | None:
+    found = [is_integer(part, model, depth - 1) for part in parts]
     if None in found:
         return None
     return all(found)

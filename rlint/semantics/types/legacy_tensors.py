@@ -9,7 +9,7 @@ from rlint.models.kind import Tag
 from rlint.semantics.types.dtypes import DEFAULT, tensor_class_dtype
 
 if TYPE_CHECKING:
-    from rlint.semantics.model import Site
+    from rlint.semantics.model import SemanticModel
 
 CLASSES = frozenset(
     f"torch.{name}Tensor"
@@ -26,42 +26,43 @@ def class_dtype(maker: str) -> str:
     return "float32" if dtype == DEFAULT else dtype
 
 
-def beside(call: ast.Call, name: str, site: Site) -> str | None:
+def beside(call: ast.Call, name: str, model: SemanticModel) -> str | None:
     """How a name of torch is written at a call of torch; None where no import leads to it."""
     match call.func:
-        case ast.Attribute(value=module) if site.qualified(module) == "torch":
-            return f"{site.text(module)}.{name}"
-    return site.spelled(f"torch.{name}", call)
+        case ast.Attribute(value=module) if model.names.qualified(module) == "torch":
+            return f"{model.source.text(module)}.{name}"
+    return model.names.spelled(f"torch.{name}", call)
 
 
-def class_doubt(call: ast.Call, maker: str, site: Site) -> str | None:
+def class_doubt(call: ast.Call, maker: str, model: SemanticModel) -> str | None:
     """Why `torch.as_tensor` with a data type could make another tensor of an array than the class does."""
-    if _is_set(_DEFAULT_DEVICE, site) or _has_device_around(call, site):
-        return f"The tensor goes to the default device, where `{site.text(call.func)}` left it on the CPU"
-    if maker == "torch.Tensor" and _is_set(_DEFAULT_TYPE, site):
+    if _is_set(_DEFAULT_DEVICE, model) or _has_device_around(call, model):
+        return f"The tensor goes to the default device, where `{model.source.text(call.func)}` left it on the CPU"
+    if maker == "torch.Tensor" and _is_set(_DEFAULT_TYPE, model):
         return f"The default type must be `torch.{class_dtype(maker)}`"
     return None
 
 
-def sharing_doubt(site: Site) -> str | None:
+def sharing_doubt(model: SemanticModel) -> str | None:
     """Why a tensor could fail that shares the memory of an array, where one with its own does not."""
-    if site.is_attribute_read("resize_"):
+    if model.program.is_attribute_read("resize_"):
         return "`resize_` cannot make a tensor larger that shares the memory of an array"
     return None
 
 
-def _is_set(settings: tuple[str, ...], site: Site) -> bool:
+def _is_set(settings: tuple[str, ...], model: SemanticModel) -> bool:
     """Does any file of the project call one of these functions of torch?"""
     return any(
-        site.is_attribute_read(name) or site.is_imported_anywhere(f"torch.{name}") for name in settings
+        model.program.is_attribute_read(name) or model.program.is_imported_anywhere(f"torch.{name}")
+        for name in settings
     )
 
 
-def _has_device_around(node: ast.AST, site: Site) -> bool:
+def _has_device_around(node: ast.AST, model: SemanticModel) -> bool:
     """Does the node stand in a `with torch.device(…):`?"""
     return any(
-        site.kind_of(item.context_expr).tag is Tag.DEVICE
-        for around in site.ancestors(node)
+        model.types.type_of(item.context_expr).tag is Tag.DEVICE
+        for around in model.ancestors(node)
         if isinstance(around, (ast.With, ast.AsyncWith))
         for item in around.items
     )

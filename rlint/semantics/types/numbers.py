@@ -12,7 +12,7 @@ from rlint.syntax.scopes import How
 from rlint.syntax.syntax_index import FUNCTIONS
 
 if TYPE_CHECKING:
-    from rlint.semantics.model import Site
+    from rlint.semantics.model import SemanticModel
 
 _DEPTH = 5
 _ENDLESS = 10**300
@@ -28,7 +28,7 @@ class Number:
     fixed: bool = True
 
 
-def number_of(expression: ast.expr, site: Site, depth: int = _DEPTH) -> Number | None:
+def number_of(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> Number | None:
     """The number that an expression is: a literal, arithmetic on numbers, a name bound once to one, or in a
     loop over some (the largest counts), the default of a parameter, an attribute of `self` that this file
     sets to constants only (the largest counts).
@@ -39,14 +39,14 @@ def number_of(expression: ast.expr, site: Site, depth: int = _DEPTH) -> Number |
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             return Number(float(value)) if abs(value) < _ENDLESS else None
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            found = number_of(operand, site, depth - 1)
+            found = number_of(operand, model, depth - 1)
             return Number(-found.value, found.fixed) if found is not None else None
         case ast.BinOp(left=left, op=op, right=right):
-            return _computed(number_of(left, site, depth - 1), op, number_of(right, site, depth - 1))
+            return _computed(number_of(left, model, depth - 1), op, number_of(right, model, depth - 1))
         case ast.Name():
-            return _named(expression, site, depth)
+            return _named(expression, model, depth)
         case ast.Attribute(value=ast.Name(id="self" | "cls")):
-            return _stored(expression, site, depth)
+            return _stored(expression, model, depth)
     return None
 
 
@@ -68,23 +68,23 @@ def _computed(left: Number | None, op: ast.operator, right: Number | None) -> Nu
     return Number(value, left.fixed and right.fixed)
 
 
-def _named(name: ast.Name, site: Site, depth: int) -> Number | None:
-    definitions = site.definitions(name)
+def _named(name: ast.Name, model: SemanticModel, depth: int) -> Number | None:
+    definitions = model.dataflow.definitions(name)
     if len(definitions) != 1:
         return None
     (binding,) = definitions
     if binding.how is How.PARAMETER:
         default = _default(binding.statement, name.id)
-        found = number_of(default, site, depth - 1) if default is not None else None
+        found = number_of(default, model, depth - 1) if default is not None else None
         return Number(found.value, fixed=False) if found is not None else None
     if binding.value is None:
         return None
     if binding.how is How.FOR:
-        return _largest(binding.value, binding.path, site, depth)
+        return _largest(binding.value, binding.path, model, depth)
     if binding.how is not How.ASSIGN:
         return None
     value = _at(binding.value, binding.path)
-    return number_of(value, site, depth - 1) if value is not None else None
+    return number_of(value, model, depth - 1) if value is not None else None
 
 
 def _at(value: ast.expr, path: tuple[int, ...]) -> ast.expr | None:
@@ -98,16 +98,20 @@ def _at(value: ast.expr, path: tuple[int, ...]) -> ast.expr | None:
     return value
 
 
-def _largest(items: ast.expr, path: tuple[int, ...], site: Site, depth: int) -> Number | None:
+def _largest(items: ast.expr, path: tuple[int, ...], model: SemanticModel, depth: int) -> Number | None:
     """The largest of the numbers that a loop goes over, where they are written out: `for n in (10, 20)`."""
-    if isinstance(items, ast.Call) and items.args and site.qualified(items.func) == "builtins.enumerate":
+    if (
+        isinstance(items, ast.Call)
+        and items.args
+        and model.names.qualified(items.func) == "builtins.enumerate"
+    ):
         if path[:1] != (1,):
             return None
         items, path = items.args[0], path[1:]
     if not isinstance(items, (ast.Tuple, ast.List)):
         return None
     values = [_at(element, path) for element in items.elts]
-    numbers = [number_of(value, site, depth - 1) if value is not None else None for value in values]
+    numbers = [number_of(value, model, depth - 1) if value is not None else None for value in values]
     known = [number for number in numbers if number is not None]
     if not known or len(known) != len(values):
         return None
@@ -118,56 +122,59 @@ def _default(function: ast.AST, parameter: str) -> ast.expr | None:
     return defaults_of(function.args).get(parameter) if isinstance(function, FUNCTIONS) else None
 
 
-def _stored(attribute: ast.Attribute, site: Site, depth: int) -> Number | None:
+def _stored(attribute: ast.Attribute, model: SemanticModel, depth: int) -> Number | None:
     """What the class body or `self.x =` anywhere in this file stores in the attribute."""
-    owner = site.class_of(attribute)
+    owner = model.class_of(attribute)
     values: list[ast.expr | None] = []
     if owner is not None:
-        values += [binding.value for binding in site.tree.scopes[owner].bindings.get(attribute.attr, ())]
-    for use in site.attribute_uses(attribute.attr):
+        values += [binding.value for binding in model.syntax.scopes[owner].bindings.get(attribute.attr, ())]
+    for use in model.names.attribute_uses(attribute.attr):
         if isinstance(use.ctx, ast.Store):
-            parent = site.parent(use)
+            parent = model.parent(use)
             values.append(parent.value if isinstance(parent, (ast.Assign, ast.AnnAssign)) else None)
-    numbers = [number_of(value, site, depth - 1) if value is not None else None for value in values]
+    numbers = [number_of(value, model, depth - 1) if value is not None else None for value in values]
     known = [number for number in numbers if number is not None]
     if not known or len(known) != len(numbers):
         return None
     return Number(max(number.value for number in known), fixed=False)
 
 
-def is_number(expression: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
+def is_number(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
     """Is the value surely a Python number, not an array or a tensor? An attribute of what is not known is
     one where all classes of the project, or all command-line options, that have it say so.
     """
-    kind = site.kind_of(expression)
+    kind = model.types.type_of(expression)
     if kind:
         return kind.tag in _NUMBERS and not kind.optional
     if depth <= 0:
         return False
     match expression:
         case ast.UnaryOp(operand=operand):
-            return is_number(operand, site, depth - 1)
+            return is_number(operand, model, depth - 1)
         case ast.BinOp(left=left, right=right):
-            return is_number(left, site, depth - 1) and is_number(right, site, depth - 1)
+            return is_number(left, model, depth - 1) and is_number(right, model, depth - 1)
         case ast.Name():
-            values = [b.value for b in site.definitions(expression) if b.how is How.ASSIGN and not b.path]
-            if values and len(values) == len(site.definitions(expression)):
-                return all(value is not None and is_number(value, site, depth - 1) for value in values)
+            values = [
+                b.value for b in model.dataflow.definitions(expression) if b.how is How.ASSIGN and not b.path
+            ]
+            if values and len(values) == len(model.dataflow.definitions(expression)):
+                return all(value is not None and is_number(value, model, depth - 1) for value in values)
         case ast.Attribute(attr=attribute):
-            if _is_declared_number(attribute, site):
+            if _is_declared_number(attribute, model):
                 return True
-    return number_of(expression, site, depth) is not None
+    return number_of(expression, model, depth) is not None
 
 
-def _is_declared_number(attribute: str, site: Site) -> bool:
+def _is_declared_number(attribute: str, model: SemanticModel) -> bool:
     """Is an attribute of that name a number wherever the project says what it is?"""
-    declared = [tag in _NUMBERS for tag in site.attribute_tags(attribute)]
+    declared = [tag in _NUMBERS for tag in model.program.attribute_types(attribute)]
     declared += [
         any(
-            keyword.arg == "type" and site.qualified(keyword.value) in ("builtins.float", "builtins.int")
+            keyword.arg == "type"
+            and model.names.qualified(keyword.value) in ("builtins.float", "builtins.int")
             for keyword in call.keywords
         )
-        for call in site.tree.of_type(ast.Call)
+        for call in model.syntax.of_type(ast.Call)
         if isinstance(call.func, ast.Attribute)
         and call.func.attr == "add_argument"
         and any(_is_option(argument, attribute) for argument in call.args)

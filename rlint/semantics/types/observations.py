@@ -12,7 +12,7 @@ from rlint.syntax.scopes import Binding, How
 from rlint.syntax.walk import below
 
 if TYPE_CHECKING:
-    from rlint.semantics.model import Site
+    from rlint.semantics.model import SemanticModel
 
 _ONE = regex(
     r"^_?(next_?|new_?|prev_?|previous_?|last_?|cur_?|current_?|final_?)?(obs|observation|state)"
@@ -28,39 +28,39 @@ _LETTERS = frozenset({"s", "s_", "s_prime", "s2", "s1", "ns", "next_s", "o", "o2
 _BESIDE = (frozenset({"a", "act", "action"}), frozenset({"r", "rew", "reward"}))
 
 
-def is_observation(expression: ast.expr, site: Site) -> bool:
+def is_observation(expression: ast.expr, model: SemanticModel) -> bool:
     """Is a value of unknown kind what an environment shows to the agent, by `env.step()` and `env.reset()`
     or by its name (`state`, `next_obs`, `transition["obs"]`)?
     """
-    if site.kind_of(expression):
+    if model.types.type_of(expression):
         return False
     match expression:
         case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _OF_ARRAYS:
-            return is_observation(owner, site)
+            return is_observation(owner, model)
     if isinstance(expression, ast.Name):
-        bindings = site.definitions(expression)
-        if any(_is_shown(binding, site) or _is_part_of_transition(binding) for binding in bindings):
+        bindings = model.dataflow.definitions(expression)
+        if any(_is_shown(binding, model) or _is_part_of_transition(binding) for binding in bindings):
             return True
     name = _name(expression)
     return name is not None and bool(_ONE.search(name.lower()))
 
 
-def are_observations(expression: ast.expr, site: Site) -> bool:
+def are_observations(expression: ast.expr, model: SemanticModel) -> bool:
     """Is it the tuple of all observations of a batch: one of several that `zip(*batch)` gives, or the field
     of `Transition(*zip(*batch))`?
     """
     match expression:
         case ast.Name(id=name):
-            bindings = site.definitions(expression)
+            bindings = model.dataflow.definitions(expression)
         case ast.Attribute(value=ast.Name() as owner, attr=name):
-            bindings = site.definitions(owner)
+            bindings = model.dataflow.definitions(owner)
         case _:
             return False
     whole = isinstance(expression, ast.Attribute)
     return (
         bool(bindings and _SEVERAL.search(name.lower()))
         and all(binding.how is How.ASSIGN and bool(binding.path) is not whole for binding in bindings)
-        and all(_is_transposed(binding.value, site, whole=whole) for binding in bindings)
+        and all(_is_transposed(binding.value, model, whole=whole) for binding in bindings)
     )
 
 
@@ -84,7 +84,7 @@ def _name(expression: ast.expr) -> str | None:
     return None
 
 
-def _is_shown(binding: Binding, site: Site) -> bool:
+def _is_shown(binding: Binding, model: SemanticModel) -> bool:
     """Is it the first of what `env.step(…)` returns, or what `env.reset()` does?"""
     value, path = binding.value, binding.path
     while isinstance(value, (ast.Tuple, ast.List)) and path and 0 <= path[0] < len(value.elts):
@@ -95,7 +95,7 @@ def _is_shown(binding: Binding, site: Site) -> bool:
         case ast.Call(func=ast.Attribute(value=environment, attr="step" | "reset" as method)):
             if method == "step" and not path:
                 return False
-            kind = site.kind_of(environment)
+            kind = model.types.type_of(environment)
             if kind:
                 return kind.tag is Tag.ENVIRONMENT
             return (last_name(environment) or "").lower().endswith(("env", "envs"))
@@ -117,15 +117,17 @@ def _is_part_of_transition(binding: Binding) -> bool:
     return False
 
 
-def _is_transposed(value: ast.expr | None, site: Site, *, whole: bool = False) -> bool:
+def _is_transposed(value: ast.expr | None, model: SemanticModel, *, whole: bool = False) -> bool:
     """`zip(*batch)`, perhaps in `map(list, …)`; of a whole transition, `Transition(*zip(*batch))`."""
     match value:
         case ast.Call(args=[ast.Starred(value=inner)]) if whole:
-            return _is_transposed(inner, site)
+            return _is_transposed(inner, model)
         case ast.Call(func=func, args=[ast.Starred()], keywords=[]):
-            return site.qualified(func) == "builtins.zip"
+            return model.names.qualified(func) == "builtins.zip"
         case ast.Call(func=func, args=[ast.Name(id="list" | "tuple"), inner]):
-            return site.qualified(func) == "builtins.map" and _is_transposed(inner, site)
+            return model.names.qualified(func) == "builtins.map" and _is_transposed(inner, model)
         case ast.Call(func=func, args=[inner]):
-            return site.qualified(func) in ("builtins.list", "builtins.tuple") and _is_transposed(inner, site)
+            return model.names.qualified(func) in ("builtins.list", "builtins.tuple") and _is_transposed(
+                inner, model
+            )
     return False

@@ -6,12 +6,12 @@ import ast
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rlint.semantics.model import Site
+    from rlint.semantics.model import SemanticModel
 
 _MAKES = frozenset("tensor as_tensor FloatTensor Tensor LongTensor array asarray stack vstack".split())
 
 
-def only_row(node: ast.AST, site: Site) -> ast.expr | None:
+def only_row(node: ast.AST, model: SemanticModel) -> ast.expr | None:
     """What is made a batch of one: `x` of `x.unsqueeze(0)`, `x[None]`, `x.view(1, -1)`, `tensor([x])`."""
     match node:
         case ast.Call(func=ast.Attribute(value=owner, attr="unsqueeze"), args=[ast.Constant(value=0)]):
@@ -38,9 +38,9 @@ def only_row(node: ast.AST, site: Site) -> ast.expr | None:
             first = index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index
             if isinstance(first, ast.Constant) and first.value is None:
                 return value
-            return value if site.qualified(first) == "numpy.newaxis" else None
+            return value if model.names.qualified(first) == "numpy.newaxis" else None
         case ast.Call(func=func, args=[ast.List(elts=[value]), *_]) if not isinstance(value, ast.Starred):
-            path = site.qualified(func) or ""
+            path = model.names.qualified(func) or ""
             made = path.startswith(("torch.", "numpy.")) and path.rpartition(".")[2] in _MAKES
             return value if made else None
     return None

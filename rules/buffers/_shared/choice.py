@@ -7,7 +7,7 @@ import ast
 from rlint.frozen import frozen
 from rlint.models.kind import Tag
 from rlint.rule import Edit
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.integers import is_integer
 
 LEGACY = ("numpy.random.choice", "numpy.random.RandomState.choice")
@@ -45,12 +45,12 @@ class Population:
     sure: bool
 
 
-def draw_of(call: ast.Call, site: Site) -> Draw | None:
+def draw_of(call: ast.Call, model: SemanticModel) -> Draw | None:
     """The draw that a call makes; None for what is no `choice` of numpy, or hides its arguments."""
     match call.func:
         case ast.Attribute(attr="choice"):
             pass
-        case ast.Name() if site.qualified(call.func):
+        case ast.Name() if model.names.qualified(call.func):
             pass
         case _:
             return None
@@ -60,17 +60,17 @@ def draw_of(call: ast.Call, site: Site) -> Draw | None:
     given.update({keyword.arg or "**": keyword.value for keyword in call.keywords})
     if len(given) != len(call.args) + len(call.keywords) or "a" not in given or given.keys() - {*PARAMETERS}:
         return None
-    generator = drawn_by_generator(call.func, site)
+    generator = drawn_by_generator(call.func, model)
     return Draw(call, generator, given) if generator is not None else None
 
 
-def drawn_by_generator(func: ast.expr, site: Site) -> bool | None:
+def drawn_by_generator(func: ast.expr, model: SemanticModel) -> bool | None:
     """Is a `choice` that of a `numpy.random.Generator`? None where it is none of numpy's."""
-    if site.qualified(func) in LEGACY:
+    if model.names.qualified(func) in LEGACY:
         return False
     if not isinstance(func, ast.Attribute):
         return None
-    owner = site.kind_of(func.value)
+    owner = model.types.type_of(func.value)
     if owner.tag is not Tag.RANDOM_GENERATOR:
         return None
     if owner.of in GENERATORS:
@@ -78,45 +78,45 @@ def drawn_by_generator(func: ast.expr, site: Site) -> bool | None:
     return False if owner.of == "numpy.random.RandomState" else None
 
 
-def population_of(draw: Draw, site: Site) -> Population | None:
+def population_of(draw: Draw, model: SemanticModel) -> Population | None:
     """What a draw chooses from; None where that may be anything but consecutive numbers."""
     first = draw.given["a"]
     made = ""
     if isinstance(first, ast.Call) and not first.keywords:
-        outer = site.qualified(first.func)
+        outer = model.names.qualified(first.func)
         inner = first.args[0] if outer == "builtins.list" and len(first.args) == 1 else first
         if isinstance(inner, ast.Call) and not inner.keywords:
-            made = site.qualified(inner.func) or ""
+            made = model.names.qualified(inner.func) or ""
         if made in ("builtins.range", "numpy.arange") and isinstance(inner, ast.Call):
-            return _between(inner.args, made, site)
-    sure = is_integer(first, site)
+            return _between(inner.args, made, model)
+    sure = is_integer(first, model)
     return Population(None, first, "", sure) if sure is not None else None
 
 
-def _between(ends: list[ast.expr], made: str, site: Site) -> Population | None:
+def _between(ends: list[ast.expr], made: str, model: SemanticModel) -> Population | None:
     """`range(n)` and `range(a, b)`."""
     if len(ends) not in (1, 2) or any(isinstance(end, ast.Starred) for end in ends):
         return None
-    certain = [is_integer(end, site) for end in ends]
+    certain = [is_integer(end, model) for end in ends]
     if None in certain:
         return None
     return Population(ends[0] if len(ends) > 1 else None, ends[-1], made, all(certain))
 
 
-def renamed(draw: Draw, name: str, site: Site) -> Edit | None:
+def renamed(draw: Draw, name: str, model: SemanticModel) -> Edit | None:
     """Call `name` of the same owner in place of `choice`; None where it has no name here."""
     func = draw.call.func
-    end = site.span(func)[1]
+    end = model.source.span(func)[1]
     if isinstance(func, ast.Attribute):
         return Edit(end - len(func.attr), end, name)
-    spelled = site.spelled(f"numpy.random.{name}", draw.call)
-    return site.replace(func, spelled) if spelled is not None else None
+    spelled = model.names.spelled(f"numpy.random.{name}", draw.call)
+    return model.edit.replace(func, spelled) if spelled is not None else None
 
 
-def can_be_edited(call: ast.Call, site: Site) -> bool:
+def can_be_edited(call: ast.Call, model: SemanticModel) -> bool:
     """Do the positions of a call's parts tell where they stand? In an f-string they may not."""
-    in_text = any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call))
-    return not in_text or site.can_be_moved(call)
+    in_text = any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call))
+    return not in_text or model.edit.is_relocatable(call)
 
 
 def is_constant(expression: ast.expr | None, value: bool | None) -> bool:  # noqa: FBT001 - the value looked for
@@ -124,6 +124,6 @@ def is_constant(expression: ast.expr | None, value: bool | None) -> bool:  # noq
     return isinstance(expression, ast.Constant) and expression.value is value
 
 
-def shown(expression: ast.expr, site: Site) -> str:
+def shown(expression: ast.expr, model: SemanticModel) -> str:
     """An expression on one line."""
-    return " ".join(site.text(expression).split())
+    return " ".join(model.source.text(expression).split())

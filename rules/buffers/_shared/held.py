@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.models.kind import Kind, Tag
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.numbers import number_of
 from rlint.syntax.scopes import How
 
@@ -31,41 +31,41 @@ def may_hold_transitions(kind: Kind) -> bool:
     return kind.item is None or kind.item.tag not in NO_TRANSITIONS
 
 
-def is_sampling(node: ast.AST, site: Site) -> bool:
+def is_sampling(node: ast.AST, model: SemanticModel) -> bool:
     """Does the node stand in a function that samples, by its name?"""
-    function = site.function(node)
+    function = model.function(node)
     return function is not None and "sample" in function.name and "upsample" not in function.name
 
 
-def are_few(size: ast.expr | None, site: Site) -> bool:
+def are_few(size: ast.expr | None, model: SemanticModel) -> bool:
     """Is a constant number of items surely small?"""
-    number = number_of(size, site) if size is not None else None
+    number = number_of(size, model) if size is not None else None
     return number is not None and number.value < FEW
 
 
-def is_length_of(size: ast.expr, held: ast.expr, site: Site) -> bool:
+def is_length_of(size: ast.expr, held: ast.expr, model: SemanticModel) -> bool:
     """`random.sample(items, len(items))` shuffles."""
     match size:
-        case ast.Call(func=func, args=[counted]) if site.qualified(func) == "builtins.len":
+        case ast.Call(func=func, args=[counted]) if model.names.qualified(func) == "builtins.len":
             return ast.dump(counted) == ast.dump(held)
     return False
 
 
-def is_short(held: ast.expr, site: Site) -> bool:
+def is_short(held: ast.expr, model: SemanticModel) -> bool:
     """Is a deque made with a `maxlen` that is known to be small?"""
     values: list[ast.expr | None] = []
     if isinstance(held, ast.Name):
-        values = [binding.value for binding in site.definitions(held) if binding.how is How.ASSIGN]
+        values = [binding.value for binding in model.dataflow.definitions(held) if binding.how is How.ASSIGN]
     elif isinstance(held, ast.Attribute):
-        for use in site.attribute_uses(held.attr):
-            parent = site.parent(use)
+        for use in model.names.attribute_uses(held.attr):
+            parent = model.parent(use)
             if isinstance(use.ctx, ast.Store) and isinstance(parent, (ast.Assign, ast.AnnAssign)):
                 values.append(parent.value)
     for value in values:
         if not isinstance(value, ast.Call):
             continue
         given = [keyword.value for keyword in value.keywords if keyword.arg == "maxlen"] or value.args[1:2]
-        number = number_of(given[0], site) if given else None
+        number = number_of(given[0], model) if given else None
         if number is not None and number.value < SHORT:
             return True
     return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.models.kind import Tag
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How
 
 _MADE_BY_SHAPE = frozenset(f"numpy.{name}" for name in ("zeros", "ones", "empty", "full"))
@@ -15,11 +15,11 @@ _NUMBERS = frozenset({Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.NUMPY_SCALAR})
 _DEPTH = 6
 
 
-def are_alike(data: ast.expr, site: Site) -> bool:
+def are_alike(data: ast.expr, model: SemanticModel) -> bool:
     """Whether a list that is written out holds rows of the same length above zero, perhaps in lists; what a
     comprehension makes may have no rows.
     """
-    if site.is_attribute_read("resize") or is_laid_out_otherwise("shape", site):
+    if model.program.is_attribute_read("resize") or is_laid_out_otherwise("shape", model):
         return False  # an array may have got other rows than it was made with
     match data:
         case (
@@ -28,96 +28,96 @@ def are_alike(data: ast.expr, site: Site) -> bool:
         ):
             sizes = {len(row.elts) if isinstance(row, (ast.List, ast.Tuple)) else -1 for row in rows}
             inside = [each for row in rows if isinstance(row, (ast.List, ast.Tuple)) for each in row.elts]
-            return len(sizes) == 1 and 0 not in sizes and _one_length(inside, site)
+            return len(sizes) == 1 and 0 not in sizes and _one_length(inside, model)
         case ast.List(elts=rows) | ast.Tuple(elts=rows):
-            return _one_length(rows, site)
+            return _one_length(rows, model)
     return False
 
 
-def is_laid_out_otherwise(attribute: str, site: Site) -> bool:
+def is_laid_out_otherwise(attribute: str, model: SemanticModel) -> bool:
     """Whether the file sets the `shape` or the `strides` of an array."""
-    return any(not isinstance(use.ctx, ast.Load) for use in site.attribute_uses(attribute))
+    return any(not isinstance(use.ctx, ast.Load) for use in model.names.attribute_uses(attribute))
 
 
-def _one_length(rows: list[ast.expr], site: Site) -> bool:
-    lengths = {_length(row, site, _DEPTH) for row in rows}
+def _one_length(rows: list[ast.expr], model: SemanticModel) -> bool:
+    lengths = {_length(row, model, _DEPTH) for row in rows}
     return len(lengths) == 1 and bool(lengths.pop())
 
 
-def _length(row: ast.expr, site: Site, depth: int) -> int | None:
+def _length(row: ast.expr, model: SemanticModel, depth: int) -> int | None:
     """The length of an array of one dimension; None where it is not known."""
     if depth <= 0:
         return None
     match row:
-        case ast.Call(func=func, args=[first, *_]) if site.qualified(func) in _MADE_BY_SHAPE:
+        case ast.Call(func=func, args=[first, *_]) if model.names.qualified(func) in _MADE_BY_SHAPE:
             sizes = first.elts if isinstance(first, (ast.Tuple, ast.List)) else [first]
             return _constant(sizes[0]) if len(sizes) == 1 else None
-        case ast.Call(func=func, args=[first, *_]) if site.qualified(func) in _COPIED:
+        case ast.Call(func=func, args=[first, *_]) if model.names.qualified(func) in _COPIED:
             if isinstance(first, (ast.List, ast.Tuple)):
-                plain = all(site.kind_of(each).tag in _NUMBERS for each in first.elts)
+                plain = all(model.types.type_of(each).tag in _NUMBERS for each in first.elts)
                 return len(first.elts) if plain else None
-            return _length(first, site, depth - 1)
+            return _length(first, model, depth - 1)
         case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _SAME_LENGTH:
-            return _length(owner, site, depth - 1)
-        case ast.Subscript(value=held, slice=index) if site.kind_of(index).tag is Tag.INT:
-            return _width(held, site, depth - 1)
+            return _length(owner, model, depth - 1)
+        case ast.Subscript(value=held, slice=index) if model.types.type_of(index).tag is Tag.INT:
+            return _width(held, model, depth - 1)
         case ast.BinOp(left=left, right=right):
-            sides = [side for side in (left, right) if site.kind_of(side).tag not in _NUMBERS]
-            lengths = {_length(side, site, depth - 1) for side in sides}
+            sides = [side for side in (left, right) if model.types.type_of(side).tag not in _NUMBERS]
+            lengths = {_length(side, model, depth - 1) for side in sides}
             return lengths.pop() if len(lengths) == 1 else None
         case ast.UnaryOp(operand=operand):
-            return _length(operand, site, depth - 1)
+            return _length(operand, model, depth - 1)
         case ast.Name():
-            return _bound_length(row, site, depth - 1)
+            return _bound_length(row, model, depth - 1)
     return None
 
 
-def _bound_length(name: ast.Name, site: Site, depth: int) -> int | None:
+def _bound_length(name: ast.Name, model: SemanticModel, depth: int) -> int | None:
     lengths = set()
-    for binding in site.definitions(name):
+    for binding in model.dataflow.definitions(name):
         if binding.path or binding.value is None:
             return None
         if binding.how is How.ASSIGN:
-            lengths.add(_length(binding.value, site, depth))
+            lengths.add(_length(binding.value, model, depth))
         elif binding.how in (How.FOR, How.COMPREHENSION):
-            lengths.add(_width(binding.value, site, depth))
+            lengths.add(_width(binding.value, model, depth))
         else:
             return None
     return lengths.pop() if len(lengths) == 1 else None
 
 
-def _width(held: ast.expr, site: Site, depth: int) -> int | None:
+def _width(held: ast.expr, model: SemanticModel, depth: int) -> int | None:
     """The length of the rows of an array of two dimensions, by what makes it."""
     if depth <= 0:
         return None
     values: list[ast.expr | None]
     if isinstance(held, ast.Name):
-        values = [None if each.path else each.value for each in site.definitions(held)]
+        values = [None if each.path else each.value for each in model.dataflow.definitions(held)]
     elif isinstance(held, ast.Attribute):
-        stores = [use for use in site.attribute_uses(held.attr) if not isinstance(use.ctx, ast.Load)]
-        parents = [site.parent(use) for use in stores]
+        stores = [use for use in model.names.attribute_uses(held.attr) if not isinstance(use.ctx, ast.Load)]
+        parents = [model.parent(use) for use in stores]
         values = [
             parent.value if isinstance(parent, (ast.Assign, ast.AnnAssign)) else None for parent in parents
         ]
-        values += _in_the_body(held, site)
+        values += _in_the_body(held, model)
     else:
         values = [held]
-    widths = {_made_width(value, site) for value in values}
+    widths = {_made_width(value, model) for value in values}
     return widths.pop() if len(widths) == 1 else None
 
 
-def _in_the_body(held: ast.Attribute, site: Site) -> list[ast.expr | None]:
+def _in_the_body(held: ast.Attribute, model: SemanticModel) -> list[ast.expr | None]:
     """What the body of the class gives an attribute."""
-    around = site.class_of(held)
-    scope = site.tree.scopes[around] if around is not None else None
+    around = model.class_of(held)
+    scope = model.syntax.scopes[around] if around is not None else None
     bindings = scope.bindings.get(held.attr, []) if scope is not None else []
     return [None if binding.path else binding.value for binding in bindings]
 
 
-def _made_width(value: ast.expr | None, site: Site) -> int | None:
+def _made_width(value: ast.expr | None, model: SemanticModel) -> int | None:
     match value:
         case ast.Call(func=func, args=[ast.Tuple(elts=[_, size]) | ast.List(elts=[_, size]), *_]) if (
-            site.qualified(func) in _MADE_BY_SHAPE
+            model.names.qualified(func) in _MADE_BY_SHAPE
         ):
             return _constant(size)
     return None

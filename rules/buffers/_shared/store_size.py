@@ -7,7 +7,7 @@ import re
 
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.numbers import number_of
 from rlint.syntax.scopes import How
 from rlint.syntax.syntax_index import FUNCTIONS
@@ -40,48 +40,50 @@ def is_store_class(cls: ast.ClassDef | None) -> bool:
     return cls is not None and bool(_STORE_CLASS.search(cls.name))
 
 
-def counts_a_store(expression: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
+def counts_a_store(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
     """Does an expression give the number of rows of a buffer, which grows large?"""
     if depth <= 0:
         return False
-    number = number_of(expression, site)
+    number = number_of(expression, model)
     if number is not None and number.value:
         return number.value >= LARGE
     match expression:
-        case ast.Call(func=func, args=[counted], keywords=[]) if site.qualified(func) == "builtins.len":
-            return holds_transitions(counted, site)
-        case ast.Call(func=func, args=[_, _, *_] as parts) if site.qualified(func) == "builtins.min":
-            return all(_is_not_small(part, site) for part in parts) and any(
-                counts_a_store(part, site, depth - 1) for part in parts
+        case ast.Call(func=func, args=[counted], keywords=[]) if (
+            model.names.qualified(func) == "builtins.len"
+        ):
+            return holds_transitions(counted, model)
+        case ast.Call(func=func, args=[_, _, *_] as parts) if model.names.qualified(func) == "builtins.min":
+            return all(_is_not_small(part, model) for part in parts) and any(
+                counts_a_store(part, model, depth - 1) for part in parts
             )
         case ast.Call(func=ast.Attribute(value=owner, attr="size" | "__len__"), args=[], keywords=[]):
-            return holds_transitions(owner, site)
+            return holds_transitions(owner, model)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
-            return counts_a_store(left, site, depth - 1) or counts_a_store(right, site, depth - 1)
+            return counts_a_store(left, model, depth - 1) or counts_a_store(right, model, depth - 1)
         case ast.IfExp(body=body, orelse=orelse):
-            return counts_a_store(body, site, depth - 1) or counts_a_store(orelse, site, depth - 1)
+            return counts_a_store(body, model, depth - 1) or counts_a_store(orelse, model, depth - 1)
         case ast.Subscript(value=ast.Attribute(value=array, attr="shape"), slice=ast.Constant(value=0)):
-            return holds_transitions(array, site)
+            return holds_transitions(array, model)
         case ast.Name():
-            bindings = site.definitions(expression)
+            bindings = model.dataflow.definitions(expression)
             values = [b.value for b in bindings if b.how is How.ASSIGN and not b.path and b.value is not None]
             if values:
-                return any(counts_a_store(value, site, depth - 1) for value in values)
+                return any(counts_a_store(value, model, depth - 1) for value in values)
             return bool(_SIZE_OF_STORE.search(expression.id.lower()))
         case ast.Attribute(attr=attr):
             if _SIZE_OF_STORE.search(attr.lower()):
                 return True
-            return bool(_ROWS.search(attr.lower())) and is_store_class(site.class_of(expression))
+            return bool(_ROWS.search(attr.lower())) and is_store_class(model.class_of(expression))
     return False
 
 
-def is_kept_small(count: ast.expr, at: ast.expr, site: Site) -> bool:
+def is_kept_small(count: ast.expr, at: ast.expr, model: SemanticModel) -> bool:
     """Is a place reached only where the number is small: behind `if size >= 10_000: return …`?"""
-    child: ast.AST = site.tree.statement(at)
+    child: ast.AST = model.syntax.statement(at)
     wanted = ast.dump(count)
     while isinstance(child, ast.stmt):
-        parent = site.parent(child)
-        block, index = site.tree.block(child)
+        parent = model.parent(child)
+        block, index = model.syntax.block(child)
         before = [test for sibling in block[:index] if (test := _leaves_if(sibling)) is not None]
         around = parent.test if isinstance(parent, ast.If) and block is parent.body else None
         other = parent.test if isinstance(parent, ast.If) and block is parent.orelse else None
@@ -110,10 +112,10 @@ def _compares(test: ast.expr | None, wanted: str, operators: tuple[type[ast.cmpo
     return False
 
 
-def holds_transitions(held: ast.expr, site: Site) -> bool:
+def holds_transitions(held: ast.expr, model: SemanticModel) -> bool:
     """Does an expression hold the transitions, by its name or that of the class whose attribute it is?"""
     name = (last_name(held) or "").lower()
-    of_store = is_store_class(site.class_of(held))
+    of_store = is_store_class(model.class_of(held))
     if isinstance(held, ast.Name) and name == "self":
         return of_store
     if _FEW.search(name):
@@ -121,6 +123,6 @@ def holds_transitions(held: ast.expr, site: Site) -> bool:
     return bool(_STORE.search(name)) or (of_store and isinstance(held, ast.Attribute))
 
 
-def _is_not_small(expression: ast.expr, site: Site) -> bool:
-    number = number_of(expression, site)
+def _is_not_small(expression: ast.expr, model: SemanticModel) -> bool:
+    number = number_of(expression, model)
     return number is None or not number.value or number.value >= LARGE

@@ -95,7 +95,7 @@ from rlint.rule import Finding, Fix, Heat, Rule
 from rlint.rules.buffers.rl101_concat_grown_buffer import first_part, growth_cost, parts_list, row_store
 from rlint.semantics.dataflow.array_growth import Growth, growth_of, joins_arrays
 from rlint.semantics.dataflow.loop_carried import Carried, carried_by_loops, reads_in
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 RING = (
     "Allocate the storage once (`np.empty((capacity, ...))`), write each row at an index that wraps around, "
@@ -118,37 +118,41 @@ class ConcatGrownBuffer(Rule):
     visits = (ast.Assign, ast.AnnAssign, ast.NamedExpr)
     triggers = ("concat", "append", "stack", "r_", "c_", "cat")
 
-    def concerns(self, site: Site) -> bool:
+    def concerns(self, model: SemanticModel) -> bool:
         """Only where arrays are joined at all."""
-        joins: bool = joins_arrays(site)
+        joins: bool = joins_arrays(model)
         return joins
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for an assignment that makes an array grow."""
-        growth = growth_of(node, site)
-        if growth is None or growth_cost.is_short_window(growth, site):
+        growth = growth_of(node, model)
+        if growth is None or growth_cost.is_short_window(growth, model):
             return
-        carried = carried_by_loops(growth, site)
-        if carried.loops and growth_cost.grows_long(growth, carried, site):
-            fix, advice = in_loop(growth, carried, site)
-            where = f"in each pass of `{site.knowledge.loops.header(carried.loops[0])}`"
-        elif not carried.loops and growth_cost.grows_by_call(growth, site):
-            fix, advice = row_store.build(growth, site), RING
-            where = f"in each call of `{getattr(site.function(node), 'name', '')}`"
+        carried = carried_by_loops(growth, model)
+        if carried.loops and growth_cost.grows_long(growth, carried, model):
+            fix, advice = in_loop(growth, carried, model)
+            where = f"in each pass of `{model.analysis.loops.header(carried.loops[0])}`"
+        elif not carried.loops and growth_cost.grows_by_call(growth, model):
+            fix, advice = row_store.build(growth, model), RING
+            where = f"in each call of `{getattr(model.function(node), 'name', '')}`"
         else:
             return
         name = growth.join.function.replace("numpy.", "np.")
-        grown = f"`{site.text(growth.target)}` grows by `{name}` {where}"
+        grown = f"`{model.source.text(growth.target)}` grows by `{name}` {where}"
         yield self.finding(
-            site, growth.join.node, f"{grown}, which copies all that it holds already", fix=fix, advice=advice
+            model,
+            growth.join.node,
+            f"{grown}, which copies all that it holds already",
+            fix=fix,
+            advice=advice,
         )
 
 
-def in_loop(growth: Growth, carried: Carried, site: Site) -> tuple[Fix | None, str]:
+def in_loop(growth: Growth, carried: Carried, model: SemanticModel) -> tuple[Fix | None, str]:
     """What to do about an array that grows in a loop."""
     if not isinstance(growth.target, ast.Name):
-        return row_store.build(growth, site), LIST
-    fix = first_part.build(growth, carried, site)
-    if fix is None and reads_in(growth, carried.loops[-1], site):
+        return row_store.build(growth, model), LIST
+    fix = first_part.build(growth, carried, model)
+    if fix is None and reads_in(growth, carried.loops[-1], model):
         return None, ROWS
-    return fix or parts_list.build(growth, carried, site), LIST
+    return fix or parts_list.build(growth, carried, model), LIST

@@ -8,45 +8,45 @@ from rlint.rule import Fix, Safety
 from rlint.rules.buffers.rl101_concat_grown_buffer import parts_list, unseen
 from rlint.semantics.dataflow.array_growth import Growth, same_place
 from rlint.semantics.dataflow.loop_carried import Carried
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import LOOPS
 
 REASON = "with one part alone, `{name}` was that very object, of whatever type; now it is an array of its own"
 JOINS = frozenset({"numpy.concatenate", "torch.cat"})
 
 
-def build(growth: Growth, carried: Carried, site: Site) -> Fix | None:
+def build(growth: Growth, carried: Carried, model: SemanticModel) -> Fix | None:
     """The fix for `x = part if x is None else join((x, part))` and the same with `if` and `else`."""
     loop, target = carried.loops[-1], growth.target
-    found = replaced(growth, site)
+    found = replaced(growth, model)
     if found is None or not isinstance(target, ast.Name) or not isinstance(loop, LOOPS):
         return None
     statement, uses = found
-    scope = site.scope(statement).lookup(target.id)
+    scope = model.names.scope(statement).lookup(target.id)
     outside = [binding for binding in carried.starts if binding not in carried.restarts]
     if scope is None or not scope.is_function or len(carried.restarts) != uses - 3 or not outside:
         return None
     if any(
-        not is_none(binding.value) or site.parent(binding.statement) is not site.parent(loop)
+        not is_none(binding.value) or model.parent(binding.statement) is not model.parent(loop)
         for binding in outside
     ):
         return None
-    if site.has_comment(*site.span(statement)) or not unseen.is_unseen(
-        target.id, growth, loop, scope, site, uses
+    if model.source.has_comment(*model.source.span(statement)) or not unseen.is_unseen(
+        target.id, growth, loop, scope, model, uses
     ):
         return None
-    name = site.free_name(f"{target.id}_parts")
-    row = parts_list.copied(growth.new[0], growth, site)
-    joined = parts_list.join(None, name, growth, site)
+    name = model.importer.fresh_name(f"{target.id}_parts")
+    row = parts_list.copied(growth.new[0], growth, model)
+    joined = parts_list.join(None, name, growth, model)
     if row is None or joined is None:
         return None
-    made = parts_list.edits(growth, loop, statement, name, [row], joined, site)
+    made = parts_list.edits(growth, loop, statement, name, [row], joined, model)
     if made is None:
         return None
     return Fix(parts_list.TITLE, Safety.UNSAFE, made, REASON.format(name=target.id))
 
 
-def replaced(growth: Growth, site: Site) -> tuple[ast.stmt, int] | None:
+def replaced(growth: Growth, model: SemanticModel) -> tuple[ast.stmt, int] | None:
     """The statement that does both, and how often it names the variable; None for other forms."""
     join, statement = growth.join, growth.statement
     if join.function not in JOINS or join.literal is None or not join.plain or growth.front or growth.bounds:
@@ -58,7 +58,7 @@ def replaced(growth: Growth, site: Site) -> tuple[ast.stmt, int] | None:
     if isinstance(statement.value, ast.IfExp):
         first, later = branches(statement.value.test, statement.value.body, statement.value.orelse, growth)
         return (statement, 3) if later is join.node and alike(first, growth.new[0]) else None
-    parent = site.parent(statement)
+    parent = model.parent(statement)
     if not isinstance(parent, ast.If) or len(parent.body) != 1 or len(parent.orelse) != 1:
         return None
     begin, go_on = branches(parent.test, parent.body[0], parent.orelse[0], growth)

@@ -10,7 +10,7 @@ from rlint.semantics.dataflow.array_growth import Growth, same_place
 from rlint.semantics.dataflow.loop_carried import Carried, carried_by_calls, reads_in
 from rlint.semantics.frequency import trip_count
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 FEW_ROWS = 64
@@ -24,29 +24,29 @@ SET_UP = frozenset(
 )
 
 
-def grows_long(growth: Growth, carried: Carried, site: Site) -> bool:
+def grows_long(growth: Growth, carried: Carried, model: SemanticModel) -> bool:
     """Does the array grow by many parts in its loops, and is that growth what costs in them?"""
     few = FEW_TENSORS if growth.join.function.startswith("torch.") else FEW_ROWS
     total = 1
     for loop in carried.loops:
-        count = trip_count.passes(loop, site)
+        count = trip_count.passes(loop, model)
         if count is not None:
             total *= count
-        elif not trip_count.over_components(loop, site):
+        elif not trip_count.over_components(loop, model):
             total = few
             break
-        if any(_in_first_pass(binding.statement, loop, site) for binding in carried.restarts):
+        if any(_in_first_pass(binding.statement, loop, model) for binding in carried.restarts):
             break
-    if total < few or reads_in(growth, carried.loops[-1], site).whole or is_drained_early(carried, site):
+    if total < few or reads_in(growth, carried.loops[-1], model).whole or is_drained_early(carried, model):
         return False
-    if site.heat_of(growth.statement).level > Heat.COLD:
+    if model.frequency.heat_of(growth.statement).level > Heat.COLD:
         return True
-    return isinstance(growth.target, ast.Name) and not is_set_up(growth, carried, site)
+    return isinstance(growth.target, ast.Name) and not is_set_up(growth, carried, model)
 
 
-def _in_first_pass(statement: ast.AST, loop: AnyLoop, site: Site) -> bool:
+def _in_first_pass(statement: ast.AST, loop: AnyLoop, model: SemanticModel) -> bool:
     """`for i in range(n): if i == 0: rows = row`: is this meant for the first pass of a loop?"""
-    match site.parent(statement), loop:
+    match model.parent(statement), loop:
         case (
             ast.If(
                 test=ast.Compare(
@@ -56,51 +56,51 @@ def _in_first_pass(statement: ast.AST, loop: AnyLoop, site: Site) -> bool:
             ),
             ast.For(target=target, iter=ast.Call(func=func, args=[first, *rest])),
         ) if statement in body:
-            counted = site.qualified(func)
+            counted = model.names.qualified(func)
             if counted == "builtins.enumerate" and isinstance(target, ast.Tuple) and not rest:
                 target = target.elts[0]
-            elif counted != "builtins.range" or (rest and trip_count.whole_number(first, site) != 0):
+            elif counted != "builtins.range" or (rest and trip_count.whole_number(first, model) != 0):
                 return False
             return isinstance(target, ast.Name) and target.id == number
     return False
 
 
-def grows_by_call(growth: Growth, site: Site) -> bool:
+def grows_by_call(growth: Growth, model: SemanticModel) -> bool:
     """Does an attribute, an entry or a global grow with each call of a function that is called often?"""
-    function = site.function(growth.statement)
-    if function is None or site.heat_of(growth.statement).level is Heat.COLD:
+    function = model.function(growth.statement)
+    if function is None or model.frequency.heat_of(growth.statement).level is Heat.COLD:
         return False
-    if not carried_by_calls(growth, site) or reads_in(growth, function, site).whole:
+    if not carried_by_calls(growth, model) or reads_in(growth, function, model).whole:
         return False
     if any(same_place(node, growth.target) for new in growth.new for node in below(new)):
         return False  # new room, as much as there is already
-    return not is_trimmed(growth, site) or is_sampled(growth, site)
+    return not is_trimmed(growth, model) or is_sampled(growth, model)
 
 
-def is_drained_early(carried: Carried, site: Site) -> bool:
+def is_drained_early(carried: Carried, model: SemanticModel) -> bool:
     """Does the array begin anew when it holds few rows (`if len(batch) >= 32:`)?"""
     for binding in carried.restarts:
-        parent = site.parent(binding.statement)
+        parent = model.parent(binding.statement)
         if isinstance(parent, ast.If) and isinstance(parent.test, ast.Compare):
-            limit = trip_count.whole_number(parent.test.comparators[-1], site)
+            limit = trip_count.whole_number(parent.test.comparators[-1], model)
             if limit is not None and 1 < limit <= FEW_ROWS:
                 return True
     return False
 
 
-def is_set_up(growth: Growth, carried: Carried, site: Site) -> bool:
+def is_set_up(growth: Growth, carried: Carried, model: SemanticModel) -> bool:
     """Code that runs once: set-up, plots, files."""
-    function = site.function(growth.statement)
+    function = model.function(growth.statement)
     if function is not None and SET_UP & set(function.name.strip("_").lower().split("_")):
         return True
     calls = (node for node in below(carried.loops[-1]) if isinstance(node, ast.Call))
-    return any(site.call_effect(call).kind & EffectKind.FILE_IO for call in calls)
+    return any(model.effects.call_effect(call).kind & EffectKind.FILE_IO for call in calls)
 
 
-def is_short_window(growth: Growth, site: Site) -> bool:
+def is_short_window(growth: Growth, model: SemanticModel) -> bool:
     """A window of constant length (`np.concatenate((frames[1:], frame))`) or of few rows."""
-    cuts = [*growth.bounds, *trims(growth, site)]
-    return any(is_short(cut) for cut in growth.bounds) or any(is_few(cut, site) for cut in cuts)
+    cuts = [*growth.bounds, *trims(growth, model)]
+    return any(is_short(cut) for cut in growth.bounds) or any(is_few(cut, model) for cut in cuts)
 
 
 def is_short(cut: ast.Slice) -> bool:
@@ -110,32 +110,32 @@ def is_short(cut: ast.Slice) -> bool:
     return isinstance(cut.upper, ast.UnaryOp)
 
 
-def is_few(cut: ast.Slice, site: Site) -> bool:
+def is_few(cut: ast.Slice, model: SemanticModel) -> bool:
     """`[-4:]`, `[:n_frames]` with a small constant: what is kept is little."""
-    kept = trip_count.whole_number(cut.lower or cut.upper, site)
+    kept = trip_count.whole_number(cut.lower or cut.upper, model)
     if kept is None or (kept > 0) is (cut.lower is not None):
         return False
     return abs(kept) <= FEW_ROWS
 
 
-def trims(growth: Growth, site: Site) -> list[ast.Slice]:
+def trims(growth: Growth, model: SemanticModel) -> list[ast.Slice]:
     """The slices by which other statements of the class or scope cut the growing value to length."""
     target = growth.target
-    region = site.class_of(growth.statement) if isinstance(target, ast.Attribute) else None
+    region = model.class_of(growth.statement) if isinstance(target, ast.Attribute) else None
     if region is None or not isinstance(target, ast.Attribute):
         return []
     found: list[ast.Slice] = []
-    for node in site.attribute_uses(target.attr):
-        part = site.parent(node)
-        if isinstance(part, ast.Subscript) and same_place(node, target) and _is_kept(part, target, site):
+    for node in model.names.attribute_uses(target.attr):
+        part = model.parent(node)
+        if isinstance(part, ast.Subscript) and same_place(node, target) and _is_kept(part, target, model):
             cuts = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
             found += [cut for cut in cuts if isinstance(cut, ast.Slice) and (cut.lower or cut.upper)]
     return found
 
 
-def _is_kept(part: ast.Subscript, target: ast.expr, site: Site) -> bool:
+def _is_kept(part: ast.Subscript, target: ast.expr, model: SemanticModel) -> bool:
     """`self.rows = self.rows[1:]`, `first, self.rows = self.rows[0], self.rows[1:]`"""
-    match site.tree.statement(part):
+    match model.syntax.statement(part):
         case ast.Assign(targets=targets, value=value) if value is part:
             return any(same_place(each, target) for each in targets)
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if part in values:
@@ -144,12 +144,12 @@ def _is_kept(part: ast.Subscript, target: ast.expr, site: Site) -> bool:
     return False
 
 
-def is_trimmed(growth: Growth, site: Site) -> bool:
+def is_trimmed(growth: Growth, model: SemanticModel) -> bool:
     """Is the value cut to a length, here or elsewhere?"""
-    return bool(growth.bounds or trims(growth, site))
+    return bool(growth.bounds or trims(growth, model))
 
 
-def is_sampled(growth: Growth, site: Site) -> bool:
+def is_sampled(growth: Growth, model: SemanticModel) -> bool:
     """Are rows picked from the growing value, as from a replay buffer, rather than all of it used?"""
     root = growth.target
     while isinstance(root, ast.Subscript):
@@ -157,11 +157,11 @@ def is_sampled(growth: Growth, site: Site) -> bool:
     if not isinstance(root, ast.Attribute):
         return False
     whole = (ast.Slice, ast.Constant, ast.UnaryOp, ast.Tuple, ast.Attribute)
-    for node in site.attribute_uses(root.attr):
-        parent = site.parent(node)
+    for node in model.names.attribute_uses(root.attr):
+        parent = model.parent(node)
         if isinstance(parent, ast.Subscript) and parent.value is node and not isinstance(parent.slice, whole):
             return True
-    cls = site.class_of(growth.statement)
-    if any(isinstance(cut.lower, (ast.Name, ast.Attribute)) for cut in trims(growth, site)):
+    cls = model.class_of(growth.statement)
+    if any(isinstance(cut.lower, (ast.Name, ast.Attribute)) for cut in trims(growth, model)):
         return False  # a queue that is drained from the front
     return cls is not None and any("sample" in n.name for n in cls.body if isinstance(n, ast.FunctionDef))

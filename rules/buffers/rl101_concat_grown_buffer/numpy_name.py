@@ -7,34 +7,34 @@ from dataclasses import replace
 
 from rlint.rule import Edit
 from rlint.semantics.dataflow.array_growth import Growth
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 MODULE = "numpy"
 
 
-def numpy_name(growth: Growth, site: Site) -> str | None:
+def numpy_name(growth: Growth, model: SemanticModel) -> str | None:
     """The name that numpy has where the array grows, or gets by `missing_import`."""
-    return bound_name(growth, site) or (MODULE if missing_import(growth, site) is not None else None)
+    return bound_name(growth, model) or (MODULE if missing_import(growth, model) is not None else None)
 
 
-def bound_name(growth: Growth, site: Site) -> str | None:
+def bound_name(growth: Growth, model: SemanticModel) -> str | None:
     """The name that the join itself uses, or that the module gives to numpy."""
     node = growth.join.node
     func = node.func if isinstance(node, ast.Call) else node.value
     if isinstance(func, ast.Attribute):
-        return site.text(func.value)
-    module, scope = site.tree.scopes[site.tree.module], site.scope(growth.statement)
+        return model.source.text(func.value)
+    module, scope = model.syntax.scopes[model.syntax.module], model.names.scope(growth.statement)
     for name, (first, *others) in module.bindings.items():
         if first.target != MODULE or others or scope.lookup(name) is not module:
             continue
-        if site.runs_before(site.tree.statement(first.statement), growth.statement):
+        if model.importer.runs_before(model.syntax.statement(first.statement), growth.statement):
             return name
     return None
 
 
-def missing_import(growth: Growth, site: Site) -> Edit | None:
+def missing_import(growth: Growth, model: SemanticModel) -> Edit | None:
     """The edit that imports numpy, where only functions of it are imported."""
-    if not growth.join.function.startswith("numpy.") or bound_name(growth, site) is not None:
+    if not growth.join.function.startswith("numpy.") or bound_name(growth, model) is not None:
         return None
-    found = site.module_import(MODULE, user=growth.statement)
+    found = model.importer.module_import(MODULE, user=growth.statement)
     return replace(found[1], shared=True) if found is not None else None

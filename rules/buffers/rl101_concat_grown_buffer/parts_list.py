@@ -12,7 +12,7 @@ from rlint.rules.buffers.rl101_concat_grown_buffer import numpy_name, start, sur
 from rlint.semantics.dataflow.array_growth import Growth
 from rlint.semantics.dataflow.loop_carried import Carried
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How
 from rlint.syntax.syntax_index import LOOPS
 from rlint.syntax.walk import below
@@ -37,7 +37,7 @@ _OF_ALL = frozenset(
 NUMBERS = frozenset({Tag.FLOAT, Tag.INT, Tag.BOOL, Tag.NUMPY_SCALAR})
 
 
-def build(growth: Growth, carried: Carried, site: Site) -> Fix | None:
+def build(growth: Growth, carried: Carried, model: SemanticModel) -> Fix | None:
     """The fix, or None where something else could see the difference or the code cannot be edited."""
     loop, target, statement = carried.loops[-1], growth.target, growth.statement
     if (
@@ -46,129 +46,142 @@ def build(growth: Growth, carried: Carried, site: Site) -> Fix | None:
         or not isinstance(statement, ast.Assign)
     ):
         return None
-    scope = site.scope(statement).lookup(target.id)
+    scope = model.names.scope(statement).lookup(target.id)
     if scope is None or carried.restarts or not growth.direct or not growth.in_place or growth.bounds:
         return None
     if not growth.join.plain or not is_constant(growth.join.axis) or (growth.front and len(growth.new) > 1):
         return None
-    if site.has_comment(*site.span(statement)) or not unseen.is_unseen(target.id, growth, loop, scope, site):
+    if model.source.has_comment(*model.source.span(statement)) or not unseen.is_unseen(
+        target.id, growth, loop, scope, model
+    ):
         return None
-    if not starts_before(carried, loop, site):
+    if not starts_before(carried, loop, model):
         return None
-    name = site.free_name(f"{target.id}_parts")
-    rows = [copied(part, growth, site) for part in growth.new]
-    joined = join(target.id, name, growth, site)
+    name = model.importer.fresh_name(f"{target.id}_parts")
+    rows = [copied(part, growth, model) for part in growth.new]
+    joined = join(target.id, name, growth, model)
     if joined is None or any(row is None for row in rows):
         return None
-    made = edits(growth, loop, statement, name, [row or "" for row in rows], joined, site)
+    made = edits(growth, loop, statement, name, [row or "" for row in rows], joined, model)
     if made is None:
         return None
     if not scope.is_function:
         return Fix(TITLE, Safety.UNSAFE, made, AT_MODULE_LEVEL.format(name=target.id))
     if any(isinstance(part, ast.Starred) for part in growth.new):
         return Fix(TITLE, Safety.UNSAFE, made, NO_PARTS.format(name=target.id))
-    if not growth.join.function.startswith("torch.") and _is_of_own_kind(growth.new, site):
+    if not growth.join.function.startswith("torch.") and _is_of_own_kind(growth.new, model):
         return Fix(TITLE, Safety.UNSAFE, made, OF_OWN_KIND)
-    if growth.join.function.startswith("torch.") and site.once(_turns_autograd, loop):
+    if growth.join.function.startswith("torch.") and model.once(_turns_autograd, loop):
         return Fix(TITLE, Safety.UNSAFE, made, TURNS_AUTOGRAD)
-    if not all(start.is_own(binding, target.id, loop, scope, site) for binding in carried.starts):
+    if not all(start.is_own(binding, target.id, loop, scope, model) for binding in carried.starts):
         return Fix(TITLE, Safety.UNSAFE, made, start.REASON.format(name=target.id))
-    if not surely_fits.surely_fit(growth, list(carried.starts), site):
+    if not surely_fits.surely_fit(growth, list(carried.starts), model):
         return Fix(TITLE, Safety.UNSAFE, made, surely_fits.REASON.format(name=target.id))
     return Fix(TITLE, Safety.SAFE, made)
 
 
-def _turns_autograd(loop: AnyLoop, site: Site) -> bool:
+def _turns_autograd(loop: AnyLoop, model: SemanticModel) -> bool:
     """Is autograd turned on or off in a pass, so that not all joins record alike?"""
     calls = (node for node in below(loop) if isinstance(node, ast.Call))
-    return any((site.qualified(call.func) or "").endswith(".set_grad_enabled") for call in calls)
+    return any((model.names.qualified(call.func) or "").endswith(".set_grad_enabled") for call in calls)
 
 
-def _is_of_own_kind(parts: Iterable[ast.expr], site: Site) -> bool:
+def _is_of_own_kind(parts: Iterable[ast.expr], model: SemanticModel) -> bool:
     """May a part be a matrix or a masked array, of which the list would make a plain one, or a text, which
     turns the numbers that are there already into text, or None, which makes objects of them?
     """
-    kinds = [site.kind_of(part) for part in parts]
+    kinds = [model.types.type_of(part) for part in parts]
     if any(kind.tag in (Tag.STR, Tag.BYTES, Tag.NONE) or kind.optional for kind in kinds):
         return True
-    return site.is_imported_anywhere("numpy.ma") or any(
-        site.is_imported_anywhere(f"numpy.{name}") or site.is_attribute_read(name) for name in _MAKES_OWN_KIND
+    return model.program.is_imported_anywhere("numpy.ma") or any(
+        model.program.is_imported_anywhere(f"numpy.{name}") or model.program.is_attribute_read(name)
+        for name in _MAKES_OWN_KIND
     )
 
 
 def edits(
-    growth: Growth, loop: AnyLoop, old: ast.stmt, name: str, rows: list[str], joined: str, site: Site
+    growth: Growth,
+    loop: AnyLoop,
+    old: ast.stmt,
+    name: str,
+    rows: list[str],
+    joined: str,
+    model: SemanticModel,
 ) -> tuple[Edit, ...] | None:
     """An empty list before the loop, the parts put into it instead of `old`, and the join behind the loop."""
     if not isinstance(loop, LOOPS):
         return None
-    unit = site.indentation(loop.body[0])[len(site.indentation(loop)) :]
+    unit = model.source.indentation(loop.body[0])[len(model.source.indentation(loop)) :]
     # Arrays that grow in one loop are fixed together: the lists of others stand beside this one.
     around = [
-        site.insert_before(loop, f"{name} = []"),
-        site.insert_after(loop, f"if {name}:", f"{unit}{site.text(growth.target)} = {joined}"),
+        model.edit.insert_before(loop, f"{name} = []"),
+        model.edit.insert_after(loop, f"if {name}:", f"{unit}{model.source.text(growth.target)} = {joined}"),
     ]
     made = [replace(edit, shared=True) if edit is not None else None for edit in around]
-    made.insert(1, site.replace_statement(old, put(name, rows)))
-    imported = numpy_name.missing_import(growth, site)
+    made.insert(1, model.edit.replace_statement(old, put(name, rows)))
+    imported = numpy_name.missing_import(growth, model)
     if imported is not None and any(f"{numpy_name.MODULE}." in text for text in (*rows, joined)):
         made.append(imported)
     every = tuple(edit for edit in made if edit is not None)
     return every if len(every) == len(made) else None
 
 
-def starts_before(carried: Carried, loop: AnyLoop, site: Site) -> bool:
+def starts_before(carried: Carried, loop: AnyLoop, model: SemanticModel) -> bool:
     """Is the variable surely bound before the loop?"""
-    around = [loop, *site.ancestors(loop)]
+    around = [loop, *model.ancestors(loop)]
     for binding in carried.starts:
         if binding.how is How.PARAMETER:
             return True
         if isinstance(binding.value, ast.Constant):
             return False  # None: what the first join does with it is another matter
-        if binding.how is How.ASSIGN and site.parent(binding.statement) in [
-            site.parent(node) for node in around
+        if binding.how is How.ASSIGN and model.parent(binding.statement) in [
+            model.parent(node) for node in around
         ]:
             return True
     return False
 
 
-def copied(part: ast.expr, growth: Growth, site: Site) -> str | None:
+def copied(part: ast.expr, growth: Growth, model: SemanticModel) -> str | None:
     """The text of a part as the list must hold it: its own memory, even if it is written to later."""
-    if not site.can_be_moved(part):
+    if not model.edit.is_relocatable(part):
         return None
     function = growth.join.function
     starred = isinstance(part, ast.Starred)
     value = part.value if isinstance(part, ast.Starred) else part
-    kind = site.kind_of(value)
+    kind = model.types.type_of(value)
     if function.startswith("torch."):
         if starred:
-            return f"*(part.clone() for part in {site.operand(value)})"
-        return site.text(value) if _is_new(value, Tag.TENSOR, site) else f"{site.operand(value)}.clone()"
-    module = numpy_name.numpy_name(growth, site)
+            return f"*(part.clone() for part in {model.edit.parenthesized(value)})"
+        return (
+            model.source.text(value)
+            if _is_new(value, Tag.TENSOR, model)
+            else f"{model.edit.parenthesized(value)}.clone()"
+        )
+    module = numpy_name.numpy_name(growth, model)
     if starred:
-        return f"*({module}.array(part) for part in {site.operand(value)})" if module else None
+        return f"*({module}.array(part) for part in {model.edit.parenthesized(value)})" if module else None
     if is_number(kind) and function in ("numpy.append", "numpy.r_"):
-        return site.text(value) if growth.join.axis is None else None
+        return model.source.text(value) if growth.join.axis is None else None
     if function == "numpy.r_" and kind.tag is not Tag.NDARRAY and not isinstance(value, ast.List):
         return None  # numbers promote in another way than arrays of one
-    fresh = _is_new(value, Tag.NDARRAY, site)
+    fresh = _is_new(value, Tag.NDARRAY, model)
     if not fresh and module is None:
         return None
     if function == "numpy.append" and growth.join.axis is None:
-        return f"{site.operand(value) if fresh else f'{module}.array({site.text(value)})'}.ravel()"
-    return site.text(value) if fresh else f"{module}.array({site.text(value)})"
+        return f"{model.edit.parenthesized(value) if fresh else f'{module}.array({model.source.text(value)})'}.ravel()"
+    return model.source.text(value) if fresh else f"{module}.array({model.source.text(value)})"
 
 
-def _is_new(value: ast.expr, tag: Tag, site: Site) -> bool:
+def _is_new(value: ast.expr, tag: Tag, model: SemanticModel) -> bool:
     """Was a tensor or an array made by this very expression, so that nobody else writes to it: by the last
     call in it, or by one before, of which it is all (`torch.stack(rows).unsqueeze(0)`)?
     """
-    kind = site.kind_of(value)
+    kind = model.types.type_of(value)
     if kind.tag is not tag:
         return False
     match value:
         case ast.Call(func=ast.Attribute(value=ast.Call() as made, attr=method)) if method in _OF_ALL:
-            return kind.fresh or _is_new(made, tag, site)
+            return kind.fresh or _is_new(made, tag, model)
     return kind.fresh
 
 
@@ -186,23 +199,23 @@ def put(name: str, rows: list[str]) -> str:
     return f"{name}.extend([{', '.join(rows)}])"
 
 
-def join(target: str | None, parts: str, growth: Growth, site: Site) -> str | None:
+def join(target: str | None, parts: str, growth: Growth, model: SemanticModel) -> str | None:
     """The one join behind the loop: of what was there before it, if anything, and the parts."""
     found = growth.join
     every = f"*reversed({parts}), {target}" if growth.front else f"{target}, *{parts}"
     if isinstance(found.node, ast.Subscript):
-        return f"{site.text(found.node.value)}[({every})]"
-    function = site.text(found.node.func)
+        return f"{model.source.text(found.node.value)}[({every})]"
+    function = model.source.text(found.node.func)
     axis = ""
     if found.axis is not None:
         named = next((k.arg for k in found.node.keywords if k.value is found.axis), None)
-        axis = f", {named}={site.text(found.axis)}" if named else f", {site.text(found.axis)}"
+        axis = f", {named}={model.source.text(found.axis)}" if named else f", {model.source.text(found.axis)}"
     if found.function == "numpy.append":
         if growth.front:
             return None
-        if found.axis is None and is_number(site.kind_of(growth.new[0])):
+        if found.axis is None and is_number(model.types.type_of(growth.new[0])):
             return f"{function}({target}, {parts})"
-        module = numpy_name.numpy_name(growth, site)
+        module = numpy_name.numpy_name(growth, model)
         return f"{function}({target}, {module}.concatenate({parts}{axis}){axis})" if module else None
     if found.literal is None:
         return None

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rlint.rule import Edit, Fix, Safety
 from rlint.semantics.dataflow.array_growth import Growth, growth_of, same_place
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 TITLE = "Keep the rows in storage with room for more"
@@ -42,42 +42,48 @@ class {name}:
 """
 
 
-def build(growth: Growth, site: Site) -> Fix | None:
+def build(growth: Growth, model: SemanticModel) -> Fix | None:
     """The fix, or None where the attribute is used in a way that it does not foresee."""
     target, node = growth.target, growth.join.node
-    cls = site.class_of(growth.statement)
+    cls = model.class_of(growth.statement)
     if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name) or cls is None:
         return None
-    if target.value.id != first_parameter(growth.statement, site) or site.has_comment(*site.span(node)):
+    if target.value.id != first_parameter(growth.statement, model) or model.source.has_comment(
+        *model.source.span(node)
+    ):
         return None
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not growth.join.plain:
         return None
     if len(growth.new) != 1 or growth.front or not growth.in_place:
         return None
-    start = initial(cls, target, site)
-    new = added(growth, start, site) if start is not None else None
-    if start is None or new is None or not is_cut_only(cls, target, site) or has_slots(cls):
+    start = initial(cls, target, model)
+    new = added(growth, start, model) if start is not None else None
+    if start is None or new is None or not is_cut_only(cls, target, model) or has_slots(cls):
         return None
-    numpy = site.text(node.func.value)
-    unit = site.indentation(cls.body[0])[len(site.indentation(cls)) :]
-    known = existing(site)
-    name = known or site.free_name("RowStore")
-    store = site.free_name(f"_{target.attr.lstrip('_')}_store", f"{site.tree.qualname(cls)}.{target.attr}")
+    numpy = model.source.text(node.func.value)
+    unit = model.source.indentation(cls.body[0])[len(model.source.indentation(cls)) :]
+    known = existing(model)
+    name = known or model.importer.fresh_name("RowStore")
+    store = model.importer.fresh_name(
+        f"_{target.attr.lstrip('_')}_store", f"{model.syntax.qualname(cls)}.{target.attr}"
+    )
     edits: list[Edit | None] = [
-        site.insert_after(start, f"{first_parameter(start, site)}.{store} = {name}()"),
-        site.replace(node, f"{target.value.id}.{store}.add({new})"),
+        model.edit.insert_after(start, f"{first_parameter(start, model)}.{store} = {name}()"),
+        model.edit.replace(node, f"{target.value.id}.{store}.add({new})"),
     ]
     if known is None:
-        edits.append(definition(cls, name, numpy, unit, site))
+        edits.append(definition(cls, name, numpy, unit, model))
     made = tuple(edit for edit in edits if edit is not None)
     if len(made) < len(edits):
         return None
-    return Fix(TITLE, Safety.UNSAFE, made, REASON.format(name=site.text(target)))
+    return Fix(TITLE, Safety.UNSAFE, made, REASON.format(name=model.source.text(target)))
 
 
-def initial(cls: ast.ClassDef, target: ast.Attribute, site: Site) -> ast.Assign | ast.AnnAssign | None:
+def initial(
+    cls: ast.ClassDef, target: ast.Attribute, model: SemanticModel
+) -> ast.Assign | ast.AnnAssign | None:
     """The statement of `__init__` that first sets the attribute."""
-    init = site.method(cls, "__init__")
+    init = model.method(cls, "__init__")
     for statement in init.body if init is not None else ():
         match statement:
             case (
@@ -87,24 +93,24 @@ def initial(cls: ast.ClassDef, target: ast.Attribute, site: Site) -> ast.Assign 
                 if (
                     name == target.attr
                     and statement.value is not None
-                    and is_array_start(statement.value, site)
+                    and is_array_start(statement.value, model)
                 ):
                     return statement
     return None
 
 
-def is_array_start(value: ast.expr, site: Site) -> bool:
+def is_array_start(value: ast.expr, model: SemanticModel) -> bool:
     """`np.empty((0, d))`, or None."""
     if isinstance(value, ast.Call):
-        return (site.qualified(value.func) or "").startswith("numpy.")
+        return (model.names.qualified(value.func) or "").startswith("numpy.")
     return isinstance(value, ast.Constant) and value.value is None
 
 
-def rank(start: ast.Assign | ast.AnnAssign, site: Site) -> int | None:
+def rank(start: ast.Assign | ast.AnnAssign, model: SemanticModel) -> int | None:
     """The number of axes that the attribute begins with."""
     match start.value:
         case ast.Call(func=func, args=[shape, *_]):
-            maker = site.qualified(func)
+            maker = model.names.qualified(func)
             if maker in ("numpy.empty", "numpy.zeros", "numpy.ones"):
                 if isinstance(shape, (ast.Tuple, ast.List)):
                     starred = any(isinstance(length, ast.Starred) for length in shape.elts)
@@ -117,17 +123,17 @@ def rank(start: ast.Assign | ast.AnnAssign, site: Site) -> int | None:
     return None
 
 
-def added(growth: Growth, start: ast.Assign | ast.AnnAssign, site: Site) -> str | None:
+def added(growth: Growth, start: ast.Assign | ast.AnnAssign, model: SemanticModel) -> str | None:
     """The arguments of `add` that mean what the join means."""
     node, axis = growth.join.node, growth.join.axis
-    part, rows = growth.new[0], site.text(growth.itself)
+    part, rows = growth.new[0], model.source.text(growth.itself)
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
-    if isinstance(part, ast.Starred) or not site.can_be_moved(part):
+    if isinstance(part, ast.Starred) or not model.edit.is_relocatable(part):
         return None
-    numpy, new = site.text(node.func.value), site.text(part)
+    numpy, new = model.source.text(node.func.value), model.source.text(part)
     by_rows = axis is None or (isinstance(axis, ast.Constant) and axis.value == 0)
-    axes = rank(start, site)
+    axes = rank(start, model)
     match growth.join.function, axis:
         case ("numpy.concatenate", _) | ("numpy.append", ast.Constant()) if by_rows:
             return f"{rows}, {new}"
@@ -140,16 +146,16 @@ def added(growth: Growth, start: ast.Assign | ast.AnnAssign, site: Site) -> str 
     return None
 
 
-def is_cut_only(cls: ast.ClassDef, target: ast.Attribute, site: Site) -> bool:
+def is_cut_only(cls: ast.ClassDef, target: ast.Attribute, model: SemanticModel) -> bool:
     """Does the class do nothing to the attribute but let it grow, cut it to length and set it anew? Where it
     also makes copies of it (`np.delete`), the storage would be filled again with each row.
     """
-    for node in site.attribute_uses(target.attr):
-        if isinstance(node.ctx, ast.Load) or site.class_of(node) is not cls:
+    for node in model.names.attribute_uses(target.attr):
+        if isinstance(node.ctx, ast.Load) or model.class_of(node) is not cls:
             continue
-        statement = site.tree.statement(node)
+        statement = model.syntax.statement(node)
         value = getattr(statement, "value", None)
-        found = growth_of(statement, site)
+        found = growth_of(statement, model)
         if value is None or (found is not None and found.in_place and not found.front):
             continue
         if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
@@ -166,33 +172,34 @@ def has_slots(cls: ast.ClassDef) -> bool:
     return any(isinstance(node, ast.Name) and node.id == "__slots__" for s in cls.body for node in below(s))
 
 
-def first_parameter(node: ast.AST, site: Site) -> str:
+def first_parameter(node: ast.AST, model: SemanticModel) -> str:
     """How the method around a node calls its instance."""
-    function = site.function(node)
+    function = model.function(node)
     return function.args.args[0].arg if function is not None and function.args.args else ""
 
 
-def existing(site: Site) -> str | None:
+def existing(model: SemanticModel) -> str | None:
     """The name of the class that an earlier fix has put into the file."""
-    for node in site.tree.of_type(ast.ClassDef):
-        adding = site.method(node, "add")
-        if adding is None or not site.text(adding).startswith("def add(self, rows, new):"):
+    for node in model.syntax.of_type(ast.ClassDef):
+        adding = model.method(node, "add")
+        if adding is None or not model.source.text(adding).startswith("def add(self, rows, new):"):
             continue
         numpy = next(
-            (n.id for n in below(adding) if isinstance(n, ast.Name) and site.qualified(n) == "numpy"), ""
+            (n.id for n in below(adding) if isinstance(n, ast.Name) and model.names.qualified(n) == "numpy"),
+            "",
         )
         if numpy and ast.dump(ast.parse(STORE.format(name=node.name, np=numpy)).body[0]) == ast.dump(node):
             return node.name
     return None
 
 
-def definition(cls: ast.ClassDef, name: str, numpy: str, unit: str, site: Site) -> Edit | None:
+def definition(cls: ast.ClassDef, name: str, numpy: str, unit: str, model: SemanticModel) -> Edit | None:
     """Put the class behind the first one of the file."""
-    if any(not isinstance(parent, (ast.Module, ast.If)) for parent in site.ancestors(cls)):
+    if any(not isinstance(parent, (ast.Module, ast.If)) for parent in model.ancestors(cls)):
         return None
-    block, _ = site.tree.block(cls)
+    block, _ = model.syntax.block(cls)
     anchor = next(statement for statement in block if isinstance(statement, ast.ClassDef))
     lines = STORE.format(name=name, np=numpy).splitlines()
     indented = [unit * ((len(line) - len(line.lstrip())) // 4) + line.lstrip() for line in lines]
-    edit = site.insert_after(anchor, "", "", *indented)
+    edit = model.edit.insert_after(anchor, "", "", *indented)
     return replace(edit, shared=True) if edit is not None else None

@@ -6,7 +6,7 @@ import ast
 
 from rlint.semantics.dataflow.escape import Fate
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding, Scope
 from rlint.syntax.walk import below
 
@@ -15,25 +15,27 @@ _OF_A_SIZE = ("empty", "full", "ones", "rand", "randn", "random", "zeros")
 _OF_VALUES = ("array", "asarray", "as_tensor", "tensor", "FloatTensor", "LongTensor", "Tensor")
 
 
-def is_own(start: Binding, name: str, loop: AnyLoop, scope: Scope, site: Site) -> bool:
+def is_own(start: Binding, name: str, loop: AnyLoop, scope: Scope, model: SemanticModel) -> bool:
     """Is the array new, and held by nobody else while the loop runs, or has it no elements to write into?"""
     value, statement = start.value, start.statement
-    if start.path or not isinstance(value, ast.Call) or not site.kind_of(value).fresh:
+    if start.path or not isinstance(value, ast.Call) or not model.types.type_of(value).fresh:
         return False
-    if has_no_elements(value, site):
+    if has_no_elements(value, model):
         return True
     if isinstance(statement, ast.Assign) and len(statement.targets) > 1:
         return False
     inside = set(below(loop))
     return all(
-        node in inside or site.span_of(node)[0] > site.span_of(loop)[0] or site.use_of(node).fate is Fate.READ
-        for node in site.reads(name, scope)
+        node in inside
+        or model.span_of(node)[0] > model.span_of(loop)[0]
+        or model.dataflow.use_of(node).fate is Fate.READ
+        for node in model.names.reads(name, scope)
     )
 
 
-def has_no_elements(call: ast.Call, site: Site) -> bool:
+def has_no_elements(call: ast.Call, model: SemanticModel) -> bool:
     """`np.empty((0, 4))`, `torch.empty(0, 4)`, `np.array([])`"""
-    module, _, function = (site.qualified(call.func) or "").rpartition(".")
+    module, _, function = (model.names.qualified(call.func) or "").rpartition(".")
     if module not in ("numpy", "torch") or not call.args:
         return False
     first = call.args[0]

@@ -6,7 +6,7 @@ import ast
 
 from rlint.models.kind import Device, Kind, Tag
 from rlint.semantics.dataflow.array_growth import Growth
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.dtypes import BITS, library_dtype
 from rlint.syntax.scopes import Binding, How
 
@@ -21,7 +21,7 @@ _OF_FLOATS = "floats"
 _DEPTH = 4
 
 
-def surely_fit(growth: Growth, starts: list[Binding], site: Site) -> bool:
+def surely_fit(growth: Growth, starts: list[Binding], model: SemanticModel) -> bool:
     """Whether no part can be refused for its shape, type or device, and the type of the result does not
     depend on the order in which parts are joined.
 
@@ -33,14 +33,14 @@ def surely_fit(growth: Growth, starts: list[Binding], site: Site) -> bool:
     if not flat and (function not in _OF_ONE_DIMENSION or not _is_first(growth.join.axis)):
         return False
     tag = Tag.TENSOR if function.startswith("torch.") else Tag.NDARRAY
-    kinds = [site.knowledge.kinds.binding_kind(start) for start in starts]
+    kinds = [model.analysis.kinds.binding_kind(start) for start in starts]
     if not kinds or not all(_is_known(kind, tag, rank=None if flat else 1) for kind in kinds):
         return False
-    types = {_type_of(part, tag, site, flat=flat) for part in growth.new}
+    types = {_type_of(part, tag, model, flat=flat) for part in growth.new}
     if len(types) != 1 or None in types:
         return False
     if tag is Tag.TENSOR:
-        return {kind.device for kind in (*kinds, *map(site.kind_of, growth.new))} == {Device.HOST}
+        return {kind.device for kind in (*kinds, *map(model.types.type_of, growth.new))} == {Device.HOST}
     return True
 
 
@@ -57,34 +57,36 @@ def _is_known(kind: Kind, tag: Tag, *, rank: int | None) -> bool:
     return numbers and (rank is None or kind.rank == rank)
 
 
-def _type_of(part: ast.expr, tag: Tag, site: Site, *, flat: bool) -> str | None:
+def _type_of(part: ast.expr, tag: Tag, model: SemanticModel, *, flat: bool) -> str | None:
     """The type of a part's numbers; None for what may be no numbers, or has not one dimension."""
-    kind = site.kind_of(part)
+    kind = model.types.type_of(part)
     if _is_known(kind, tag, rank=None if flat else 1):
         return kind.dtype
     if tag is Tag.TENSOR:
         match part:
-            case ast.Call(func=func, args=[data], keywords=[]) if site.qualified(func) == "torch.tensor":
-                return _OF_FLOATS if _are_floats(data, site) else None
+            case ast.Call(func=func, args=[data], keywords=[]) if (
+                model.names.qualified(func) == "torch.tensor"
+            ):
+                return _OF_FLOATS if _are_floats(data, model) else None
         return None
-    if _are_floats(part, site) or (flat and _is_float(part, site, _DEPTH)):
+    if _are_floats(part, model) or (flat and _is_float(part, model, _DEPTH)):
         return _OF_FLOATS
     match part:
         case ast.Call(func=func, args=[_], keywords=[]) if flat:
             # `np.float32(reward)` makes numbers of that type, in as many dimensions as it is given
-            name = site.qualified(func) or ""
+            name = model.names.qualified(func) or ""
             return library_dtype(name) or None if name.startswith("numpy.") else None
     return None
 
 
-def _are_floats(data: ast.expr, site: Site) -> bool:
+def _are_floats(data: ast.expr, model: SemanticModel) -> bool:
     """Whether this is a list of floats and booleans that is written out."""
     if not isinstance(data, (ast.List, ast.Tuple)) or not data.elts:
         return False
-    return all(_is_float(each, site, _DEPTH) for each in data.elts)
+    return all(_is_float(each, model, _DEPTH) for each in data.elts)
 
 
-def _is_float(value: ast.expr, site: Site, depth: int) -> bool:
+def _is_float(value: ast.expr, model: SemanticModel, depth: int) -> bool:
     """Whether a value is a float or a boolean by what computes it; an annotation keeps nobody from passing a
     whole number.
     """
@@ -94,16 +96,16 @@ def _is_float(value: ast.expr, site: Site, depth: int) -> bool:
         case ast.Constant(value=float() | bool()):
             return True
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
-            return site.kind_of(operand).tag is Tag.FLOAT and _is_float(operand, site, depth - 1)
+            return model.types.type_of(operand).tag is Tag.FLOAT and _is_float(operand, model, depth - 1)
         case ast.UnaryOp(op=ast.Not()):
             return True
         case ast.Call(func=func):
-            kind = site.kind_of(value)
-            known = (site.qualified(func) or "").startswith(_LIBRARIES)
+            kind = model.types.type_of(value)
+            known = (model.names.qualified(func) or "").startswith(_LIBRARIES)
             return known and kind.tag in _FLOATS and not kind.optional
         case ast.Name():
-            bindings = site.definitions(value)
+            bindings = model.dataflow.definitions(value)
             plain = bool(bindings) and all(each.how is How.ASSIGN and not each.path for each in bindings)
             values = [each.value for each in bindings]
-            return plain and all(each is not None and _is_float(each, site, depth - 1) for each in values)
+            return plain and all(each is not None and _is_float(each, model, depth - 1) for each in values)
     return False

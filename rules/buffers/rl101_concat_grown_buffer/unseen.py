@@ -7,7 +7,7 @@ import ast
 from rlint.models.kind import Tag
 from rlint.semantics.dataflow.array_growth import Growth
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Scope
 from rlint.syntax.syntax_index import FUNCTIONS
 from rlint.syntax.walk import below, is_in, is_in_block
@@ -28,35 +28,37 @@ HONEST_KINDS = frozenset(
 )
 
 
-def is_unseen(name: str, growth: Growth, loop: AnyLoop, scope: Scope, site: Site, uses: int = 2) -> bool:
+def is_unseen(
+    name: str, growth: Growth, loop: AnyLoop, scope: Scope, model: SemanticModel, uses: int = 2
+) -> bool:
     """Is the variable one of the function alone, which names it in the loop only where it grows (`uses`
     times), and does nobody read it after an error in the loop?
     """
-    if site.captured(name, scope) or name in scope.globals | scope.nonlocals or scope.is_class:
+    if model.names.is_captured(name, scope) or name in scope.globals | scope.nonlocals or scope.is_class:
         return False
-    named = [node for node in site.uses(name, scope) if is_in(node, loop)]
-    if len(named) != uses or site.once(_yields, loop):
+    named = [node for node in model.names.uses(name, scope) if is_in(node, loop)]
+    if len(named) != uses or model.once(_yields, loop):
         return False
-    for parent in site.ancestors(growth.statement):
+    for parent in model.ancestors(growth.statement):
         if parent is loop:
             break
         if is_try(parent) or isinstance(parent, (ast.With, ast.AsyncWith)):
             return False  # it may swallow the join's error, or change what the join does
     child: ast.AST = loop
-    for parent in site.ancestors(loop):
+    for parent in model.ancestors(loop):
         if isinstance(parent, (*FUNCTIONS, ast.Lambda)):
             break
-        if sees_error(parent, child, name, scope, site):
+        if sees_error(parent, child, name, scope, model):
             return False
         child = parent
     return True
 
 
-def _yields(loop: AnyLoop, _site: Site) -> bool:
+def _yields(loop: AnyLoop, _site: SemanticModel) -> bool:
     return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in below(loop))
 
 
-def sees_error(statement: ast.AST, child: ast.AST, name: str, scope: Scope, site: Site) -> bool:
+def sees_error(statement: ast.AST, child: ast.AST, name: str, scope: Scope, model: SemanticModel) -> bool:
     """Does code read the variable after an error in the part of the statement that holds `child`?"""
     body = getattr(statement, "body", None)
     if not isinstance(body, list) or child not in body:
@@ -64,12 +66,12 @@ def sees_error(statement: ast.AST, child: ast.AST, name: str, scope: Scope, site
     if is_try(statement):
         handlers, final = getattr(statement, "handlers", []), getattr(statement, "finalbody", [])
         if not handlers:
-            return any(is_in_block(node, final) for node in site.reads(name, scope))
+            return any(is_in_block(node, final) for node in model.names.reads(name, scope))
     elif not isinstance(statement, (ast.With, ast.AsyncWith)) or all(
-        is_honest(i, site) for i in statement.items
+        is_honest(i, model) for i in statement.items
     ):
         return False
-    return not all(is_in_block(node, body) for node in site.reads(name, scope))
+    return not all(is_in_block(node, body) for node in model.names.reads(name, scope))
 
 
 def is_try(statement: ast.AST) -> bool:
@@ -77,8 +79,8 @@ def is_try(statement: ast.AST) -> bool:
     return isinstance(statement, ast.Try) or type(statement).__name__ == "TryStar"
 
 
-def is_honest(item: ast.withitem, site: Site) -> bool:
+def is_honest(item: ast.withitem, model: SemanticModel) -> bool:
     """Does a context manager surely let errors through?"""
     value = item.context_expr
-    name = site.qualified(value.func if isinstance(value, ast.Call) else value) or ""
-    return name.startswith(HONEST) or site.kind_of(value).tag in HONEST_KINDS
+    name = model.names.qualified(value.func if isinstance(value, ast.Call) else value) or ""
+    return name.startswith(HONEST) or model.types.type_of(value).tag in HONEST_KINDS

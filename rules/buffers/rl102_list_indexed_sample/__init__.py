@@ -83,7 +83,7 @@ from rlint.rules.buffers._shared.held import (
 from rlint.rules.buffers._shared.store_size import holds_transitions
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import drawn_by, number_drawn
 from rlint.rules.buffers.rl102_list_indexed_sample.gathered import join_of, pick_at_once, picked_by
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 ARRAYS = (
     "Keep each field of the transitions in one preallocated array, and index it with all indices at once: "
@@ -103,57 +103,55 @@ class ListIndexedSample(Rule):
     callees = frozenset({"sample"})
     triggers = ("sample", "rand", "choice", "integers")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a batch that is picked one by one."""
         if isinstance(node, ast.ListComp):
-            found = self.comprehension(node, site)
-        elif isinstance(node, ast.Call) and site.qualified(node.func) == "random.sample":
-            found = self.sample(node, site)
+            found = self.comprehension(node, model)
+        elif isinstance(node, ast.Call) and model.names.qualified(node.func) == "random.sample":
+            found = self.sample(node, model)
         else:
             found = None
         if found is not None and found.heat >= self.heat:
             yield found
 
-    def comprehension(self, node: ast.ListComp, site: Site) -> Finding | None:
+    def comprehension(self, node: ast.ListComp, model: SemanticModel) -> Finding | None:
         """`[self.buffer[i] for i in indices]`"""
         picked = picked_by(node)
         if picked is None:
             return None
-        call = drawn_by(picked.indices, site)
-        if call is not None and are_few(number_drawn(call, site), site):
+        call = drawn_by(picked.indices, model)
+        if call is not None and are_few(number_drawn(call, model), model):
             return None
-        kind = site.kind_of(picked.held)
-        held, indices = shown(picked.held, site), shown(picked.indices, site)
-        join = join_of(picked, site)
-        if join is not None and (call is not None or is_sampling(node, site)):
+        kind = model.types.type_of(picked.held)
+        held, indices = shown(picked.held, model), shown(picked.indices, model)
+        join = join_of(picked, model)
+        if join is not None and (call is not None or is_sampling(node, model)):
             message = f"`{held}` is indexed once for each of `{indices}`, and the rows are put together again"
             advice = f"Index with all of them at once: `{held}[{indices}]`"
-            return self.finding(site, join, message, fix=pick_at_once(picked, join, site), advice=advice)
-        if not may_hold_transitions(kind) or not (call is not None or is_sampling(node, site)):
+            return self.finding(model, join, message, fix=pick_at_once(picked, join, model), advice=advice)
+        if not may_hold_transitions(kind) or not (call is not None or is_sampling(node, model)):
             return None
-        if kind.tag is not Tag.DEQUE and not holds_transitions(picked.held, site):
+        if kind.tag is not Tag.DEQUE and not holds_transitions(picked.held, model):
             return None
-        if kind.tag is Tag.DEQUE and is_short(picked.held, site):
+        if kind.tag is Tag.DEQUE and is_short(picked.held, model):
             return None
         message = f"The batch is picked from `{held}` one by one{walks(kind)}"
-        return self.finding(site, node, message, advice=ARRAYS)
+        return self.finding(model, node, message, advice=ARRAYS)
 
-    def sample(self, call: ast.Call, site: Site) -> Finding | None:
+    def sample(self, call: ast.Call, model: SemanticModel) -> Finding | None:
         """`random.sample(self.buffer, batch_size)`"""
         given = {keyword.arg: keyword.value for keyword in call.keywords}
         held = call.args[0] if call.args else given.get("population")
         size = call.args[1] if len(call.args) > 1 else given.get("k")
-        if not isinstance(held, (ast.Name, ast.Attribute)) or size is None or are_few(size, site):
+        if not isinstance(held, (ast.Name, ast.Attribute)) or size is None or are_few(size, model):
             return None
-        kind = site.kind_of(held)
-        if not may_hold_transitions(kind) or is_length_of(size, held, site):
+        kind = model.types.type_of(held)
+        if not may_hold_transitions(kind) or is_length_of(size, held, model):
             return None
         if kind.tag is Tag.DEQUE:
-            if is_short(held, site):
+            if is_short(held, model):
                 return None
-        elif not holds_transitions(held, site):
+        elif not holds_transitions(held, model):
             return None
-        message = (
-            f"`{site.text(call.func)}` picks the batch from `{shown(held, site)}` one by one{walks(kind)}"
-        )
-        return self.finding(site, call, message, advice=ARRAYS)
+        message = f"`{model.source.text(call.func)}` picks the batch from `{shown(held, model)}` one by one{walks(kind)}"
+        return self.finding(model, call, message, advice=ARRAYS)

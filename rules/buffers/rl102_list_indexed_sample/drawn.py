@@ -6,7 +6,7 @@ import ast
 
 from rlint.models.kind import Tag
 from rlint.rules.buffers._shared.choice import draw_of, population_of
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.dtypes import WHOLE
 from rlint.semantics.types.integers import is_integer
 from rlint.semantics.types.numbers import number_of
@@ -20,67 +20,67 @@ _SIZED = {
 _LISTED = ("random.sample", "random.choices")
 
 
-def drawn_by(indices: ast.expr, site: Site) -> ast.Call | None:
+def drawn_by(indices: ast.expr, model: SemanticModel) -> ast.Call | None:
     """The call that surely drew a row of whole numbers; None where they may be anything."""
-    call = _made_by(indices, site)
-    return call if call is not None and number_drawn(call, site) is not None else None
+    call = _made_by(indices, model)
+    return call if call is not None and number_drawn(call, model) is not None else None
 
 
-def number_drawn(call: ast.Call, site: Site) -> ast.expr | None:
+def number_drawn(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     """How many whole numbers a call draws; None where it is no such call, or draws no row of them."""
-    name = site.qualified(call.func) or ""
+    name = model.names.qualified(call.func) or ""
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     size: ast.expr | None = None
-    if name in _SIZED or _is_generator_method(call, ("randint", "integers"), site):
+    if name in _SIZED or _is_generator_method(call, ("randint", "integers"), model):
         size = given.get("size", call.args[2] if len(call.args) > 2 else None)
         dtype = given.get("dtype", call.args[3] if len(call.args) > 3 else None)
-        if dtype is not None and site.knowledge.kinds.dtype_of(dtype) not in WHOLE:
+        if dtype is not None and model.analysis.kinds.dtype_of(dtype) not in WHOLE:
             return None  # of truth values, an index makes a choice of rows
     elif name in _LISTED:
         first = call.args[0] if call.args else None
-        if isinstance(first, ast.Call) and site.qualified(first.func) == "builtins.range":
+        if isinstance(first, ast.Call) and model.names.qualified(first.func) == "builtins.range":
             size = given.get("k", call.args[1] if len(call.args) > 1 and name == _LISTED[0] else None)
     elif name == "numpy.random.permutation":
-        match call.args, site.parent(call):
-            case [count], ast.Subscript(slice=ast.Slice(lower=None, upper=upper)) if is_integer(count, site):
+        match call.args, model.parent(call):
+            case [count], ast.Subscript(slice=ast.Slice(lower=None, upper=upper)) if is_integer(count, model):
                 size = upper
     else:
-        draw = draw_of(call, site)
-        population = population_of(draw, site) if draw is not None else None
+        draw = draw_of(call, model)
+        population = population_of(draw, model) if draw is not None else None
         size = draw.size if draw is not None and population is not None else None
-    kind = site.kind_of(size) if size is not None else None
+    kind = model.types.type_of(size) if size is not None else None
     # several sizes make a table of indices
     return None if kind is None or kind.tag in (Tag.TUPLE, Tag.LIST, Tag.NONE) else size
 
 
-def are_some(call: ast.Call, site: Site) -> bool:
+def are_some(call: ast.Call, model: SemanticModel) -> bool:
     """Does a call surely draw at least one?"""
-    if site.qualified(call.func) == "numpy.random.permutation":
+    if model.names.qualified(call.func) == "numpy.random.permutation":
         return False  # there may be none to permute
-    size = number_drawn(call, site)
-    number = number_of(size, site) if size is not None else None
+    size = number_drawn(call, model)
+    number = number_of(size, model) if size is not None else None
     return number is not None and number.fixed and number.value >= 1
 
 
-def _is_generator_method(call: ast.Call, names: tuple[str, ...], site: Site) -> bool:
+def _is_generator_method(call: ast.Call, names: tuple[str, ...], model: SemanticModel) -> bool:
     match call.func:
         case ast.Attribute(value=owner, attr=attr) if attr in names:
-            kind = site.kind_of(owner)
+            kind = model.types.type_of(owner)
             return kind.tag is Tag.RANDOM_GENERATOR and kind.of.startswith("numpy.")
     return False
 
 
-def _made_by(indices: ast.expr, site: Site) -> ast.Call | None:
+def _made_by(indices: ast.expr, model: SemanticModel) -> ast.Call | None:
     if isinstance(indices, ast.Call):
         return indices
     if not isinstance(indices, ast.Name):
         return None
-    definitions = site.definitions(indices)
+    definitions = model.dataflow.definitions(indices)
     if len(definitions) != 1 or definitions[0].how not in (How.ASSIGN, How.WALRUS) or definitions[0].path:
         return None
     value = definitions[0].value
     if isinstance(value, ast.Subscript):
         value = value.value
-        if isinstance(value, ast.Call) and site.qualified(value.func) != "numpy.random.permutation":
+        if isinstance(value, ast.Call) and model.names.qualified(value.func) != "numpy.random.permutation":
             return None
     return value if isinstance(value, ast.Call) else None

@@ -10,7 +10,7 @@ from rlint.rule import Fix, Safety
 from rlint.rules.buffers._shared.choice import can_be_edited
 from rlint.rules.buffers._shared.row_length import is_laid_out_otherwise
 from rlint.rules.buffers.rl102_list_indexed_sample.drawn import are_some, drawn_by
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _JOINS = ("numpy.array", "numpy.asarray", "numpy.stack", "torch.stack")
@@ -39,55 +39,59 @@ def picked_by(node: ast.ListComp) -> Picked | None:
     return None
 
 
-def join_of(picked: Picked, site: Site) -> ast.Call | None:
+def join_of(picked: Picked, model: SemanticModel) -> ast.Call | None:
     """The call that puts the items together to one array, with nothing else asked of it."""
-    parent = site.parent(picked.node)
+    parent = model.parent(picked.node)
     if isinstance(parent, ast.Call) and parent.args == [picked.node] and not parent.keywords:
-        name = site.qualified(parent.func)
-        tag = site.kind_of(picked.held).tag
+        name = model.names.qualified(parent.func)
+        tag = model.types.type_of(picked.held).tag
         if name in _JOINS and tag is (Tag.TENSOR if name == "torch.stack" else Tag.NDARRAY):
             return parent
     return None
 
 
-def pick_at_once(picked: Picked, join: ast.Call, site: Site) -> Fix | None:
+def pick_at_once(picked: Picked, join: ast.Call, model: SemanticModel) -> Fix | None:
     """Index the array with all indices."""
-    call = drawn_by(picked.indices, site)
-    if call is None or not can_be_edited(join, site) or site.has_comment(*site.span(join)):
+    call = drawn_by(picked.indices, model)
+    if call is None or not can_be_edited(join, model) or model.source.has_comment(*model.source.span(join)):
         return None
-    held, indices = site.text(picked.held), site.text(picked.indices)
-    edit = site.replace(join, f"{held}[{indices}]")
-    reason = doubt(picked, call, site)
+    held, indices = model.source.text(picked.held), model.source.text(picked.indices)
+    edit = model.edit.replace(join, f"{held}[{indices}]")
+    reason = doubt(picked, call, model)
     safety = Safety.UNSAFE if reason else Safety.SAFE
     return Fix("Index the array with all indices at once", safety, (edit,), reason)
 
 
-def doubt(picked: Picked, call: ast.Call, site: Site) -> str | None:
+def doubt(picked: Picked, call: ast.Call, model: SemanticModel) -> str | None:
     """What a reader has to agree to; None where there is nothing."""
-    kind = site.kind_of(picked.held)
-    held = site.text(picked.held)
-    if not are_some(call, site):
+    kind = model.types.type_of(picked.held)
+    held = model.source.text(picked.held)
+    if not are_some(call, model):
         return "Without any index, the result is as wide and of the same type as the array, not empty floats"
     if kind.tag is Tag.TENSOR:
         return f"`{held}` must be a plain tensor, with at least one dimension"
-    if not kind.dtype.startswith(_NUMBERS) or not is_plain_array(picked.held, site):
+    if not kind.dtype.startswith(_NUMBERS) or not is_plain_array(picked.held, model):
         return f"`{held}` must be a plain array of numbers, which lies in memory row by row"
-    drawn = site.tree.statement(call)
-    if picked.indices is not call and not site.unchanged_between(picked.indices, drawn, picked.node):
-        return f"`{site.text(picked.indices)}` must still hold what was drawn"
+    drawn = model.syntax.statement(call)
+    if picked.indices is not call and not model.dataflow.unchanged_between(
+        picked.indices, drawn, picked.node
+    ):
+        return f"`{model.source.text(picked.indices)}` must still hold what was drawn"
     return None
 
 
-def is_plain_array(held: ast.expr, site: Site) -> bool:
+def is_plain_array(held: ast.expr, model: SemanticModel) -> bool:
     """Is this surely an array that numpy made anew, row by row?"""
     values: list[ast.expr | None]
-    if is_laid_out_otherwise("strides", site):
+    if is_laid_out_otherwise("strides", model):
         return False
     if isinstance(held, ast.Name):
-        values = [binding.value if not binding.path else None for binding in site.definitions(held)]
+        values = [binding.value if not binding.path else None for binding in model.dataflow.definitions(held)]
     elif isinstance(held, ast.Attribute):
         parents = [
-            site.parent(use) for use in site.attribute_uses(held.attr) if isinstance(use.ctx, ast.Store)
+            model.parent(use)
+            for use in model.names.attribute_uses(held.attr)
+            if isinstance(use.ctx, ast.Store)
         ]
         values = [
             parent.value if isinstance(parent, (ast.Assign, ast.AnnAssign)) else None for parent in parents
@@ -96,7 +100,7 @@ def is_plain_array(held: ast.expr, site: Site) -> bool:
         return False
     return bool(values) and all(
         isinstance(value, ast.Call)
-        and site.qualified(value.func) in _C_ORDERED
+        and model.names.qualified(value.func) in _C_ORDERED
         and not any(keyword.arg in ("order", "like", None) for keyword in value.keywords)
         and len(value.args) <= 2
         for value in values

@@ -91,7 +91,7 @@ from rlint.rules.buffers.rl104_object_replay_buffer.object_store import (
     uses_of,
     written_by,
 )
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 ADVICE = (
     "Keep each field in one preallocated array (`np.zeros((capacity, *shape), dtype)`), write transitions "
@@ -114,57 +114,57 @@ class ObjectReplayBuffer(Rule):
     callees = frozenset({"append"})
     triggers = ("sample", "choice", "rand", "integers")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding where a transition is stored, at the first such place of a buffer."""
         written = written_by(node)
         if written is None:
             return
-        if not is_transition(written.value, site) or is_of_episodes(written, site) or shares_frames(site):
+        if not is_transition(written.value, model) or is_of_episodes(written, model) or shares_frames(model):
             return
-        uses = uses_of(written.holder, site)
-        draw = is_replay(uses, site)
-        if draw is None or is_heap(uses, site) or not is_first(node, uses, site):
+        uses = uses_of(written.holder, model)
+        draw = is_replay(uses, model)
+        if draw is None or is_heap(uses, model) or not is_first(node, uses, model):
             return
-        drawn_in = site.function(draw)
+        drawn_in = model.function(draw)
         where = f"`{drawn_in.name}`" if drawn_in is not None else "the loop"
         yield self.finding(
-            site,
+            model,
             node,
-            f"`{site.text(written.holder)}` keeps each transition as objects of its own, which "
+            f"`{model.source.text(written.holder)}` keeps each transition as objects of its own, which "
             f"{where} takes apart again for each batch",
             advice=ADVICE,
         )
 
 
-def shares_frames(site: Site) -> bool:
+def shares_frames(model: SemanticModel) -> bool:
     """Does the program stack frames of images in such a way that observations share them? Arrays of stacked
     observations would take more memory then.
     """
-    names = [*site.module.classes, *(path.rpartition(".")[2] for path in site.module.imports.values())]
+    names = [*model.module.classes, *(path.rpartition(".")[2] for path in model.module.imports.values())]
     return any(name in LAZY for name in names)
 
 
-def is_heap(uses: Sequence[ast.Name | ast.Attribute], site: Site) -> bool:
+def is_heap(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) -> bool:
     """Does `heapq` keep it in the order of a score? Then its items are ranked: episodes, most often."""
     for use in uses:
-        parent = site.parent(use)
+        parent = model.parent(use)
         if isinstance(parent, ast.Call) and use in parent.args:
-            module, _, name = (site.qualified(parent.func) or "").partition(".")
+            module, _, name = (model.names.qualified(parent.func) or "").partition(".")
             if module == "heapq" and name.startswith("heap"):
                 return True
     return False
 
 
-def is_first(node: ast.AST, uses: Sequence[ast.Name | ast.Attribute], site: Site) -> bool:
+def is_first(node: ast.AST, uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) -> bool:
     """Is this the first place in the file where a transition gets into the buffer while it trains?"""
     for use in sorted(uses, key=lambda use: (use.lineno, use.col_offset)):
-        parent = site.parent(use)
-        writer = site.parent(parent) if parent is not None else None
+        parent = model.parent(use)
+        writer = model.parent(parent) if parent is not None else None
         written = written_by(writer) if writer is not None else None
-        if written is None or written.holder is not use or not is_transition(written.value, site):
+        if written is None or written.holder is not use or not is_transition(written.value, model):
             continue
         if writer is None or writer is node:
             return True
-        if site.heat_of(writer).level is Heat.HOT:
+        if model.frequency.heat_of(writer).level is Heat.HOT:
             return False
     return True

@@ -13,7 +13,7 @@ from rlint.rules.buffers._shared.held import NO_TRANSITIONS, is_length_of, is_sa
 from rlint.rules.buffers._shared.store_size import is_store_class
 from rlint.semantics.dataflow.array_growth import same_place
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.numbers import number_of
 from rlint.syntax.scopes import How
 
@@ -70,12 +70,12 @@ def written_by(node: ast.AST) -> Written | None:
     return None
 
 
-def is_transition(value: ast.expr, site: Site, depth: int = 3) -> bool:
+def is_transition(value: ast.expr, model: SemanticModel, depth: int = 3) -> bool:
     """Is a value one transition: several parts made into one object, or called so?"""
-    return _reads_like_one(value, site, depth) and site.kind_of(value).tag not in _OTHERS
+    return _reads_like_one(value, model, depth) and model.types.type_of(value).tag not in _OTHERS
 
 
-def _reads_like_one(value: ast.expr, site: Site, depth: int) -> bool:
+def _reads_like_one(value: ast.expr, model: SemanticModel, depth: int) -> bool:
     """May a value be one as it is written?"""
     match value:
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
@@ -83,7 +83,7 @@ def _reads_like_one(value: ast.expr, site: Site, depth: int) -> bool:
         case ast.Dict(keys=keys):
             return len(keys) >= FIELDS
         case ast.Call(func=func, args=args, keywords=keywords):
-            name = (site.qualified(func) or "").partition(".")[0]
+            name = (model.names.qualified(func) or "").partition(".")[0]
             made = name not in ("numpy", "torch", "random") and not _MANY.search(
                 (last_name(func) or "").lower()
             )
@@ -91,46 +91,46 @@ def _reads_like_one(value: ast.expr, site: Site, depth: int) -> bool:
             whole = whole or any(keyword.arg is None for keyword in keywords)
             return made and (whole or len(args) + len(keywords) >= FIELDS)
         case ast.Name(id=name):
-            bindings = site.definitions(value)
+            bindings = model.dataflow.definitions(value)
             if bindings and all(binding.how is How.PARAMETER for binding in bindings):
                 plain = name.lower()
                 return bool(_ONE.search(plain)) and (plain in ("args", "obs") or not _MANY.search(plain))
             values = [b.value for b in bindings if b.how is How.ASSIGN and not b.path and b.value is not None]
-            return bool(values) and depth > 0 and all(is_transition(v, site, depth - 1) for v in values)
+            return bool(values) and depth > 0 and all(is_transition(v, model, depth - 1) for v in values)
     return False
 
 
-def is_of_episodes(written: Written, site: Site) -> bool:
+def is_of_episodes(written: Written, model: SemanticModel) -> bool:
     """`self.segments.append(data)`: does the list, by its name, hold whole episodes, and is nothing that
     looks like a transition put into it?
     """
     value, holder = written.value, last_name(written.holder) or ""
     if not isinstance(value, ast.Name) or not _VAGUE.search(value.id.lower()):
         return False
-    given = all(binding.how is How.PARAMETER for binding in site.definitions(value))
+    given = all(binding.how is How.PARAMETER for binding in model.dataflow.definitions(value))
     return given and bool(_EPISODES.search(holder.lower()))
 
 
-def uses_of(holder: ast.Name | ast.Attribute, site: Site) -> Sequence[ast.Name | ast.Attribute]:
+def uses_of(holder: ast.Name | ast.Attribute, model: SemanticModel) -> Sequence[ast.Name | ast.Attribute]:
     """All nodes of the file that stand for the same list."""
     if isinstance(holder, ast.Name):
-        scope = site.scope(holder).lookup(holder.id)
-        return site.uses(holder.id, scope) if scope is not None else []
-    cls = site.class_of(holder)
+        scope = model.names.scope(holder).lookup(holder.id)
+        return model.names.uses(holder.id, scope) if scope is not None else []
+    cls = model.class_of(holder)
     return [
         use
-        for use in site.attribute_uses(holder.attr)
-        if same_place(use.value, holder.value) and site.class_of(use) is cls
+        for use in model.names.attribute_uses(holder.attr)
+        if same_place(use.value, holder.value) and model.class_of(use) is cls
     ]
 
 
-def is_replay(uses: Sequence[ast.Name | ast.Attribute], site: Site) -> ast.AST | None:
+def is_replay(uses: Sequence[ast.Name | ast.Attribute], model: SemanticModel) -> ast.AST | None:
     """Where batches are drawn at random from a list that is made empty, is not small, and is never emptied
     while the program trains; None where that is not so.
     """
     begins = False
     for use in uses:
-        parent = site.parent(use)
+        parent = model.parent(use)
         if isinstance(use.ctx, ast.Store):
             value = parent.value if isinstance(parent, (ast.Assign, ast.AnnAssign)) else None
             if value is None:
@@ -139,47 +139,51 @@ def is_replay(uses: Sequence[ast.Name | ast.Attribute], site: Site) -> ast.AST |
                 continue
             if _is_cut(value, use):
                 continue
-            if not _is_empty(value, site) or _runs_often(use, site):
+            if not _is_empty(value, model) or _runs_often(use, model):
                 return None
             begins = True
-        elif isinstance(parent, ast.Attribute) and parent.attr in _EMPTIES and _runs_often(use, site):
+        elif isinstance(parent, ast.Attribute) and parent.attr in _EMPTIES and _runs_often(use, model):
             return None
-    draws = (draw for use in uses for draw in _draws(use, site) if _runs_often(draw, site))
+    draws = (draw for use in uses for draw in _draws(use, model) if _runs_often(draw, model))
     return next(draws, None) if begins else None
 
 
-def _runs_often(node: ast.AST, site: Site) -> bool:
-    return site.heat_of(node).level > Heat.COLD
+def _runs_often(node: ast.AST, model: SemanticModel) -> bool:
+    return model.frequency.heat_of(node).level > Heat.COLD
 
 
-def _draws(use: ast.expr, site: Site) -> Iterator[ast.AST]:
+def _draws(use: ast.expr, model: SemanticModel) -> Iterator[ast.AST]:
     """The drawing of a batch that this use of a list is part of."""
-    parent = site.parent(use)
+    parent = model.parent(use)
     match parent:
         case ast.Call(func=func, args=[first, *rest]) if first is use:
-            qualified = site.qualified(func)
+            qualified = model.names.qualified(func)
             method = func.attr if isinstance(func, ast.Attribute) else ""
             size = (
                 rest[0] if rest else next((k.value for k in parent.keywords if k.arg in ("k", "size")), None)
             )
-            by_generator = method == "sample" and site.qualified(func) is None and "rng" in site.text(func)
+            by_generator = (
+                method == "sample"
+                and model.names.qualified(func) is None
+                and "rng" in model.source.text(func)
+            )
             drawn = size is not None and (qualified in _DRAWS or by_generator)
-            if drawn and size is not None and not is_length_of(size, use, site):
+            if drawn and size is not None and not is_length_of(size, use, model):
                 yield parent
         case ast.Subscript(value=value, slice=ast.Name() as index) if value is use:
-            picked_in_loop = is_sampling(parent, site) and is_store_class(site.class_of(use))
-            if (picked_in_loop and site.loops(parent)) or _is_drawn(index, site):
+            picked_in_loop = is_sampling(parent, model) and is_store_class(model.class_of(use))
+            if (picked_in_loop and model.frequency.loops(parent)) or _is_drawn(index, model):
                 yield parent
 
 
-def _is_drawn(index: ast.Name, site: Site) -> bool:
+def _is_drawn(index: ast.Name, model: SemanticModel) -> bool:
     """Does an index run over whole numbers that a generator drew?"""
-    bindings = site.definitions(index)
+    bindings = model.dataflow.definitions(index)
     if not bindings or not all(b.how in (How.FOR, How.COMPREHENSION) and not b.path for b in bindings):
         return False
     over = bindings[0].value
     if isinstance(over, ast.Name):
-        made = site.definitions(over)
+        made = model.dataflow.definitions(over)
         over = made[0].value if len(made) == 1 and not made[0].path else None
     return isinstance(over, ast.Call) and last_name(over) in _DRAWN_BY
 
@@ -189,26 +193,26 @@ def _is_cut(value: ast.expr, use: ast.expr) -> bool:
     return isinstance(value, ast.Subscript) and same_place(value.value, use)
 
 
-def _is_empty(value: ast.expr, site: Site) -> bool:
+def _is_empty(value: ast.expr, model: SemanticModel) -> bool:
     """A list or deque with nothing in it, or with `None` in all places, with room for many."""
     match value:
         case ast.List(elts=[]):
             return True
         case ast.BinOp(left=ast.List(elts=[ast.Constant(value=None)]), op=ast.Mult(), right=size):
-            return not _is_small(size, site)
+            return not _is_small(size, model)
         case ast.ListComp(elt=ast.Constant(value=None)):
             return True
         case ast.Call(func=func, args=args, keywords=keywords):
-            if site.qualified(func) == "builtins.list":
+            if model.names.qualified(func) == "builtins.list":
                 return not args
-            if site.qualified(func) != "collections.deque":
+            if model.names.qualified(func) != "collections.deque":
                 return False
             given = [keyword.value for keyword in keywords if keyword.arg == "maxlen"] or args[1:2]
             empty = not args or (isinstance(args[0], (ast.List, ast.Tuple)) and not args[0].elts)
-            return empty and not (given and _is_small(given[0], site))
+            return empty and not (given and _is_small(given[0], model))
     return False
 
 
-def _is_small(size: ast.expr, site: Site) -> bool:
-    number = number_of(size, site)
+def _is_small(size: ast.expr, model: SemanticModel) -> bool:
+    number = number_of(size, model)
     return number is not None and number.value < SMALL

@@ -71,7 +71,7 @@ from typing import ClassVar
 from rlint.models.kind import Tag
 from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
 from rlint.rules.buffers.rl105_alloc_in_hot_loop.allocated import MAKERS, METHODS, Allocation, allocation_at
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 
 class AllocInHotLoop(Rule):
@@ -86,16 +86,16 @@ class AllocInHotLoop(Rule):
     visits = (ast.Call,)
     callees = last_names(*MAKERS) | METHODS
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for an allocation that the memory of the pass before could serve."""
         assert isinstance(node, ast.Call)
-        found = allocation_at(node, site)
+        found = allocation_at(node, model)
         if found is None:
             return
-        name, made = found.name.id, site.text(node.func)
+        name, made = found.name.id, model.source.text(node.func)
         if found.in_loop:
             assert isinstance(found.around, (ast.For, ast.While))
-            often = f"in each pass of `{site.knowledge.loops.header(found.around)}`"
+            often = f"in each pass of `{model.analysis.loops.header(found.around)}`"
             advice = f"Allocate `{name}` once, before the loop"
         else:
             assert isinstance(found.around, ast.FunctionDef)
@@ -104,25 +104,25 @@ class AllocInHotLoop(Rule):
         message = (
             f"`{made}` allocates `{name}` anew {often}, with the same size, and all of it is overwritten"
         )
-        yield self.finding(site, node, message, fix=build_fix(found, site), advice=advice)
+        yield self.finding(model, node, message, fix=build_fix(found, model), advice=advice)
 
 
-def build_fix(found: Allocation, site: Site) -> Fix | None:
+def build_fix(found: Allocation, model: SemanticModel) -> Fix | None:
     """Move the allocation before the loop."""
     loop, statement = found.around, found.statement
     if not isinstance(loop, (ast.For, ast.While)):
         return None
-    start, _ = site.span(statement)
-    line_end = site.tree.positions.line_end(statement.end_lineno or statement.lineno)
-    if site.has_comment(start, line_end) or not site.can_be_moved(found.call):
+    start, _ = model.source.span(statement)
+    line_end = model.syntax.positions.line_end(statement.end_lineno or statement.lineno)
+    if model.source.has_comment(start, line_end) or not model.edit.is_relocatable(found.call):
         return None
-    code = site.moved(site.text(statement), statement, loop)
+    code = model.edit.reindented(model.source.text(statement), statement, loop)
     if code is None:
         return None
-    before, deleted = site.insert_before(loop, code), site.delete(statement)
+    before, deleted = model.edit.insert_before(loop, code), model.edit.delete_statement(statement)
     if before is None or deleted is None:
         return None
-    what = "tensor" if site.kind_of(found.call).tag is Tag.TENSOR else "array"
+    what = "tensor" if model.types.type_of(found.call).tag is Tag.TENSOR else "array"
     name = found.name.id
     reason = (
         f"all passes share one {what}: nothing that outlives a pass may hold `{name}` or a view of it; "

@@ -9,7 +9,7 @@ from rlint.frozen import frozen
 from rlint.models.kind import Tag
 from rlint.rules.buffers.rl105_alloc_in_hot_loop.overwritten import overwritten_first
 from rlint.semantics.dataflow.escape import Fate
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.autograd import Autograd
 from rlint.semantics.types.dtypes import OBJECT
 from rlint.syntax.scopes import Scope
@@ -43,42 +43,46 @@ class Allocation:
         return not isinstance(self.around, FUNCTIONS)
 
 
-def allocation_at(call: ast.Call, site: Site) -> Allocation | None:
+def allocation_at(call: ast.Call, model: SemanticModel) -> Allocation | None:
     """The allocation that a call is, of a size that stays, for a variable that is filled before it is read
     and that nothing keeps.
     """
-    if not _is_maker(call, site) or any(keyword.arg in _NOT_WITH for keyword in call.keywords):
+    if not _is_maker(call, model) or any(keyword.arg in _NOT_WITH for keyword in call.keywords):
         return None
-    match site.parent(call):
+    match model.parent(call):
         case ast.Assign(targets=[ast.Name() as name]) as statement:
             pass
         case ast.AnnAssign(target=ast.Name() as name) as statement:
             pass
         case _:
             return None
-    around = site.parent(statement)
+    around = model.parent(statement)
     if not isinstance(around, (ast.For, ast.While, ast.FunctionDef)) or statement not in around.body:
         return None
     found = Allocation(call, name, statement, around)
     if not found.in_loop and any(
-        is_in(node, around) for kind in (ast.Yield, ast.YieldFrom) for node in site.tree.of_type(kind)
+        is_in(node, around) for kind in (ast.Yield, ast.YieldFrom) for node in model.syntax.of_type(kind)
     ):
         return None
-    scope = site.scope(name)
-    if not scope.is_function or len(site.bindings(name)) != 1 or site.captured(name.id, scope):
+    scope = model.names.scope(name)
+    if (
+        not scope.is_function
+        or len(model.names.bindings(name)) != 1
+        or model.names.is_captured(name.id, scope)
+    ):
         return None
-    told = _Told(found, site)
-    if not all(map(told.stays, _parts(call))) or not overwritten_first(statement, name, site):
+    told = _Told(found, model)
+    if not all(map(told.stays, _parts(call))) or not overwritten_first(statement, name, model):
         return None
-    return found if _stays_here(found, site) else None
+    return found if _stays_here(found, model) else None
 
 
-def _is_maker(call: ast.Call, site: Site) -> bool:
-    qualified = site.qualified(call.func)
+def _is_maker(call: ast.Call, model: SemanticModel) -> bool:
+    qualified = model.names.qualified(call.func)
     if qualified is not None:
-        return qualified in MAKERS and site.kind_of(call).dtype != OBJECT
+        return qualified in MAKERS and model.types.type_of(call).dtype != OBJECT
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    return method in METHODS and site.kind_of(call).tag is Tag.TENSOR
+    return method in METHODS and model.types.type_of(call).tag is Tag.TENSOR
 
 
 def _parts(call: ast.Call) -> Iterator[ast.expr]:
@@ -95,8 +99,8 @@ def _parts(call: ast.Call) -> Iterator[ast.expr]:
 class _Told:
     """What an allocation is told: is it the same each time?"""
 
-    def __init__(self, found: Allocation, site: Site) -> None:
-        self.site = site
+    def __init__(self, found: Allocation, model: SemanticModel) -> None:
+        self.model = model
         self.found = found
 
     def _is_inside(self, node: ast.AST) -> bool:
@@ -110,7 +114,7 @@ class _Told:
             case ast.Name():
                 return self._name(node)
             case ast.Attribute():
-                return self.site.qualified(node) is not None or self._attribute(node)
+                return self.model.names.qualified(node) is not None or self._attribute(node)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return all(map(self.stays, elements))
             case ast.Starred(value=value) | ast.UnaryOp(operand=value):
@@ -121,18 +125,18 @@ class _Told:
                 return isinstance(value, (ast.Attribute, ast.Name)) and self.stays(value)
             case ast.Call(func=ast.Attribute(value=owner, attr="size"), keywords=[]):
                 return self.stays(owner) and all(map(self.stays, node.args))
-            case ast.Call(keywords=[]) if self.site.qualified(node.func) in _SIZES:
+            case ast.Call(keywords=[]) if self.model.names.qualified(node.func) in _SIZES:
                 return all(map(self.stays, node.args)) and all(map(self._keeps_length, node.args))
         return False
 
     def _keeps_length(self, part: ast.expr) -> bool:
         """Does nobody put something into the list that a size is the length of, or take something out?"""
         names = [node for node in below(part) if isinstance(node, ast.Name)]
-        reads = [read for name in names for read in self.site.reads(name.id, self._home(name))]
+        reads = [read for name in names for read in self.model.names.reads(name.id, self._home(name))]
         return not any(self._may_change_length(read) for read in reads if self._is_inside(read))
 
     def _may_change_length(self, read: ast.Name) -> bool:
-        parent = self.site.parent(read)
+        parent = self.model.parent(read)
         match parent:
             case ast.Subscript(slice=index, ctx=ctx):
                 return isinstance(ctx, ast.Del) or (
@@ -141,16 +145,18 @@ class _Told:
             case ast.For() | ast.comprehension() | ast.BinOp() | ast.Compare():
                 return False
             case ast.Call(func=func):
-                return not (self.site.qualified(func) or "").startswith(("builtins.", "numpy.", "torch."))
+                return not (self.model.names.qualified(func) or "").startswith(
+                    ("builtins.", "numpy.", "torch.")
+                )
             case ast.Attribute(attr=attribute):
                 return attribute in _RESIZES
         return True
 
     def _name(self, name: ast.Name) -> bool:
-        if self.site.qualified(name) is not None:
+        if self.model.names.qualified(name) is not None:
             return True
-        scope = self.site.scope(name).lookup(name.id)
-        if scope is None or any(name.id in inner.globals for inner in self.site.tree.scopes.values()):
+        scope = self.model.names.scope(name).lookup(name.id)
+        if scope is None or any(name.id in inner.globals for inner in self.model.syntax.scopes.values()):
             return False
         bindings = scope.bindings[name.id]
         if scope.parent is None and len(bindings) == 1:
@@ -159,126 +165,128 @@ class _Told:
 
     def _attribute(self, node: ast.Attribute) -> bool:
         """A setting, or something of an array that stays; in a loop also what only the function sets."""
-        if self.site.is_setting(node):
+        if self.model.types.is_setting(node):
             return True
-        is_array = self.site.kind_of(node.value).tag in _ARRAYS
+        is_array = self.model.types.type_of(node.value).tag in _ARRAYS
         if is_array or (node.attr in _OF_ARRAYS and isinstance(node.value, ast.Name)):
             return self.stays(node.value)
         root = node.value
-        if not isinstance(root, ast.Name) or self.site.is_self(root) or not self.stays(root):
+        if not isinstance(root, ast.Name) or self.model.names.is_self(root) or not self.stays(root):
             return False
         if any(
             self._is_inside(use) and self._may_change(use)
-            for use in self.site.uses(root.id, self._home(root))
+            for use in self.model.names.uses(root.id, self._home(root))
         ):
             return False
         stored = any(
             self._is_inside(use) and not isinstance(use.ctx, ast.Load)
-            for use in self.site.attribute_uses(node.attr)
+            for use in self.model.names.attribute_uses(node.attr)
         )
-        here = self.site.function(node)
+        here = self.model.function(node)
         return not stored and all(
-            setter.module == self.site.module.module
+            setter.module == self.model.module.module
             and here is not None
-            and setter.qualname in ("", self.site.tree.qualname(here))
-            for _, setter in self.site.index.setters(node.attr)
+            and setter.qualname in ("", self.model.syntax.qualname(here))
+            for _, setter in self.model.index.setters(node.attr)
         )
 
     def _home(self, name: ast.Name) -> Scope:
-        scope = self.site.scope(name)
+        scope = self.model.names.scope(name)
         return scope.lookup(name.id) or scope
 
     def _may_change(self, use: ast.Name) -> bool:
         """Is an object handed on, or does one of its methods run?"""
-        parent = self.site.parent(use)
+        parent = self.model.parent(use)
         if not isinstance(parent, ast.Attribute):
             return True
-        call = self.site.parent(parent)
+        call = self.model.parent(parent)
         return isinstance(call, ast.Call) and call.func is parent
 
 
 # -- nobody keeps it ---------------------------------------------------------------------------
 
 
-def _stays_here(found: Allocation, site: Site) -> bool:
+def _stays_here(found: Allocation, model: SemanticModel) -> bool:
     """Does nothing hold it, or a view of it, when the next pass (or call) begins?"""
-    uses = [use for use in site.uses(found.name.id, site.scope(found.name)) if use is not found.name]
+    uses = [
+        use for use in model.names.uses(found.name.id, model.names.scope(found.name)) if use is not found.name
+    ]
     if not uses or not all(is_in(use, found.around) and isinstance(use.ctx, ast.Load) for use in uses):
         return False
-    if any(site.span(use) < site.span(found.name) for use in uses):
+    if any(model.source.span(use) < model.source.span(found.name) for use in uses):
         return False
-    tensor = site.kind_of(found.call).tag is Tag.TENSOR
-    if tensor and site.autograd_at(found.call) is not Autograd.OFF:
+    tensor = model.types.type_of(found.call).tag is Tag.TENSOR
+    if tensor and model.gradients.autograd_at(found.call) is not Autograd.OFF:
         return False  # what autograd remembers of it would be overwritten
-    return any(not is_written(use, site) for use in uses) and all(
-        is_written(use, site) or _is_only_read(use, found, site, _DEPTH) for use in uses
+    return any(not is_written(use, model) for use in uses) and all(
+        is_written(use, model) or _is_only_read(use, found, model, _DEPTH) for use in uses
     )
 
 
-def is_written(use: ast.Name, site: Site) -> bool:
+def is_written(use: ast.Name, model: SemanticModel) -> bool:
     """`buffer[...] = values`, `buffer.fill(0)`, `numpy.add(a, b, out=buffer)`, each a statement"""
-    parent = site.parent(use)
+    parent = model.parent(use)
     match parent:
         case ast.Subscript(value=value, ctx=ast.Store()) if value is use:
-            return not isinstance(site.parent(parent), (ast.For, ast.withitem))
+            return not isinstance(model.parent(parent), (ast.For, ast.withitem))
         case ast.Attribute(attr=method):
-            call = site.parent(parent)
+            call = model.parent(parent)
             in_place = method == "fill" or (method.endswith("_") and not method.endswith("__"))
-            return in_place and isinstance(call, ast.Call) and isinstance(site.parent(call), ast.Expr)
+            return in_place and isinstance(call, ast.Call) and isinstance(model.parent(call), ast.Expr)
         case ast.keyword(arg="out"):
-            return isinstance(site.parent(site.parent(parent) or parent), ast.Expr)
+            return isinstance(model.parent(model.parent(parent) or parent), ast.Expr)
         case ast.Call(func=func, args=[first, *_]) if first is use:
-            return site.qualified(func) == "numpy.copyto"
+            return model.names.qualified(func) == "numpy.copyto"
     return False
 
 
-def _is_only_read(use: ast.expr, found: Allocation, site: Site, depth: int) -> bool:
+def _is_only_read(use: ast.expr, found: Allocation, model: SemanticModel, depth: int) -> bool:
     """Is it looked at, by a variable of the same pass at the most?"""
     if depth <= 0:
         return False
-    parent = site.parent(use)
+    parent = model.parent(use)
     if (
         isinstance(parent, ast.Call)
         and use in parent.args
-        and isinstance(site.parent(parent), ast.Expr)
-        and (site.qualified(parent.func) or "").startswith(("numpy.", "torch."))
+        and isinstance(model.parent(parent), ast.Expr)
+        and (model.names.qualified(parent.func) or "").startswith(("numpy.", "torch."))
     ):
         return True  # `torch.add(buffer, noise, out=tried)`, whose result nobody takes
-    told = site.use_of(use)
-    if told.fate > Fate.HANDED or (told.fate is Fate.HANDED and not _goes_into_network(use, site)):
+    told = model.dataflow.use_of(use)
+    if told.fate > Fate.HANDED or (told.fate is Fate.HANDED and not _goes_into_network(use, model)):
         return False
     if not told.held:
         return True
-    statement = site.tree.statement(use)
+    statement = model.syntax.statement(use)
     match statement:
-        case ast.Assign(targets=[ast.Name() as alias]) if len(site.bindings(alias)) == 1:
+        case ast.Assign(targets=[ast.Name() as alias]) if len(model.names.bindings(alias)) == 1:
             pass
         case _:
             return False
-    reads = [other for other in site.uses(alias.id, site.scope(alias)) if other is not alias]
-    return site.parent(statement) is found.around and all(
+    reads = [other for other in model.names.uses(alias.id, model.names.scope(alias)) if other is not alias]
+    return model.parent(statement) is found.around and all(
         is_in(read, found.around)
-        and site.span(read) > site.span(alias)
-        and _is_only_read(read, found, site, depth - 1)
+        and model.source.span(read) > model.source.span(alias)
+        and _is_only_read(read, found, model, depth - 1)
         for read in reads
     )
 
 
-def _goes_into_network(use: ast.expr, site: Site) -> bool:
+def _goes_into_network(use: ast.expr, model: SemanticModel) -> bool:
     """`net(buffer)`, `net(torch.from_numpy(buffer).to(device))`: is it an input of a network, or does a
     variable hold it, whose uses tell?
     """
     child: ast.AST = use
-    for node in site.ancestors(use):
+    for node in model.ancestors(use):
         if isinstance(node, ast.stmt):
             break
         if isinstance(node, ast.Call) and child is not node.func:
-            qualified = site.qualified(node.func)
+            qualified = model.names.qualified(node.func)
             if qualified is None:
-                return site.kind_of(node.func).tag is Tag.MODULE
+                return model.types.type_of(node.func).tag is Tag.MODULE
             if not qualified.startswith(("torch.", "numpy.")):
                 return False
         elif not isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
             return False
         child = node
-    return isinstance(site.tree.statement(use), ast.Assign) and site.use_of(use).held
+    return isinstance(model.syntax.statement(use), ast.Assign) and model.dataflow.use_of(use).held

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below, names_bound
 
 _FILLS = frozenset("fill fill_ copy_ zero_ normal_ uniform_ random_ bernoulli_ exponential_".split())
@@ -14,15 +14,15 @@ _MOST = 16
 """As many items as anybody writes one by one."""
 
 
-def overwritten_first(statement: ast.stmt, name: ast.Name, site: Site) -> bool:
+def overwritten_first(statement: ast.stmt, name: ast.Name, model: SemanticModel) -> bool:
     """Do the next statements that mention the variable give all of it new values?"""
-    block, index = site.tree.block(statement)
+    block, index = model.syntax.block(statement)
     mentioning = (later for later in block[index + 1 :] if _mentions(later, name.id))
     shape = _shape_of(statement)
     first = next(mentioning, None)
     if first is None:
         return False
-    if _is_whole(first, name.id, site) or _is_item_by_item(first, name.id, shape, site):
+    if _is_whole(first, name.id, model) or _is_item_by_item(first, name.id, shape, model):
         return True
     return _are_all_items(first, mentioning, name.id, shape)
 
@@ -51,7 +51,7 @@ def _shape_of(statement: ast.stmt) -> list[ast.expr]:
 # -- at once -----------------------------------------------------------------------------------
 
 
-def _is_whole(statement: ast.stmt, name: str, site: Site) -> bool:
+def _is_whole(statement: ast.stmt, name: str, model: SemanticModel) -> bool:
     match statement:
         case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=target), slice=index)], value=value):
             return target == name and _is_everything(index) and not _mentions(value, name)
@@ -63,7 +63,7 @@ def _is_whole(statement: ast.stmt, name: str, site: Site) -> bool:
         case ast.Attribute(value=ast.Name(id=target), attr=method) if target == name:
             told = [*call.args, *(keyword.value for keyword in call.keywords)]
             return method in _FILLS and not any(_mentions(part, name) for part in told)
-    qualified = site.qualified(call.func) or ""
+    qualified = model.names.qualified(call.func) or ""
     if not qualified.startswith(("numpy.", "torch.")) or any(k.arg == "where" for k in call.keywords):
         return False
     match call:
@@ -94,7 +94,7 @@ def _is_everything(index: ast.expr) -> bool:
 # -- item by item ------------------------------------------------------------------------------
 
 
-def _is_item_by_item(statement: ast.stmt, name: str, shape: list[ast.expr], site: Site) -> bool:
+def _is_item_by_item(statement: ast.stmt, name: str, shape: list[ast.expr], model: SemanticModel) -> bool:
     """`for i in range(n): x[i] = …` of an `x` of `n` rows, `for i, item in enumerate(items): x[i] = …` of one
     of `len(items)` rows
     """
@@ -104,12 +104,16 @@ def _is_item_by_item(statement: ast.stmt, name: str, shape: list[ast.expr], site
         return False
     match statement:
         case ast.For(target=ast.Name(id=index), iter=ast.Call(args=[end], keywords=[]) as counted):
-            fits = site.qualified(counted.func) == "builtins.range" and ast.dump(end) == ast.dump(shape[0])
+            fits = model.names.qualified(counted.func) == "builtins.range" and ast.dump(end) == ast.dump(
+                shape[0]
+            )
         case ast.For(
             target=ast.Tuple(elts=[ast.Name(id=index), _]),
             iter=ast.Call(args=[items], keywords=[]) as counted,
         ):
-            fits = site.qualified(counted.func) == "builtins.enumerate" and _is_length(shape[0], items, site)
+            fits = model.names.qualified(counted.func) == "builtins.enumerate" and _is_length(
+                shape[0], items, model
+            )
         case _:
             return False
     if not fits or index in _rebound(statement.body):
@@ -129,10 +133,10 @@ def _rebound(body: list[ast.stmt]) -> set[str]:
     return {name for statement in body for node in below(statement) for name in names_bound(node)}
 
 
-def _is_length(length: ast.expr, items: ast.expr, site: Site) -> bool:
+def _is_length(length: ast.expr, items: ast.expr, model: SemanticModel) -> bool:
     match length:
         case ast.Call(func=func, args=[counted], keywords=[]):
-            return site.qualified(func) == "builtins.len" and ast.dump(counted) == ast.dump(items)
+            return model.names.qualified(func) == "builtins.len" and ast.dump(counted) == ast.dump(items)
     return False
 
 

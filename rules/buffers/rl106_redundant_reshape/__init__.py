@@ -76,7 +76,7 @@ from rlint.rule import Finding, Heat, Rule
 from rlint.rules.buffers.rl106_redundant_reshape.reshapes import CALLED, PROPERTIES, link_at
 from rlint.rules.buffers.rl106_redundant_reshape.shaped_again import guarded, twice
 from rlint.rules.buffers.rl106_redundant_reshape.shorter_chains import shorter
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 
 class RedundantReshape(Rule):
@@ -103,33 +103,37 @@ class RedundantReshape(Rule):
         "swap",
     )
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a chain of changes of shape that is longer than it need be."""
         if isinstance(node, ast.IfExp):
-            yield from self._conditional(node, site)
+            yield from self._conditional(node, model)
             return
-        last = link_at(node, site)
+        last = link_at(node, model)
         if last is None:
             return
-        found = shorter(last, site)
+        found = shorter(last, model)
         if found is not None:
-            yield self.finding(site, last.node, found.message, fix=found.fix, advice=found.advice)
+            yield self.finding(model, last.node, found.message, fix=found.fix, advice=found.advice)
         elif isinstance(node, ast.Call):
-            again = twice(node, site)
+            again = twice(node, model)
             if again is not None:
-                text = " ".join(site.text(node).split())
+                text = " ".join(model.source.text(node).split())
                 times = "twice" if again.times == 2 else f"{again.times} times"
                 message = f"`{text}` is made {times} here, with the same result"
                 advice = "Change the shape once, and give the result a name"
-                yield self.finding(site, node, message, fix=again.fix, advice=advice)
+                yield self.finding(model, node, message, fix=again.fix, advice=advice)
 
-    def _conditional(self, node: ast.IfExp, site: Site) -> Iterator[Finding]:
-        found = guarded(node, site)
+    def _conditional(self, node: ast.IfExp, model: SemanticModel) -> Iterator[Finding]:
+        found = guarded(node, model)
         if found is None:
             return
-        of = " ".join(site.text(found.link.of).split())
+        of = " ".join(model.source.text(found.link.of).split())
         dimensions = "1 dimension" if found.rank == 1 else f"{found.rank} dimensions"
         outcome = "always" if found.taken else "never"
         message = f"`{of}` has {dimensions}, so that `{found.link.name}` {outcome} runs here"
-        advice = f"Write `{' '.join(site.text(found.link.node).split())}`" if found.taken else f"Write `{of}`"
-        yield self.finding(site, node, message, advice=advice)
+        advice = (
+            f"Write `{' '.join(model.source.text(found.link.node).split())}`"
+            if found.taken
+            else f"Write `{of}`"
+        )
+        yield self.finding(model, node, message, advice=advice)

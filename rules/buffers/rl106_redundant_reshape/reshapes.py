@@ -7,7 +7,7 @@ import ast
 from rlint.frozen import frozen
 from rlint.models.kind import Tag
 from rlint.models.parameters import PARAMETERS
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.integers import is_integer
 from rlint.syntax.queries import arguments_by_name
 
@@ -43,10 +43,10 @@ class Link:
     is_method: bool = True
 
 
-def link_at(node: ast.AST, site: Site) -> Link | None:
+def link_at(node: ast.AST, model: SemanticModel) -> Link | None:
     """The change of shape that an expression is."""
     match node:
-        case ast.Attribute(value=of, attr="T" | "mT" as name) if site.kind_of(of).tag in ARRAYS:
+        case ast.Attribute(value=of, attr="T" | "mT" as name) if model.types.type_of(of).tag in ARRAYS:
             return Link(node, name, of, ())
         case ast.Call(func=func, args=args, keywords=keywords):
             pass
@@ -57,18 +57,18 @@ def link_at(node: ast.AST, site: Site) -> Link | None:
         if keyword.arg not in _AXIS or len(keywords) > 1:
             return None
         given.append(keyword.value)
-    qualified = site.qualified(func)
+    qualified = model.names.qualified(func)
     if qualified in _FUNCTIONS and given and not isinstance(given[0], ast.Starred):
         if qualified == "numpy.reshape" and len(given) > len(("array", "shape")):
             return None  # it says in which order the values are read, too
         return Link(node, qualified.rpartition(".")[2], given[0], tuple(given[1:]), is_method=False)
     if qualified is not None or not isinstance(func, ast.Attribute) or func.attr not in CALLED:
         return None
-    may_be = site.kind_of(func.value).tag in (*ARRAYS, Tag.UNKNOWN)
+    may_be = model.types.type_of(func.value).tag in (*ARRAYS, Tag.UNKNOWN)
     return Link(node, func.attr, func.value, tuple(given)) if may_be else None
 
 
-def shape_of(link: Link, site: Site) -> list[ast.expr] | None:
+def shape_of(link: Link, model: SemanticModel) -> list[ast.expr] | None:
     """The sizes that `reshape`, `view`, `flatten()` or `ravel()` is told, one by one; None where it is told
     them in one value, or in other words.
     """
@@ -79,7 +79,7 @@ def shape_of(link: Link, site: Site) -> list[ast.expr] | None:
     match link.args:
         case [ast.Tuple(elts=sizes) | ast.List(elts=sizes)]:
             pass
-        case [size] if is_integer(size, site) is True or whole(size) is not None:
+        case [size] if is_integer(size, model) is True or whole(size) is not None:
             sizes = [size]
         case [_, _, *_]:
             sizes = list(link.args)
@@ -88,11 +88,11 @@ def shape_of(link: Link, site: Site) -> list[ast.expr] | None:
     return None if any(isinstance(size, ast.Starred) for size in sizes) else sizes
 
 
-def gives_any_shape(link: Link, site: Site) -> bool:
+def gives_any_shape(link: Link, model: SemanticModel) -> bool:
     """Does the shape that comes out hang on the number of values alone, so that what comes in does not
     matter? `view` may also be told a data type.
     """
-    if shape_of(link, site) is not None:
+    if shape_of(link, model) is not None:
         return True
     match link.args:
         case [ast.Attribute(attr="shape")] | [ast.Call(func=ast.Attribute(attr="size"), args=[])]:
@@ -100,17 +100,19 @@ def gives_any_shape(link: Link, site: Site) -> bool:
         case [ast.Starred(), *_] | [_, ast.Starred(), *_]:
             return link.name in ("reshape", "view")
         case [ast.expr()]:
-            return link.name == "reshape" and site.kind_of(link.args[0]).tag is not Tag.STR
+            return link.name == "reshape" and model.types.type_of(link.args[0]).tag is not Tag.STR
     return False
 
 
-def keeps_order(link: Link, site: Site) -> bool:
+def keeps_order(link: Link, model: SemanticModel) -> bool:
     """Does it leave the values in their order, and their type alone?"""
     if link.name == "view":
-        return gives_any_shape(link, site)
-    if link.name in ("flatten", "ravel") and not all(is_integer(given, site) for given in link.args):
+        return gives_any_shape(link, model)
+    if link.name in ("flatten", "ravel") and not all(is_integer(given, model) for given in link.args):
         return False  # the order in memory, for numpy
-    return link.name in KEEP_ORDER and not any(site.kind_of(given).tag is Tag.STR for given in link.args)
+    return link.name in KEEP_ORDER and not any(
+        model.types.type_of(given).tag is Tag.STR for given in link.args
+    )
 
 
 def never_fails(link: Link) -> bool:
@@ -132,35 +134,35 @@ def whole(node: ast.expr) -> int | None:
     return None
 
 
-def is_contiguous(node: ast.expr, site: Site) -> bool:
+def is_contiguous(node: ast.expr, model: SemanticModel) -> bool:
     """Do the values surely lie in memory one behind the other?"""
     match node:
         case ast.Call(func=ast.Attribute(value=of, attr="contiguous"), args=[], keywords=[]):
-            return site.kind_of(of).tag is Tag.TENSOR
+            return model.types.type_of(of).tag is Tag.TENSOR
         case ast.Call(func=func):
-            qualified = site.qualified(func) or ""
+            qualified = model.names.qualified(func) or ""
             given = arguments_by_name(node, PARAMETERS.get(qualified))
             if given is None or not _LAYOUTS.isdisjoint(given):
                 return False
-            return qualified in _CONTIGUOUS or (qualified in _OF_DATA and _of_list(node, site))
+            return qualified in _CONTIGUOUS or (qualified in _OF_DATA and _of_list(node, model))
     return False
 
 
-def _of_list(call: ast.Call, site: Site) -> bool:
+def _of_list(call: ast.Call, model: SemanticModel) -> bool:
     """Of an array, the copy has the same order in memory, whatever that is."""
     if not call.args:
         return False
     data = call.args[0]
-    return isinstance(data, (ast.List, ast.ListComp)) or site.kind_of(data).tag is Tag.LIST
+    return isinstance(data, (ast.List, ast.ListComp)) or model.types.type_of(data).tag is Tag.LIST
 
 
-def permutation(link: Link, rank: int | None, site: Site) -> tuple[int, ...] | None:
+def permutation(link: Link, rank: int | None, model: SemanticModel) -> tuple[int, ...] | None:
     """The order of the axes that a swap of axes gives, for a value of so many dimensions."""
     numbers = [whole(given) for given in _flat(link.args)]
     axes = [number for number in numbers if number is not None]
     if len(axes) != len(numbers):
         return None
-    numpy = site.kind_of(link.of).tag is Tag.NDARRAY
+    numpy = model.types.type_of(link.of).tag is Tag.NDARRAY
     if link.name == "permute" or (link.name == "transpose" and numpy):
         rank = len(axes)
         if not rank or not all(-rank <= axis < rank for axis in axes):

@@ -10,7 +10,7 @@ from rlint.models.kind import Tag
 from rlint.rule import Fix, Safety
 from rlint.rules.buffers.rl106_redundant_reshape.reshapes import ARRAYS, KEEP_ORDER, Link, link_at, whole
 from rlint.semantics.dataflow.extract_variable import bind_once
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 _TWO = 2
 _COMPARED: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
@@ -33,38 +33,38 @@ class Guarded:
     taken: bool
 
 
-def guarded(node: ast.IfExp, site: Site) -> Guarded | None:
+def guarded(node: ast.IfExp, model: SemanticModel) -> Guarded | None:
     """`x.flatten() if x.ndim > 1 else x` of an `x` whose number of dimensions is known."""
     for branch, other, wanted in ((node.body, node.orelse, True), (node.orelse, node.body, False)):
-        link = link_at(branch, site)
+        link = link_at(branch, model)
         if link is None or link.name not in KEEP_ORDER or ast.dump(link.of) != ast.dump(other):
             continue
-        kind = site.kind_of(link.of)
-        outcome = _answer(node.test, link.of, kind.rank, site)
+        kind = model.types.type_of(link.of)
+        outcome = _answer(node.test, link.of, kind.rank, model)
         if outcome is not None and kind.rank is not None and kind.tag in ARRAYS and not kind.optional:
             return Guarded(node.test, link, kind.rank, outcome is wanted)
     return None
 
 
-def _answer(test: ast.expr, of: ast.expr, rank: int | None, site: Site) -> bool | None:
+def _answer(test: ast.expr, of: ast.expr, rank: int | None, model: SemanticModel) -> bool | None:
     """What a comparison of the number of dimensions gives."""
     match test:
         case ast.Compare(left=left, ops=[operator], comparators=[right]):
             number, compare = whole(right), _COMPARED.get(type(operator))
-            if number is None or compare is None or rank is None or not _is_rank(left, of, site):
+            if number is None or compare is None or rank is None or not _is_rank(left, of, model):
                 return None
             return compare(rank, number)
     return None
 
 
-def _is_rank(node: ast.expr, of: ast.expr, site: Site) -> bool:
+def _is_rank(node: ast.expr, of: ast.expr, model: SemanticModel) -> bool:
     match node:
         case ast.Attribute(value=value, attr="ndim"):
             return ast.dump(value) == ast.dump(of)
         case ast.Call(func=ast.Attribute(value=value, attr="dim" | "ndimension"), args=[]):
             return ast.dump(value) == ast.dump(of)
         case ast.Call(func=func, args=[ast.Attribute(value=value, attr="shape")]):
-            return site.qualified(func) == "builtins.len" and ast.dump(value) == ast.dump(of)
+            return model.names.qualified(func) == "builtins.len" and ast.dump(value) == ast.dump(of)
     return False
 
 
@@ -76,20 +76,20 @@ class Twice:
     fix: Fix | None
 
 
-def twice(node: ast.Call, site: Site) -> Twice | None:
+def twice(node: ast.Call, model: SemanticModel) -> Twice | None:
     """The first of several changes of shape that give the same."""
-    if not _counts(node, site) or _is_inside_another(node, site):
+    if not _counts(node, model) or _is_inside_another(node, model):
         return None
-    repetition = site.repetition(node)
-    if repetition is None or not all(_runs_network(doubt, site) for doubt in repetition.doubts):
+    repetition = model.dataflow.repetition(node)
+    if repetition is None or not all(_runs_network(doubt, model) for doubt in repetition.doubts):
         return None
-    if any(isinstance(site.parent(each), (ast.For, ast.comprehension)) for each in repetition.all):
+    if any(isinstance(model.parent(each), (ast.For, ast.comprehension)) for each in repetition.all):
         return None  # beside a loop in Python it costs nothing
-    together = {site.tree.statement(each) for each in repetition.all}
+    together = {model.syntax.statement(each) for each in repetition.all}
     if len(repetition.all) == _TWO and len(together) == 1:
         return None  # `torch.dot(x.flatten(), x.flatten())`, which a name of its own makes no clearer
     fix = None
-    bound = bind_once(repetition, list(repetition.again), site, ["flat", "reshaped", "shaped"])
+    bound = bind_once(repetition, list(repetition.again), model, ["flat", "reshaped", "shaped"])
     if bound is not None:
         reason = (
             "all uses share one view: nothing may change it in place, and a gradient that reaches it by "
@@ -99,30 +99,30 @@ def twice(node: ast.Call, site: Site) -> Twice | None:
     return Twice(len(repetition.all), fix)
 
 
-def _runs_network(node: ast.AST, site: Site) -> bool:
+def _runs_network(node: ast.AST, model: SemanticModel) -> bool:
     """Networks leave what they are given as it is."""
-    return isinstance(node, ast.Call) and site.kind_of(node.func).tag is Tag.MODULE
+    return isinstance(node, ast.Call) and model.types.type_of(node.func).tag is Tag.MODULE
 
 
-def _counts(node: ast.expr, site: Site) -> bool:
-    link = link_at(node, site)
+def _counts(node: ast.expr, model: SemanticModel) -> bool:
+    link = link_at(node, model)
     if link is None or link.name not in ("reshape", "view", "flatten", "ravel"):
         return False
     base = link.of
-    while (inner := link_at(base, site)) is not None:
+    while (inner := link_at(base, model)) is not None:
         base = inner.of
     plain = isinstance(base, (ast.Name, ast.Attribute))
-    return plain and site.kind_of(link.of).tag in ARRAYS
+    return plain and model.types.type_of(link.of).tag in ARRAYS
 
 
-def _is_inside_another(node: ast.expr, site: Site) -> bool:
+def _is_inside_another(node: ast.expr, model: SemanticModel) -> bool:
     """Is the chain that goes on from it made twice as well, so that the finding is told there?"""
     child: ast.AST = node
-    for parent in site.ancestors(node):
+    for parent in model.ancestors(node):
         if not isinstance(parent, (ast.Attribute, ast.Call)):
             return False
-        link = link_at(parent, site)
-        if link is not None and child is not parent and len(site.equal_to(parent)) > 1:
+        link = link_at(parent, model)
+        if link is not None and child is not parent and len(model.dataflow.equal_to(parent)) > 1:
             return True
         child = parent
     return False

@@ -21,7 +21,7 @@ from rlint.rules.buffers.rl106_redundant_reshape.reshapes import (
     shape_of,
     whole,
 )
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 
 @frozen
@@ -33,20 +33,20 @@ class Shorter:
     fix: Fix | None
 
 
-def shorter(last: Link, site: Site) -> Shorter | None:
+def shorter(last: Link, model: SemanticModel) -> Shorter | None:
     """The shorter chain in place of `last` and of the change of shape before it."""
-    first = link_at(last.of, site)
-    if first is None or not all(site.effect_of(given).quiet for given in (*first.args, *last.args)):
+    first = link_at(last.of, model)
+    if first is None or not all(model.effects.effect_of(given).quiet for given in (*first.args, *last.args)):
         return None
-    if keeps_order(first, site):
-        if gives_any_shape(last, site):
-            return _without_first(first, last, site)
+    if keeps_order(first, model):
+        if gives_any_shape(last, model):
+            return _without_first(first, last, model)
         if last.name == "unsqueeze":
-            return _with_axis(first, last, site)
+            return _with_axis(first, last, model)
         if last.name == "squeeze" and first.name in ("unsqueeze", "squeeze"):
-            return _squeezed(first, last, site)
+            return _squeezed(first, last, model)
     if first.name in SWAPS and last.name in SWAPS:
-        return _swapped(first, last, site)
+        return _swapped(first, last, model)
     return None
 
 
@@ -57,34 +57,34 @@ def _shown(link: Link) -> str:
 # -- the first is lost -------------------------------------------------------------------------
 
 
-def _without_first(first: Link, last: Link, site: Site) -> Shorter:
+def _without_first(first: Link, last: Link, model: SemanticModel) -> Shorter:
     """`x.flatten().reshape(n, 4)`"""
     message = (
         f"{_shown(first)} in front of {_shown(last)} is of no use: the values keep their order without it"
     )
-    what = site.text(first.of) if site.can_be_moved(first.of) else "the value"
+    what = model.source.text(first.of) if model.edit.is_relocatable(first.of) else "the value"
     advice = f"Leave out {_shown(first)}: {_shown(last)} takes `{' '.join(what.split())}` as it is"
-    return Shorter(message, advice, _leave_out(first, last, site))
+    return Shorter(message, advice, _leave_out(first, last, model))
 
 
-def _leave_out(first: Link, last: Link, site: Site) -> Fix | None:
-    if not first.is_method and site.kind_of(first.of).tag not in ARRAYS:
+def _leave_out(first: Link, last: Link, model: SemanticModel) -> Fix | None:
+    if not first.is_method and model.types.type_of(first.of).tag not in ARRAYS:
         return None  # functions take lists, too
-    edits = _drop(first, site)
+    edits = _drop(first, model)
     if edits is None:
         return None
     if last.name == "view" and first.name != "view":
         if not isinstance(last.node, ast.Call) or not isinstance(last.node.func, ast.Attribute):
             return None
-        end = site.span(last.node.func)[1]
+        end = model.source.span(last.node.func)[1]
         edits.append(Edit(end - len("view"), end, "reshape"))
-    doubts = list(_doubts_without(first, last, site))
+    doubts = list(_doubts_without(first, last, model))
     return _fix(f"Leave out `{first.name}`", edits, doubts)
 
 
-def _doubts_without(first: Link, last: Link, site: Site) -> Iterator[str]:
-    of = " ".join(site.text(first.of).split())
-    kind = site.kind_of(first.of)
+def _doubts_without(first: Link, last: Link, model: SemanticModel) -> Iterator[str]:
+    of = " ".join(model.source.text(first.of).split())
+    kind = model.types.type_of(first.of)
     if kind.tag not in ARRAYS:
         yield f"`{of}` must be a tensor or an array"
     if not never_fails(first):
@@ -92,7 +92,7 @@ def _doubts_without(first: Link, last: Link, site: Site) -> Iterator[str]:
     numpy = kind.tag is Tag.NDARRAY
     copies = first.name in ("reshape", "flatten", "ravel")
     copies_anyway = numpy and last.name == "flatten" and last.is_method
-    if copies and not copies_anyway and not is_contiguous(first.of, site):
+    if copies and not copies_anyway and not is_contiguous(first.of, model):
         yield f"the result may be a view of `{of}` where it was a copy"
     if last.name == "flatten" and kind.tag is Tag.TENSOR and not (kind.fresh or (kind.rank or 0) > 1):
         yield f"the result is `{of}` itself, no view of it, where it has one dimension"
@@ -101,28 +101,32 @@ def _doubts_without(first: Link, last: Link, site: Site) -> Iterator[str]:
 # -- one axis more -----------------------------------------------------------------------------
 
 
-def _with_axis(first: Link, last: Link, site: Site) -> Shorter | None:
+def _with_axis(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
     """`x.view(-1).unsqueeze(1)`"""
-    sizes = shape_of(first, site)
+    sizes = shape_of(first, model)
     axis = whole(last.args[0]) if len(last.args) == 1 else None
     if sizes is None or axis is None or not -len(sizes) - 1 <= axis <= len(sizes):
         return None
     place = axis % (len(sizes) + 1)
-    texts = ["-1"] if first.name in ("flatten", "ravel") else [site.text(size) for size in sizes]
+    texts = ["-1"] if first.name in ("flatten", "ravel") else [model.source.text(size) for size in sizes]
     at_the_end = place == len(texts)
     texts.insert(place, "1")
     method = "view" if first.name == "view" else "reshape"
     written = f"{method}({', '.join(texts)})"
     message = f"{_shown(first)} and {_shown(last)} make two tensors where `{written}` makes one"
     fix = None
-    if site.can_be_moved(last.node) and (first.is_method or site.kind_of(first.of).tag is Tag.TENSOR):
+    if model.edit.is_relocatable(last.node) and (
+        first.is_method or model.types.type_of(first.of).tag is Tag.TENSOR
+    ):
         doubts = []
-        if site.kind_of(first.of).tag is not Tag.TENSOR:
-            doubts.append(f"`{' '.join(site.text(first.of).split())}` must be a tensor")
-        if not (at_the_end and is_contiguous(first.of, site)):
+        if model.types.type_of(first.of).tag is not Tag.TENSOR:
+            doubts.append(f"`{' '.join(model.source.text(first.of).split())}` must be a tensor")
+        if not (at_the_end and is_contiguous(first.of, model)):
             doubts.append("the stride of the axis of one item may differ, which nothing computes with")
         fix = _fix(
-            f"Write `{written}`", [site.replace(last.node, f"{site.operand(first.of)}.{written}")], doubts
+            f"Write `{written}`",
+            [model.edit.replace(last.node, f"{model.edit.parenthesized(first.of)}.{written}")],
+            doubts,
         )
     return Shorter(message, f"Write `{written}`", fix)
 
@@ -130,17 +134,21 @@ def _with_axis(first: Link, last: Link, site: Site) -> Shorter | None:
 # -- squeezed ----------------------------------------------------------------------------------
 
 
-def _squeezed(first: Link, last: Link, site: Site) -> Shorter | None:
+def _squeezed(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
     """`x.unsqueeze(0).squeeze()`, `x.unsqueeze(0).squeeze(0)`, `x.squeeze().squeeze()`"""
     if not last.args and (first.name == "unsqueeze" or not first.args):
         message = f"{_shown(first)} in front of {_shown(last)} is of no use: the axis is taken away again"
         if first.name == "squeeze":
             message = "the second `squeeze` finds nothing that the first one left"
-        edits = _drop(first, site)
-        known = site.kind_of(first.of).tag in ARRAYS
+        edits = _drop(first, model)
+        known = model.types.type_of(first.of).tag in ARRAYS
         if edits is None or not (first.is_method or known):
             return Shorter(message, f"Leave out {_shown(first)}", None)
-        doubts = [] if known else [f"`{' '.join(site.text(first.of).split())}` must be a tensor or an array"]
+        doubts = (
+            []
+            if known
+            else [f"`{' '.join(model.source.text(first.of).split())}` must be a tensor or an array"]
+        )
         if first.name == "unsqueeze":
             doubts.append("whether it has the axis is no longer checked")
         return Shorter(
@@ -148,21 +156,21 @@ def _squeezed(first: Link, last: Link, site: Site) -> Shorter | None:
         )
     axes = [whole(given) for given in (*first.args, *last.args)]
     if first.name == "unsqueeze" and len(axes) == 2 and None not in axes and axes[0] == axes[1]:
-        return _nothing_done(first, last, site)
+        return _nothing_done(first, last, model)
     return None
 
 
 # -- axes swapped ------------------------------------------------------------------------------
 
 
-def _swapped(first: Link, last: Link, site: Site) -> Shorter | None:
+def _swapped(first: Link, last: Link, model: SemanticModel) -> Shorter | None:
     """`x.t().t()`, `x.permute(0, 2, 1).permute(0, 2, 1)`, `x.permute(0, 2, 3, 1).transpose(1, 2)`"""
     if first.name == last.name and first.name in ("t", "T", "mT"):
-        return _nothing_done(first, last, site)
+        return _nothing_done(first, last, model)
     rank = next((len(_axes(link)) for link in (first, last) if link.name == "permute"), None)
     if rank is None:
-        rank = site.kind_of(first.of).rank
-    numpy = site.kind_of(first.of).tag is Tag.NDARRAY
+        rank = model.types.type_of(first.of).rank
+    numpy = model.types.type_of(first.of).tag is Tag.NDARRAY
     if rank is None and not numpy:
         pairs = [{whole(given) for given in link.args} for link in (first, last)]
         swaps = all(
@@ -170,25 +178,27 @@ def _swapped(first: Link, last: Link, site: Site) -> Shorter | None:
             for link in (first, last)
         )
         return (
-            _nothing_done(first, last, site)
+            _nothing_done(first, last, model)
             if swaps and pairs[0] == pairs[1] and None not in pairs[0]
             else None
         )
-    before, behind = permutation(first, rank, site), permutation(last, rank, site)
+    before, behind = permutation(first, rank, model), permutation(last, rank, model)
     if before is None or behind is None or len(before) != len(behind):
         return None
     order = [before[axis] for axis in behind]
     if order == list(range(len(order))):
-        return _nothing_done(first, last, site)
+        return _nothing_done(first, last, model)
     method = "transpose" if numpy else "permute"
     written = f"{method}({', '.join(map(str, order))})"
     message = f"{_shown(first)} and {_shown(last)} make two views where `{written}` makes one"
     fix = None
-    known = site.kind_of(first.of).tag in ARRAYS
-    if site.can_be_moved(last.node) and (first.is_method or known):
-        doubts = [] if known else [f"`{' '.join(site.text(first.of).split())}` must be a tensor"]
+    known = model.types.type_of(first.of).tag in ARRAYS
+    if model.edit.is_relocatable(last.node) and (first.is_method or known):
+        doubts = [] if known else [f"`{' '.join(model.source.text(first.of).split())}` must be a tensor"]
         fix = _fix(
-            f"Write `{written}`", [site.replace(last.node, f"{site.operand(first.of)}.{written}")], doubts
+            f"Write `{written}`",
+            [model.edit.replace(last.node, f"{model.edit.parenthesized(first.of)}.{written}")],
+            doubts,
         )
     return Shorter(message, f"Write `{written}`", fix)
 
@@ -203,26 +213,28 @@ def _axes(link: Link) -> list[ast.expr]:
 # -- nothing is left ---------------------------------------------------------------------------
 
 
-def _nothing_done(first: Link, last: Link, site: Site) -> Shorter:
-    of = " ".join(site.text(first.of).split())
+def _nothing_done(first: Link, last: Link, model: SemanticModel) -> Shorter:
+    of = " ".join(model.source.text(first.of).split())
     message = f"{_shown(last)} undoes what {_shown(first)} did: the shape is that of `{of}` again"
     fix = None
-    if site.can_be_moved(last.node):
+    if model.edit.is_relocatable(last.node):
         doubts = [f"the result is `{of}` itself, no view of it, whose shape nothing checks any more"]
-        fix = _fix("Leave out both", [site.replace(last.node, site.operand(first.of))], doubts)
+        fix = _fix(
+            "Leave out both", [model.edit.replace(last.node, model.edit.parenthesized(first.of))], doubts
+        )
     return Shorter(message, "Leave out both", fix)
 
 
-def _drop(first: Link, site: Site) -> list[Edit] | None:
+def _drop(first: Link, model: SemanticModel) -> list[Edit] | None:
     """Put what it changes in the place of a change of shape."""
-    if not site.can_be_moved(first.node):
+    if not model.edit.is_relocatable(first.node):
         return None
-    whole, kept = site.text(first.node), site.operand(first.of)
+    whole, kept = model.source.text(first.node), model.edit.parenthesized(first.of)
     if first.is_method and whole.startswith(kept):
         # what comes before stays out of the edit, so that all of a long chain is shortened in one pass
-        start, end = site.span(first.node)
+        start, end = model.source.span(first.node)
         return [Edit(start + len(kept), end, "")]
-    return [site.replace(first.node, kept)]
+    return [model.edit.replace(first.node, kept)]
 
 
 def _fix(title: str, edits: list[Edit], doubts: list[str]) -> Fix:

@@ -68,7 +68,7 @@ from collections.abc import Iterator
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.buffers.rl108_redundant_memory_add.fed import is_unread, same_values, target_of, values_of
 from rlint.semantics.dataflow.write_only import ADDS
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 
@@ -83,25 +83,25 @@ class RedundantMemoryAdd(Rule):
     visits = (ast.Call,)
     callees = ADDS
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for what is added to a buffer that nobody reads, and to another one, too."""
         assert isinstance(node, ast.Call)
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in ADDS:
             return
-        if not isinstance(site.parent(node), ast.Expr):
+        if not isinstance(model.parent(node), ast.Expr):
             return
-        values = values_of(node, site)
-        target = target_of(node, site) if values is not None else None
-        if target is None or values is None or not is_unread(target, site):
+        values = values_of(node, model)
+        target = target_of(node, model) if values is not None else None
+        if target is None or values is None or not is_unread(target, model):
             return
-        twin = other_add(node, values, site)
+        twin = other_add(node, values, model)
         if twin is None:
             return
         assert isinstance(twin.func, ast.Attribute)
-        shown, other = site.text(node.func.value), site.text(twin.func.value)
+        shown, other = model.source.text(node.func.value), model.source.text(twin.func.value)
         into = f"`{target.name}` of `{shown}`" if target.through else f"`{shown}`"
         yield self.finding(
-            site,
+            model,
             node,
             f"The transition is stored in {into}, too, which nothing in the project reads; "
             f"`{other}` has it already",
@@ -109,26 +109,28 @@ class RedundantMemoryAdd(Rule):
         )
 
 
-def other_add(node: ast.Call, values: list[ast.expr], site: Site) -> ast.Call | None:
+def other_add(node: ast.Call, values: list[ast.expr], model: SemanticModel) -> ast.Call | None:
     """The call of the same step that adds the same to another buffer, which is not the superfluous one."""
     assert isinstance(node.func, ast.Attribute)
     own = ast.dump(node.func.value)
     for name in sorted(ADDS):
-        for call in site.calls_named(name, site.function(node)):
+        for call in model.names.calls_named(name, model.function(node)):
             if call is node or not isinstance(call.func, ast.Attribute):
                 continue
-            if ast.dump(call.func.value) == own or not isinstance(site.parent(call), ast.Expr):
+            if ast.dump(call.func.value) == own or not isinstance(model.parent(call), ast.Expr):
                 continue
-            others = values_of(call, site)
-            if others is None or not same_values(values, others, site):
+            others = values_of(call, model)
+            if others is None or not same_values(values, others, model):
                 continue
-            first, second = sorted((node, call), key=site.span)
-            if site.between(first, second) is None or site.loops(first) != site.loops(second):
+            first, second = sorted((node, call), key=model.source.span)
+            if model.dataflow.between(first, second) is None or model.frequency.loops(
+                first
+            ) != model.frequency.loops(second):
                 continue
             names = [name for value in values for name in below(value) if isinstance(name, ast.Name)]
-            if not all(site.keeps(name, first, second) for name in names):
+            if not all(model.dataflow.keeps(name, first, second) for name in names):
                 continue
-            target = target_of(call, site)
-            if target is None or first is call or not is_unread(target, site):
+            target = target_of(call, model)
+            if target is None or first is call or not is_unread(target, model):
                 return call  # of two that nothing reads, the later one is superfluous
     return None

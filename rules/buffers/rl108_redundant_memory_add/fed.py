@@ -11,7 +11,7 @@ from rlint.regex import regex
 from rlint.semantics.dataflow.write_only import ADDS, only_fed
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.interprocedural.summary import ClassSummary
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
 
@@ -33,7 +33,7 @@ class Target:
     through: bool = False
 
 
-def values_of(call: ast.Call, site: Site) -> list[ast.expr] | None:
+def values_of(call: ast.Call, model: SemanticModel) -> list[ast.expr] | None:
     """The parts of the transition that a call adds; None where it is none."""
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     if any(isinstance(value, ast.Starred) for value in call.args) or None in [k.arg for k in call.keywords]:
@@ -44,7 +44,7 @@ def values_of(call: ast.Call, site: Site) -> list[ast.expr] | None:
         return None
     (value,) = given
     if isinstance(value, ast.Name):
-        definitions = site.definitions(value)
+        definitions = model.dataflow.definitions(value)
         if len(definitions) != 1 or definitions[0].how is not How.ASSIGN or definitions[0].path:
             return None
         return [value] if definitions[0].value is not None and _is_tuple(definitions[0].value) else None
@@ -63,7 +63,7 @@ def _is_tuple(value: ast.expr) -> bool:
     return False
 
 
-def same_values(first: list[ast.expr], second: list[ast.expr], site: Site) -> bool:
+def same_values(first: list[ast.expr], second: list[ast.expr], model: SemanticModel) -> bool:
     """Are the parts written alike, of variables that have not been set between?"""
     if [ast.dump(value) for value in first] != [ast.dump(value) for value in second]:
         return False
@@ -72,32 +72,33 @@ def same_values(first: list[ast.expr], second: list[ast.expr], site: Site) -> bo
             if (
                 isinstance(left, ast.Name)
                 and isinstance(right, ast.Name)
-                and set(map(id, site.definitions(left))) != set(map(id, site.definitions(right)))
+                and set(map(id, model.dataflow.definitions(left)))
+                != set(map(id, model.dataflow.definitions(right)))
             ):
                 return False
     return True
 
 
-def target_of(call: ast.Call, site: Site) -> Target | None:
+def target_of(call: ast.Call, model: SemanticModel) -> Target | None:
     """The buffer that a call adds to, by itself or in a method that does nothing else; None for an object
     that is no buffer, or that nobody knows.
     """
     assert isinstance(call.func, ast.Attribute)
     held = call.func.value
-    targets = site.callables(call)
-    if not _is_buffer(site.kind_of(held), held) and len(targets) == 1:
+    targets = model.types.call_targets(call)
+    if not _is_buffer(model.types.type_of(held), held) and len(targets) == 1:
         handed = [inner for inner in targets[0].calls if inner.method in ADDS]
         own = targets[0].parameters[1:]
-        owner = site.class_of_value(held)
+        owner = model.types.class_of_value(held)
         if len(handed) == len(targets[0].calls) == 1 and owner is not None and handed[0].loop == -1:
             name = handed[0].receiver
-            if tuple(passed for _, passed in handed[0].names) == own and _is_kept(owner, name, site):
+            if tuple(passed for _, passed in handed[0].names) == own and _is_kept(owner, name, model):
                 return Target(held, name, owner, through=True)
         return None
-    if isinstance(held, ast.Attribute) and _is_buffer(site.kind_of(held), held):
-        whose = site.class_of_value(held.value)
+    if isinstance(held, ast.Attribute) and _is_buffer(model.types.type_of(held), held):
+        whose = model.types.class_of_value(held.value)
         return Target(held, held.attr, whose)
-    if isinstance(held, ast.Name) and _is_buffer(site.kind_of(held), held):
+    if isinstance(held, ast.Name) and _is_buffer(model.types.type_of(held), held):
         return Target(held, held.id, None)
     return None
 
@@ -109,44 +110,44 @@ def _is_buffer(kind: Kind, held: ast.expr) -> bool:
     return kind.tag is Tag.INSTANCE and bool(_BUFFER.search(kind.of) or _BUFFER.search(last_name(held) or ""))
 
 
-def _is_kept(owner: ClassSummary, name: str, site: Site) -> bool:
-    kind = site.index.attribute(owner, name)
+def _is_kept(owner: ClassSummary, name: str, model: SemanticModel) -> bool:
+    kind = model.index.attribute(owner, name)
     return kind.tag in (Tag.LIST, Tag.DEQUE, Tag.REPLAY_BUFFER) or (
         kind.tag is Tag.INSTANCE and bool(_BUFFER.search(kind.of))
     )
 
 
-def is_unread(target: Target, site: Site) -> bool:
+def is_unread(target: Target, model: SemanticModel) -> bool:
     """Does surely nothing in the project look at what a buffer holds?"""
     if target.owner is None:
-        return isinstance(target.held, ast.Name) and _is_unread_variable(target.held, site)
-    if not site.is_only_fed(target.name):
+        return isinstance(target.held, ast.Name) and _is_unread_variable(target.held, model)
+    if not model.program.is_write_only(target.name):
         return False
-    bases = site.index.ancestry(target.owner)
+    bases = model.index.ancestry(target.owner)
     if any(isinstance(base, str) and base not in _HARMLESS_BASES for base in bases):
         return False  # a library may read it
-    if target.owner.module != site.module.module:
+    if target.owner.module != model.module.module:
         return False  # it may be made of anything there
-    if any(setter.module != site.module.module for _, setter in site.index.setters(target.name)):
+    if any(setter.module != model.module.module for _, setter in model.index.setters(target.name)):
         return False
-    sets = [use for use in site.attribute_uses(target.name) if isinstance(use.ctx, ast.Store)]
-    return all(_is_plain(site.parent(use), site) for use in sets)
+    sets = [use for use in model.names.attribute_uses(target.name) if isinstance(use.ctx, ast.Store)]
+    return all(_is_plain(model.parent(use), model) for use in sets)
 
 
-def _is_unread_variable(name: ast.Name, site: Site) -> bool:
-    scope = site.scope(name).lookup(name.id)
-    if scope is None or (scope.parent is None and site.is_imported(name.id)):
+def _is_unread_variable(name: ast.Name, model: SemanticModel) -> bool:
+    scope = model.names.scope(name).lookup(name.id)
+    if scope is None or (scope.parent is None and model.program.is_imported(name.id)):
         return False
-    bindings = site.bindings(name)
+    bindings = model.names.bindings(name)
     return (
         all(binding.how is How.ASSIGN and not binding.path for binding in bindings)
-        and all(_is_plain(binding.statement, site) for binding in bindings)
-        and only_fed(site.reads(name.id, scope), site.tree)
-        and not any(name.id in inner.globals | inner.nonlocals for inner in site.tree.scopes.values())
+        and all(_is_plain(binding.statement, model) for binding in bindings)
+        and only_fed(model.names.reads(name.id, scope), model.syntax)
+        and not any(name.id in inner.globals | inner.nonlocals for inner in model.syntax.scopes.values())
     )
 
 
-def _is_plain(statement: ast.AST | None, site: Site) -> bool:
+def _is_plain(statement: ast.AST | None, model: SemanticModel) -> bool:
     """Does a statement make a buffer that nothing else knows of, out of nothing but numbers and words?"""
     match statement:
         case ast.Assign(targets=[_], value=value) | ast.AnnAssign(value=ast.expr() as value):
@@ -158,7 +159,7 @@ def _is_plain(statement: ast.AST | None, site: Site) -> bool:
     given = [*value.args, *(keyword.value for keyword in value.keywords)]
     return not any(
         _BUFFER.search(last_name(argument) or "")
-        or site.kind_of(argument).tag in (Tag.INSTANCE, Tag.FUNCTION)
+        or model.types.type_of(argument).tag in (Tag.INSTANCE, Tag.FUNCTION)
         for argument in given
         if not isinstance(argument, ast.Constant) and not (last_name(argument) or "").endswith("size")
     )

@@ -74,7 +74,7 @@ from rlint.rules.buffers.rl109_float64_buffer.read_as import (
     is_row_written,
     read_as,
 )
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.numbers import number_of
 
 MAKERS = {"numpy.zeros": 1, "numpy.ones": 1, "numpy.empty": 1, "numpy.full": 2}
@@ -92,7 +92,7 @@ class Float64Buffer(Rule):
     visits = (ast.Assign, ast.AnnAssign)
     triggers = ("zeros(", "empty(", "ones(", "full(")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         match node:
             case (
                 ast.Assign(targets=[ast.Attribute() | ast.Name() as target], value=ast.Call() as call)
@@ -101,75 +101,75 @@ class Float64Buffer(Rule):
                 pass
             case _:
                 return
-        if site.qualified(call.func) not in MAKERS or site.kind_of(call).dtype != "float64":
+        if model.names.qualified(call.func) not in MAKERS or model.types.type_of(call).dtype != "float64":
             return
-        if is_small(call, site) or is_meant(node, site) or not is_storage(target, site):
+        if is_small(call, model) or is_meant(node, model) or not is_storage(target, model):
             return
-        shown = site.text(target)
+        shown = model.source.text(target)
         yield self.finding(
-            site,
+            model,
             call,
             f"`{shown}` holds float64, and its rows are read as float32: twice the memory",
-            fix=build_fix(call, site),
+            fix=build_fix(call, model),
             advice="Ask for `dtype=np.float32`, or for `np.uint8` where the rows are frames",
         )
 
 
-def is_small(call: ast.Call, site: Site) -> bool:
+def is_small(call: ast.Call, model: SemanticModel) -> bool:
     """Has the array surely few rows?"""
     shape = call.args[0] if call.args else None
     first = shape.elts[0] if isinstance(shape, (ast.Tuple, ast.List)) and shape.elts else shape
     if first is None or isinstance(first, ast.Starred):
         return True
-    number = number_of(first, site)
+    number = number_of(first, model)
     return number is not None and number.fixed and number.value < SMALL
 
 
-def is_meant(statement: ast.AST, site: Site) -> bool:
+def is_meant(statement: ast.AST, model: SemanticModel) -> bool:
     """Does a comment at the statement say that float64 is meant?"""
-    first, last = site.logical_lines(statement)
-    lines = [site.tree.positions.line_text(line) for line in range(first, last + 1)]
+    first, last = model.logical_lines(statement)
+    lines = [model.syntax.positions.line_text(line) for line in range(first, last + 1)]
     comments = [line.partition("#")[2].lower() for line in lines]
     return any(word in comment for comment in comments for word in MEANT)
 
 
-def is_storage(target: ast.Attribute | ast.Name, site: Site) -> bool:
+def is_storage(target: ast.Attribute | ast.Name, model: SemanticModel) -> bool:
     """Is what is assigned written row by row, and read as float32 and in no other way that is seen?"""
     uses: list[ast.expr] = []
     if isinstance(target, ast.Attribute):
-        uses.extend(site.attribute_uses(target.attr))
+        uses.extend(model.names.attribute_uses(target.attr))
     else:
-        scope = site.scope(target).lookup(target.id)
-        if scope is None or not scope.is_function or site.captured(target.id, scope):
+        scope = model.names.scope(target).lookup(target.id)
+        if scope is None or not scope.is_function or model.names.is_captured(target.id, scope):
             return False
-        uses.extend(site.uses(target.id, scope))
-    if any(is_counted_up(use, site) for use in uses):
+        uses.extend(model.names.uses(target.id, scope))
+    if any(is_counted_up(use, model) for use in uses):
         return False
     others = [use for use in uses if isinstance(use.ctx, ast.Store) and use is not target]  # type: ignore[attr-defined]
-    if any(not is_like(use, site) for use in others):
+    if any(not is_like(use, model) for use in others):
         return False
-    read = [dtype for use in uses if (dtype := read_as(use, site)) is not None]
-    return any(is_row_written(use, site) for use in uses) and bool(read) and all(map(is_float32, read))
+    read = [dtype for use in uses if (dtype := read_as(use, model)) is not None]
+    return any(is_row_written(use, model) for use in uses) and bool(read) and all(map(is_float32, read))
 
 
-def is_like(use: ast.expr, site: Site) -> bool:
+def is_like(use: ast.expr, model: SemanticModel) -> bool:
     """Is the storage set to another array of float64 there, as by a reset?"""
-    parent = site.parent(use)
+    parent = model.parent(use)
     if not isinstance(parent, (ast.Assign, ast.AnnAssign)) or parent.value is None:
         return False
-    kind = site.kind_of(parent.value)
+    kind = model.types.type_of(parent.value)
     return kind.tag is Tag.NDARRAY and kind.dtype in ("float64", "")
 
 
-def build_fix(call: ast.Call, site: Site) -> Fix | None:
+def build_fix(call: ast.Call, model: SemanticModel) -> Fix | None:
     """Ask for float32."""
-    wanted = site.spelled("numpy.float32", call)
+    wanted = model.names.spelled("numpy.float32", call)
     if wanted is None:
         return None
-    position = MAKERS[site.qualified(call.func) or ""]
+    position = MAKERS[model.names.qualified(call.func) or ""]
     named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
     given = named or call.args[position : position + 1]
-    edit = site.replace(given[0], wanted) if given else site.with_keyword(call, "dtype", wanted)
+    edit = model.edit.replace(given[0], wanted) if given else model.edit.with_keyword(call, "dtype", wanted)
     if edit is None:
         return None
     reason = "Numbers are rounded when they are stored: nothing may need them in more detail than float32"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.dtypes import DEFAULT
 from rlint.semantics.types.legacy_tensors import CLASSES, class_dtype
 from rlint.syntax.syntax_index import FUNCTIONS
@@ -16,60 +16,60 @@ _MEASURES = frozenset({"dtype", "itemsize", "nbytes", "ndim", "shape", "size"})
 _WANTED = ("float32", DEFAULT)
 
 
-def is_row_written(use: ast.expr, site: Site) -> bool:
+def is_row_written(use: ast.expr, model: SemanticModel) -> bool:
     """`storage[i] = row`."""
-    match site.parent(use):
+    match model.parent(use):
         case ast.Subscript(value=owner, ctx=ast.Store()) as part if owner is use:
-            return not isinstance(site.parent(part), ast.AugAssign)
+            return not isinstance(model.parent(part), ast.AugAssign)
     return False
 
 
-def is_counted_up(use: ast.expr, site: Site) -> bool:
+def is_counted_up(use: ast.expr, model: SemanticModel) -> bool:
     """`storage[i] += 1`, and what else computes in the storage."""
-    part = site.parent(use)
+    part = model.parent(use)
     return isinstance(part, ast.AugAssign) or (
-        isinstance(part, ast.Subscript) and isinstance(site.parent(part), ast.AugAssign)
+        isinstance(part, ast.Subscript) and isinstance(model.parent(part), ast.AugAssign)
     )
 
 
-def read_as(use: ast.expr, site: Site) -> str | None:
+def read_as(use: ast.expr, model: SemanticModel) -> str | None:
     """The data type that the storage, or rows of it, get as soon as they are read; "" where they are read and
     nobody knows as what; None where they are not read.
     """
     if not isinstance(getattr(use, "ctx", None), ast.Load):
         return None
-    match site.parent(use):
+    match model.parent(use):
         case ast.Subscript(value=owner, ctx=context) as part if owner is use:
-            return (_becomes(part, site) or "") if isinstance(context, ast.Load) else None
+            return (_becomes(part, model) or "") if isinstance(context, ast.Load) else None
         case ast.Attribute(attr=attribute) if attribute in _MEASURES:
             return None
-        case ast.Call(func=func) if site.qualified(func) == "builtins.len":
+        case ast.Call(func=func) if model.names.qualified(func) == "builtins.len":
             return None
-    return _becomes(use, site) or ""
+    return _becomes(use, model) or ""
 
 
-def _becomes(value: ast.expr, site: Site, *, followed: bool = False) -> str:
+def _becomes(value: ast.expr, model: SemanticModel, *, followed: bool = False) -> str:
     node: ast.expr = value
-    for parent in site.ancestors(value):
+    for parent in model.ancestors(value):
         match parent:
             case ast.Call(func=func) if node in parent.args:
-                found = _made(parent, site)
+                found = _made(parent, model)
                 if found:
                     return found
-                if site.qualified(func) not in _KEEPS:
+                if model.names.qualified(func) not in _KEEPS:
                     return ""
             case ast.Attribute():
                 pass
             case ast.Call(func=ast.Attribute() as func) if func is node:
-                found = _cast(parent, func.attr, site)
+                found = _cast(parent, func.attr, model)
                 if found:
                     return found
             case ast.keyword() | ast.Dict() | ast.Tuple():
-                return _of_collection(parent, site)
+                return _of_collection(parent, model)
             case ast.Assign(targets=[ast.Name(id=name)]) if not followed:
-                scope = site.scope(value).lookup(name)
-                reads = site.reads(name, scope) if scope is not None else []
-                every = {_becomes(read, site, followed=True) for read in reads}
+                scope = model.names.scope(value).lookup(name)
+                reads = model.names.reads(name, scope) if scope is not None else []
+                every = {_becomes(read, model, followed=True) for read in reads}
                 return every.pop() if len(every) == 1 else ""
             case _:
                 return ""
@@ -77,46 +77,46 @@ def _becomes(value: ast.expr, site: Site, *, followed: bool = False) -> str:
     return ""
 
 
-def _made(call: ast.Call, site: Site) -> str:
-    maker = site.qualified(call.func) or ""
+def _made(call: ast.Call, model: SemanticModel) -> str:
+    maker = model.names.qualified(call.func) or ""
     if maker in CLASSES:
         return class_dtype(maker)
     if maker not in _TYPED:
         return ""
     named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
     named += call.args[1:2] if maker.startswith("numpy.") else []
-    return site.knowledge.kinds.dtype_of(named[0]) if named else ""
+    return model.analysis.kinds.dtype_of(named[0]) if named else ""
 
 
-def _cast(call: ast.Call, method: str, site: Site) -> str:
+def _cast(call: ast.Call, method: str, model: SemanticModel) -> str:
     if method in ("float", "long", "int", "double", "half") and not call.args:
         return {"float": "float32", "double": "float64", "half": "float16"}.get(method, "int64")
     if method in ("to", "astype", "type"):
         named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
         for argument in (*named, *call.args):
-            found = site.knowledge.kinds.dtype_of(argument)
+            found = model.analysis.kinds.dtype_of(argument)
             if found:
                 return found
     return ""
 
 
-def _of_collection(node: ast.AST, site: Site) -> str:
+def _of_collection(node: ast.AST, model: SemanticModel) -> str:
     """The type that a comprehension of the same function gives to all parts of the dict or tuple."""
-    around = next((parent for parent in site.ancestors(node) if isinstance(parent, FUNCTIONS)), None)
-    if around is None or not _is_dict(node, site):
+    around = next((parent for parent in model.ancestors(node) if isinstance(parent, FUNCTIONS)), None)
+    if around is None or not _is_dict(node, model):
         return ""
     found = set()
     for inner in below(around):
         match inner:
             case ast.DictComp(value=ast.Call() as made) | ast.ListComp(elt=ast.Call() as made):
-                found.add(_made(made, site))
+                found.add(_made(made, model))
     return found.pop() if len(found) == 1 else ""
 
 
-def _is_dict(node: ast.AST, site: Site) -> bool:
+def _is_dict(node: ast.AST, model: SemanticModel) -> bool:
     if isinstance(node, ast.keyword):
-        call = site.parent(node)
-        return isinstance(call, ast.Call) and site.qualified(call.func) == "builtins.dict"
+        call = model.parent(node)
+        return isinstance(call, ast.Call) and model.names.qualified(call.func) == "builtins.dict"
     return isinstance(node, (ast.Dict, ast.Tuple))
 
 

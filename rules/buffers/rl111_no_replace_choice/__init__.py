@@ -82,7 +82,7 @@ from rlint.rules.buffers._shared.cdf import stays_the_same
 from rlint.rules.buffers._shared.choice import Draw, Population, draw_of, is_constant, population_of, shown
 from rlint.rules.buffers._shared.store_size import counts_a_store, is_kept_small
 from rlint.rules.buffers.rl111_no_replace_choice.own_generator import draw_by_own_generator
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 TREE = "Keep the priorities in a sum tree, which finds an index without looking at all of them"
 GENERATOR = (
@@ -104,23 +104,26 @@ class NoReplaceChoice(Rule):
     visits = (ast.Call,)
     callees = last_names(*PERMUTATIONS, "choice")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a draw that takes as long as the buffer is."""
         assert isinstance(node, ast.Call)
-        if isinstance(node.func, (ast.Name, ast.Attribute)) and site.qualified(node.func) in PERMUTATIONS:
-            found = self.cut_permutation(node, site)
+        if (
+            isinstance(node.func, (ast.Name, ast.Attribute))
+            and model.names.qualified(node.func) in PERMUTATIONS
+        ):
+            found = self.cut_permutation(node, model)
         else:
-            draw = draw_of(node, site)
-            population = population_of(draw, site) if draw is not None else None
+            draw = draw_of(node, model)
+            population = population_of(draw, model) if draw is not None else None
             found = (
-                self.choice(draw, population, site) if draw is not None and population is not None else None
+                self.choice(draw, population, model) if draw is not None and population is not None else None
             )
         if found is not None:
             yield found
 
-    def cut_permutation(self, call: ast.Call, site: Site) -> Finding | None:
+    def cut_permutation(self, call: ast.Call, model: SemanticModel) -> Finding | None:
         """`np.random.permutation(n)[:k]`"""
-        match site.parent(call):
+        match model.parent(call):
             case (
                 ast.Subscript(
                     value=value, slice=ast.Slice(lower=None, upper=ast.expr() as size, step=None)
@@ -131,52 +134,54 @@ class NoReplaceChoice(Rule):
             case _:
                 return None
         count = call.args[0]
-        if isinstance(size, ast.UnaryOp) or not self.is_worth_it(count, call, site):
+        if isinstance(size, ast.UnaryOp) or not self.is_worth_it(count, call, model):
             return None
-        message = shuffles(site.text(call.func), count, f"`{shown(size, site)}`", site)
-        if site.qualified(call.func) == "torch.randperm":
-            return self.finding(site, cut, message, advice=TORCH)
+        message = shuffles(model.source.text(call.func), count, f"`{shown(size, model)}`", model)
+        if model.names.qualified(call.func) == "torch.randperm":
+            return self.finding(model, cut, message, advice=TORCH)
         fix = None
         if isinstance(call.func, ast.Attribute) and not call.keywords and len(call.args) == 1:
-            fix = draw_by_own_generator(cut, count, size, site, cut=True)
-        return self.finding(site, cut, message, fix=fix, advice=GENERATOR)
+            fix = draw_by_own_generator(cut, count, size, model, cut=True)
+        return self.finding(model, cut, message, fix=fix, advice=GENERATOR)
 
-    def choice(self, draw: Draw, population: Population, site: Site) -> Finding | None:
+    def choice(self, draw: Draw, population: Population, model: SemanticModel) -> Finding | None:
         """`np.random.choice(n, k, replace=False)`, and draws by probabilities."""
         p, replace = draw.given.get("p"), draw.given.get("replace")
         once = is_constant(replace, value=False)
         weighted = p is not None and not is_constant(p, None)
         if not (weighted or (once and not draw.generator)):
             return None
-        if not self.is_worth_it(population.high, draw.call, site):
+        if not self.is_worth_it(population.high, draw.call, model):
             return None
-        function = site.text(draw.call.func)
-        size = f"`{shown(draw.size, site)}`" if draw.size is not None else "one"
+        function = model.source.text(draw.call.func)
+        size = f"`{shown(draw.size, model)}`" if draw.size is not None else "one"
         if weighted and p is not None:
-            if not once and stays_the_same(p, draw, site):
+            if not once and stays_the_same(p, draw, model):
                 return None  # the affair of choice-for-indices
-            message = f"`{function}` checks and sums all of `{shown(p, site)}` in each call to draw {size}"
-            return self.finding(site, draw.call, message, advice=TREE)
-        message = shuffles(function, population.high, size, site)
-        return self.finding(site, draw.call, message, fix=self.fix(draw, population, site), advice=GENERATOR)
+            message = f"`{function}` checks and sums all of `{shown(p, model)}` in each call to draw {size}"
+            return self.finding(model, draw.call, message, advice=TREE)
+        message = shuffles(function, population.high, size, model)
+        return self.finding(
+            model, draw.call, message, fix=self.fix(draw, population, model), advice=GENERATOR
+        )
 
-    def fix(self, draw: Draw, population: Population, site: Site) -> Fix | None:
+    def fix(self, draw: Draw, population: Population, model: SemanticModel) -> Fix | None:
         """Draw by a generator of the object."""
         func = draw.call.func
         if population.low is not None or draw.size is None or not isinstance(func, ast.Attribute):
             return None
-        if site.qualified(func.value) != "numpy.random":
+        if model.names.qualified(func.value) != "numpy.random":
             return None
-        fix: Fix | None = draw_by_own_generator(draw.call, population.high, draw.size, site, cut=False)
+        fix: Fix | None = draw_by_own_generator(draw.call, population.high, draw.size, model, cut=False)
         return fix
 
-    def is_worth_it(self, count: ast.expr, at: ast.expr, site: Site) -> bool:
+    def is_worth_it(self, count: ast.expr, at: ast.expr, model: SemanticModel) -> bool:
         """Is this drawn often, and out of many?"""
-        if not counts_a_store(count, site) or is_kept_small(count, at, site):
+        if not counts_a_store(count, model) or is_kept_small(count, at, model):
             return False
-        return site.heat_of(at).level >= self.heat
+        return model.frequency.heat_of(at).level >= self.heat
 
 
-def shuffles(function: str, count: ast.expr, size: str, site: Site) -> str:
+def shuffles(function: str, count: ast.expr, size: str, model: SemanticModel) -> str:
     """What happens, and what for."""
-    return f"`{function}` shuffles `{shown(count, site)}` numbers to use {size} of them"
+    return f"`{function}` shuffles `{shown(count, model)}` numbers to use {size} of them"

@@ -6,7 +6,7 @@ import ast
 
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.buffers._shared.choice import can_be_edited
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.queries import is_classmethod, is_staticmethod
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 from rlint.syntax.walk import children
@@ -16,42 +16,47 @@ _REASON = "A seeded run draws other indices, since the generator has a stream of
 
 
 def draw_by_own_generator(
-    node: ast.expr, count: ast.expr, size: ast.expr, site: Site, *, cut: bool
+    node: ast.expr, count: ast.expr, size: ast.expr, model: SemanticModel, *, cut: bool
 ) -> Fix | None:
     """Replace an expression by a draw of `size` out of `count`, by a generator that `__init__` makes.
     `cut` says that the draw was the head of a permutation.
 
     None where there is no `__init__` for it, or something would be lost.
     """
-    cls, method = site.class_of(node), site.function(node)
-    made = site.method(cls, "__init__") if cls is not None else None
-    if made is None or method is None or method is made or site.parent(method) is not cls:
+    cls, method = model.class_of(node), model.function(node)
+    made = model.method(cls, "__init__") if cls is not None else None
+    if made is None or method is None or method is made or model.parent(method) is not cls:
         return None
     if is_staticmethod(method) or is_classmethod(method) or _leaves_early(made):
         return None
     receiver, own = _first(method), _first(made)
-    if receiver is None or own is None or not can_be_edited(node, site) or site.has_comment(*site.span(node)):
+    if (
+        receiver is None
+        or own is None
+        or not can_be_edited(node, model)
+        or model.source.has_comment(*model.source.span(node))
+    ):
         return None
-    name = site.free_name(_NAME)
-    generator = site.spelled("numpy.random.default_rng", made.body[-1])
-    seed = site.spelled("numpy.random.randint", made.body[-1])
-    insert = site.insert_after(made.body[-1], f"{own}.{name} = {generator}({seed}(2**31))")
+    name = model.importer.fresh_name(_NAME)
+    generator = model.names.spelled("numpy.random.default_rng", made.body[-1])
+    seed = model.names.spelled("numpy.random.randint", made.body[-1])
+    insert = model.edit.insert_after(made.body[-1], f"{own}.{name} = {generator}({seed}(2**31))")
     if insert is None or generator is None or seed is None:
         return None
-    wanted = _no_more(size, count, site) if cut else _argument(size, site)
+    wanted = _no_more(size, count, model) if cut else _argument(size, model)
     if wanted is None:
         return None
-    draw = f"{receiver}.{name}.choice({_argument(count, site)}, size={wanted}, replace=False)"
-    edits = (Edit(insert.start, insert.end, insert.text, shared=True), site.replace(node, draw))
+    draw = f"{receiver}.{name}.choice({_argument(count, model)}, size={wanted}, replace=False)"
+    edits = (Edit(insert.start, insert.end, insert.text, shared=True), model.edit.replace(node, draw))
     return Fix("Draw by a `numpy.random.Generator`", Safety.UNSAFE, edits, _REASON)
 
 
-def _no_more(size: ast.expr, count: ast.expr, site: Site) -> str | None:
+def _no_more(size: ast.expr, count: ast.expr, model: SemanticModel) -> str | None:
     """The size of a draw where a permutation gave all there are to who asked for more; `choice` raises."""
-    is_builtin = site.scope(size).lookup("min") is None
-    if not (is_builtin and site.effect_of(size).quiet and site.effect_of(count).quiet):
+    is_builtin = model.names.scope(size).lookup("min") is None
+    if not (is_builtin and model.effects.effect_of(size).quiet and model.effects.effect_of(count).quiet):
         return None
-    return f"min({_argument(size, site)}, {_argument(count, site)})"
+    return f"min({_argument(size, model)}, {_argument(count, model)})"
 
 
 def _first(function: Function) -> str | None:
@@ -71,8 +76,8 @@ def _leaves_early(function: Function) -> bool:
     return False
 
 
-def _argument(expression: ast.expr, site: Site) -> str:
-    text = site.operand(expression)
-    plain = site.text(expression)
+def _argument(expression: ast.expr, model: SemanticModel) -> str:
+    text = model.edit.parenthesized(expression)
+    plain = model.source.text(expression)
     # parentheses are needed for what cannot stand between commas, or is broken over lines
     return text if isinstance(expression, (ast.NamedExpr, ast.Tuple)) or "\n" in plain else plain

@@ -71,7 +71,7 @@ from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.buffers.rl112_list_as_queue.queue import as_deque, front_of, is_kept_long, is_list
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 ADVICE = (
     "Keep a `collections.deque(maxlen=…)`, which drops the oldest item by itself; "
@@ -91,16 +91,16 @@ class ListAsQueue(Rule):
     callees = frozenset({"pop", "insert"})
     triggers = ("pop", "del", "insert")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for an operation at the front of a long list."""
-        front = front_of(node, site)
+        front = front_of(node, model)
         if front is None:
             return
-        if not is_list(front.held, site) or not is_kept_long(front, site):
+        if not is_list(front.held, model) or not is_kept_long(front, model):
             return
-        if site.heat_of(node).level < self.heat:
+        if model.frequency.heat_of(node).level < self.heat:
             return
-        held = site.text(front.held)
+        held = model.source.text(front.held)
         shown = f"del {held}[0]" if isinstance(node, ast.Delete) else f"{held}.{front.shown}"
         message = f"`{shown}` moves all other items of the list by one place"
-        yield self.finding(site, node, message, fix=as_deque(front, site), advice=ADVICE)
+        yield self.finding(model, node, message, fix=as_deque(front, model), advice=ADVICE)

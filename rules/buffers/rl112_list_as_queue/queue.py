@@ -10,7 +10,7 @@ from rlint.regex import regex
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.buffers._shared.choice import can_be_edited
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.numbers import number_of
 from rlint.syntax.scopes import How
 
@@ -36,29 +36,32 @@ class Front:
     edit: Edit
 
 
-def front_of(node: ast.AST, site: Site) -> Front | None:
+def front_of(node: ast.AST, model: SemanticModel) -> Front | None:
     """`x.pop(0)`, `del x[0]`, `x.insert(0, item)`, of a variable or an attribute."""
     match node:
         case ast.Call(
             func=ast.Attribute(value=(ast.Name() | ast.Attribute()) as held, attr="pop") as func, args=[first]
         ):
             if not node.keywords and is_zero(first):
-                edit = Edit(site.receiver_end(func), site.span(node)[1], ".popleft()")
+                edit = Edit(model.source.receiver_end(func), model.source.span(node)[1], ".popleft()")
                 return Front(node, held, "pop(0)", edit)
         case ast.Call(
             func=ast.Attribute(value=(ast.Name() | ast.Attribute()) as held, attr="insert") as func,
             args=[first, item],
         ):
             if not node.keywords and is_zero(first):
-                added = (
-                    f".appendleft({site.operand(item) if isinstance(item, ast.Tuple) else site.text(item)})"
-                )
+                added = f".appendleft({model.edit.parenthesized(item) if isinstance(item, ast.Tuple) else model.source.text(item)})"
                 return Front(
-                    node, held, "insert(0, …)", Edit(site.receiver_end(func), site.span(node)[1], added)
+                    node,
+                    held,
+                    "insert(0, …)",
+                    Edit(model.source.receiver_end(func), model.source.span(node)[1], added),
                 )
         case ast.Delete(targets=[ast.Subscript(value=(ast.Name() | ast.Attribute()) as held, slice=first)]):
             if is_zero(first):
-                return Front(node, held, "del", site.replace(node, f"{site.text(held)}.popleft()"))
+                return Front(
+                    node, held, "del", model.edit.replace(node, f"{model.source.text(held)}.popleft()")
+                )
     return None
 
 
@@ -67,63 +70,63 @@ def is_zero(expression: ast.expr) -> bool:
     return isinstance(expression, ast.Constant) and expression.value == 0 and expression.value is not False
 
 
-def is_kept_long(front: Front, site: Site) -> bool:
+def is_kept_long(front: Front, model: SemanticModel) -> bool:
     """Does a test in the same function hold the length of the list against a limit that is not small?"""
-    function = site.function(front.node)
+    function = model.function(front.node)
     wanted = ast.dump(front.held)
-    for compared in site.tree.of_type(ast.Compare):
+    for compared in model.syntax.of_type(ast.Compare):
         match compared:
             case ast.Compare(
                 left=ast.Call(func=func, args=[ast.Name() | ast.Attribute() as counted]), comparators=[limit]
             ):
-                if site.qualified(func) != "builtins.len" or ast.dump(counted) != wanted:
+                if model.names.qualified(func) != "builtins.len" or ast.dump(counted) != wanted:
                     continue
-                if site.function(compared) is function and is_large(limit, site):
+                if model.function(compared) is function and is_large(limit, model):
                     return True
     return False
 
 
-def is_large(limit: ast.expr, site: Site) -> bool:
+def is_large(limit: ast.expr, model: SemanticModel) -> bool:
     """Is a limit a number that is not small, or one whose name says so?"""
-    number = number_of(limit, site)
+    number = number_of(limit, model)
     if number is not None:
         return number.value >= SHORT
     name = (last_name(limit) or "").lower() if isinstance(limit, (ast.Name, ast.Attribute)) else ""
     return bool(_LONG.search(name)) and not _WINDOW.search(name)
 
 
-def as_deque(front: Front, site: Site) -> Fix | None:
+def as_deque(front: Front, model: SemanticModel) -> Fix | None:
     """Make the list a deque; None where it is used in ways that a deque does not know, or is slow at."""
-    made = _made_at(front, site)
+    made = _made_at(front, model)
     if made is None:
         return None
     edits: list[Edit] = []
     plain = True
-    for use in _uses(front, site):
-        known = _use(use, site)
+    for use in _uses(front, model):
+        known = _use(use, model)
         if known is None:
             return None
         plain = plain and known[1]
         edits += known[0]
-    statement = site.tree.statement(made)
-    name = site.spelled("collections.deque", statement)
+    statement = model.syntax.statement(made)
+    name = model.names.spelled("collections.deque", statement)
     if name is None:
-        imported = site.module_import("collections", user=statement)
+        imported = model.importer.module_import("collections", user=statement)
         if imported is None:
             return None
         name = "collections.deque"
         edits.append(imported[1])
-    if not all(can_be_edited(node, site) for node in (made, front.node) if isinstance(node, ast.Call)):
+    if not all(can_be_edited(node, model) for node in (made, front.node) if isinstance(node, ast.Call)):
         return None
-    edits.append(site.replace(made, f"{name}()"))
-    reason = _doubt(front, site, plain=plain)
+    edits.append(model.edit.replace(made, f"{name}()"))
+    reason = _doubt(front, model, plain=plain)
     # one fix for all the places that belong together
     shared = tuple(Edit(edit.start, edit.end, edit.text, shared=True) for edit in edits)
     return Fix("Make it a deque", Safety.UNSAFE if reason else Safety.SAFE, shared, reason)
 
 
-def _doubt(front: Front, site: Site, *, plain: bool) -> str | None:
-    held = site.text(front.held)
+def _doubt(front: Front, model: SemanticModel, *, plain: bool) -> str | None:
+    held = model.source.text(front.held)
     if isinstance(front.held, ast.Attribute):
         return f"What looks at the object, or loads an old one, finds a deque in `{held}`, not a list"
     if not plain:
@@ -131,14 +134,19 @@ def _doubt(front: Front, site: Site, *, plain: bool) -> str | None:
     return None
 
 
-def _made_at(front: Front, site: Site) -> ast.expr | None:
+def _made_at(front: Front, model: SemanticModel) -> ast.expr | None:
     """The empty list that the variable or attribute begins with, where that is all it is ever set to."""
     held = front.held
     value: ast.expr | None = None
     if isinstance(held, ast.Name):
-        bindings = site.bindings(held)
-        scope = site.scope(held).lookup(held.id)
-        if scope is None or not scope.is_function or site.captured(held.id, scope) or len(bindings) != 1:
+        bindings = model.names.bindings(held)
+        scope = model.names.scope(held).lookup(held.id)
+        if (
+            scope is None
+            or not scope.is_function
+            or model.names.is_captured(held.id, scope)
+            or len(bindings) != 1
+        ):
             return None
         if (
             bindings[0].how is How.ASSIGN
@@ -147,48 +155,50 @@ def _made_at(front: Front, site: Site) -> ast.expr | None:
         ):
             value = bindings[0].value
     else:
-        others = [module for module in site.index.modules.values() if module is not site.module]
+        others = [module for module in model.index.modules.values() if module is not model.module]
         if any(held.attr in cls.attributes for module in others for cls in module.classes.values()):
             return None  # a class of another file may set it to a list again
-        stores = [use for use in site.attribute_uses(held.attr) if not isinstance(use.ctx, ast.Load)]
-        parent = site.parent(stores[0]) if len(stores) == 1 else None
-        function = site.function(stores[0]) if stores else None
+        stores = [use for use in model.names.attribute_uses(held.attr) if not isinstance(use.ctx, ast.Load)]
+        parent = model.parent(stores[0]) if len(stores) == 1 else None
+        function = model.function(stores[0]) if stores else None
         if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and function is not None:
             value = parent.value if function.name == "__init__" else None
     match value:
         case ast.List(elts=[]):
             return value
-        case ast.Call(func=func, args=[], keywords=[]) if site.qualified(func) == "builtins.list":
+        case ast.Call(func=func, args=[], keywords=[]) if model.names.qualified(func) == "builtins.list":
             return value
     return None
 
 
-def _uses(front: Front, site: Site) -> list[ast.expr]:
+def _uses(front: Front, model: SemanticModel) -> list[ast.expr]:
     held = front.held
     if isinstance(held, ast.Name):
-        scope = site.scope(held).lookup(held.id)
-        return list(site.reads(held.id, scope)) if scope is not None else []
-    return [use for use in site.attribute_uses(held.attr) if isinstance(use.ctx, ast.Load)]
+        scope = model.names.scope(held).lookup(held.id)
+        return list(model.names.reads(held.id, scope)) if scope is not None else []
+    return [use for use in model.names.attribute_uses(held.attr) if isinstance(use.ctx, ast.Load)]
 
 
-def _use(use: ast.expr, site: Site) -> tuple[list[Edit], bool] | None:
+def _use(use: ast.expr, model: SemanticModel) -> tuple[list[Edit], bool] | None:
     """The edits that a use needs, and whether a deque does it just as a list; None if it does not."""
-    parent = site.parent(use)
-    around = site.parent(parent) if parent is not None else None
-    for candidate in (around, parent, site.parent(around) if around is not None else None):
-        front = front_of(candidate, site) if candidate is not None else None
+    parent = model.parent(use)
+    around = model.parent(parent) if parent is not None else None
+    for candidate in (around, parent, model.parent(around) if around is not None else None):
+        front = front_of(candidate, model) if candidate is not None else None
         if front is not None and front.held is use:
-            if site.has_comment(*site.span(front.node)):
+            if model.source.has_comment(*model.source.span(front.node)):
                 return None
             return [front.edit], True
     match parent:
         case ast.Attribute(attr=attr) if isinstance(around, ast.Call) and around.func is parent:
             if attr in _PLAIN or (attr == "pop" and not around.args):
                 return [], True
-        case ast.Call(func=func, args=[only]) if only is use and site.qualified(func) == "builtins.len":
+        case ast.Call(func=func, args=[only]) if (
+            only is use and model.names.qualified(func) == "builtins.len"
+        ):
             return [], True
         case ast.Call(func=func, args=[first, *_]) if (
-            first is use and site.qualified(func) == "random.sample"
+            first is use and model.names.qualified(func) == "random.sample"
         ):
             return [], False
         case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) if test is use:
@@ -202,6 +212,6 @@ def _use(use: ast.expr, site: Site) -> tuple[list[Edit], bool] | None:
     return None
 
 
-def is_list(held: ast.expr, site: Site) -> bool:
+def is_list(held: ast.expr, model: SemanticModel) -> bool:
     """Is this surely a list?"""
-    return site.kind_of(held).tag is Tag.LIST
+    return model.types.type_of(held).tag is Tag.LIST

@@ -70,7 +70,7 @@ from rlint.rules.buffers.rl113_whole_history_statistic.history import (
     is_worth_it,
     sum_edits,
 )
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import FUNCTIONS, LOOPS
 from rlint.syntax.walk import below
 
@@ -119,98 +119,105 @@ class WholeHistoryStatistic(Rule):
     visits = (ast.Call,)
     callees = last_names(*STATISTICS) | METHODS
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call that goes over a list that only grows."""
         assert isinstance(node, ast.Call)
-        known = statistic(node, site)
+        known = statistic(node, model)
         if known is None:
             return
         what, shown, looked_at = known
-        anchor = _unless_empty(node, looked_at, site)
-        if not site.runs_each_pass(anchor) and not site.runs_by_role(anchor):
+        anchor = _unless_empty(node, looked_at, model)
+        if not model.frequency.runs_each_pass(anchor) and not model.frequency.runs_by_role(anchor):
             return
-        history = history_of(looked_at, site)
-        if history is None or not is_worth_it(history, node, site):
+        history = history_of(looked_at, model)
+        if history is None or not is_worth_it(history, node, model):
             return
-        loops = site.loops(node)
-        function = site.function(node)
+        loops = model.frequency.loops(node)
+        function = model.function(node)
         where = f"in each call of `{getattr(function, 'name', '')}`"
         if loops:
-            where = f"in each pass of `{site.knowledge.loops.header(loops[0])}`"
+            where = f"in each pass of `{model.analysis.loops.header(loops[0])}`"
         yield self.finding(
-            site,
+            model,
             node,
-            f"`{shown}` goes over all items of `{site.text(looked_at)}`, which only grows, {where}",
-            fix=build_fix(node, looked_at, history, site),
+            f"`{shown}` goes over all items of `{model.source.text(looked_at)}`, which only grows, {where}",
+            fix=build_fix(node, looked_at, history, model),
             advice=f"{ADVICE.get(what, 'Compute it once, behind the loop')}, or {LATEST}",
         )
 
 
-def statistic(call: ast.Call, site: Site) -> tuple[str, str, ast.expr] | None:
+def statistic(call: ast.Call, model: SemanticModel) -> tuple[str, str, ast.expr] | None:
     """What a call computes, how it is shown, and the variable or attribute whose items it goes over."""
     if not call.args:
         match call.func:
             case ast.Attribute(value=ast.Call(func=convert, args=[items, *_]), attr=method):
-                looked_at = whole(items, site)
-                if method in METHODS and looked_at is not None and site.qualified(convert) in CONVERTS:
+                looked_at = whole(items, model)
+                if method in METHODS and looked_at is not None and model.names.qualified(convert) in CONVERTS:
                     return method, f"{method}()", looked_at
         return None
-    qualified = site.qualified(call.func) or ""
+    qualified = model.names.qualified(call.func) or ""
     what = STATISTICS.get(qualified)
     if what is None or (qualified in ("builtins.max", "builtins.min") and len(call.args) > 1):
         return None
     items = call.args[0]
     match items:
-        case ast.Call(func=convert, args=[inner, *_]) if site.qualified(convert) in CONVERTS:
+        case ast.Call(func=convert, args=[inner, *_]) if model.names.qualified(convert) in CONVERTS:
             items = inner
-    looked_at = whole(items, site)
-    return (what, site.text(call.func), looked_at) if looked_at is not None else None
+    looked_at = whole(items, model)
+    return (what, model.source.text(call.func), looked_at) if looked_at is not None else None
 
 
-def whole(items: ast.expr, site: Site) -> ast.expr | None:
+def whole(items: ast.expr, model: SemanticModel) -> ast.expr | None:
     """The variable or attribute that is gone over from end to end: itself, or by a comprehension."""
     match items:
         case ast.Name() | ast.Attribute(value=ast.Name()):
-            return items if site.qualified(items) is None else None
+            return items if model.names.qualified(items) is None else None
         case ast.ListComp(generators=[generator]) | ast.GeneratorExp(generators=[generator]):
-            return whole(generator.iter, site)
+            return whole(generator.iter, model)
         case ast.Subscript(value=value, slice=ast.Slice(lower=None, upper=None)):
-            return whole(value, site)
+            return whole(value, model)
     return None
 
 
-def build_fix(call: ast.Call, looked_at: ast.expr, history: History, site: Site) -> Fix | None:
+def build_fix(call: ast.Call, looked_at: ast.expr, history: History, model: SemanticModel) -> Fix | None:
     """Keep a sum beside the list."""
-    qualified = site.qualified(call.func)
+    qualified = model.names.qualified(call.func)
     plain = len(call.args) == 1 and not call.keywords and call.args[0] is looked_at
-    if not plain or (qualified not in MEANS and qualified not in SUMS) or not site.can_be_moved(looked_at):
+    if (
+        not plain
+        or (qualified not in MEANS and qualified not in SUMS)
+        or not model.edit.is_relocatable(looked_at)
+    ):
         return None
-    kept = sum_edits(history, site)
+    kept = sum_edits(history, model)
     if kept is None:
         return None
     total, (start, growth) = kept
-    text = site.text(looked_at)
-    if isinstance(looked_at, ast.Name) and site.scope(looked_at).function is not site.scope(growth).function:
+    text = model.source.text(looked_at)
+    if (
+        isinstance(looked_at, ast.Name)
+        and model.names.scope(looked_at).function is not model.names.scope(growth).function
+    ):
         return None
-    if qualified in MEANS and site.between(growth, call) is None:
+    if qualified in MEANS and model.dataflow.between(growth, call) is None:
         return None  # there may be no items yet: no number, and no error, for numpy
     first, second = (
-        site.insert_after(start, f"{total} = 0"),
-        site.insert_after(growth, f"{total} += {text}[-1]"),
+        model.edit.insert_after(start, f"{total} = 0"),
+        model.edit.insert_after(growth, f"{total} += {text}[-1]"),
     )
-    if first is None or second is None or site.has_comment(*site.span(call)):
+    if first is None or second is None or model.source.has_comment(*model.source.span(call)):
         return None
     new = f"{total} / len({text})" if qualified in MEANS else total
-    if qualified in MEANS and not _stands_free(call, site):
+    if qualified in MEANS and not _stands_free(call, model):
         new = f"({new})"
     shared = [Edit(edit.start, edit.end, edit.text, shared=True) for edit in (first, second)]
     reason = f"The items of `{text}` must be numbers; a running sum rounds in another order"
-    return Fix("Keep a running sum", Safety.UNSAFE, (*shared, site.replace(call, new)), reason=reason)
+    return Fix("Keep a running sum", Safety.UNSAFE, (*shared, model.edit.replace(call, new)), reason=reason)
 
 
-def _stands_free(call: ast.Call, site: Site) -> bool:
+def _stands_free(call: ast.Call, model: SemanticModel) -> bool:
     """May a quotient stand in the place of the call without parentheses?"""
-    match site.parent(call):
+    match model.parent(call):
         case (
             ast.Assign() | ast.AnnAssign() | ast.Return() | ast.FormattedValue() | ast.keyword() | ast.Expr()
         ):
@@ -222,11 +229,11 @@ def _stands_free(call: ast.Call, site: Site) -> bool:
     return False
 
 
-def _unless_empty(node: ast.expr, looked_at: ast.expr, site: Site) -> ast.AST:
+def _unless_empty(node: ast.expr, looked_at: ast.expr, model: SemanticModel) -> ast.AST:
     """The call, or the condition around it that only asks whether there are items: `mean(x) if x else 0`."""
     anchor: ast.AST = node
     child: ast.AST = node
-    for parent in site.ancestors(node):
+    for parent in model.ancestors(node):
         if isinstance(parent, (*LOOPS, *FUNCTIONS)):
             break
         if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:

@@ -10,7 +10,7 @@ from rlint.models.kind import Tag
 from rlint.rule import Heat
 from rlint.semantics.dataflow.array_growth import same_place
 from rlint.semantics.frequency.trip_count import passes
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How
 
 _MAKES = frozenset({"builtins.list", "collections.deque"})
@@ -32,87 +32,89 @@ class History:
     changed: bool = False
 
 
-def history_of(expression: ast.expr, site: Site) -> History | None:
+def history_of(expression: ast.expr, model: SemanticModel) -> History | None:
     """What is known of a list that an expression stands for; None unless it is made in code that runs once,
     grows in code that runs often, and is surely never cut, emptied or replaced.
     """
     uses: Sequence[ast.Name | ast.Attribute] | None
     match expression:
         case ast.Name():
-            uses = _uses_of_name(expression, site)
+            uses = _uses_of_name(expression, model)
         case ast.Attribute(value=ast.Name()):
-            uses = _uses_of_attribute(expression, site)
+            uses = _uses_of_attribute(expression, model)
         case _:
             return None
     found = History(expression, [], [])
-    if uses is None or not all(_understood(use, found, site) for use in uses):
+    if uses is None or not all(_understood(use, found, model) for use in uses):
         return None
-    if not found.starts or not all(_is_made_once(start, expression, site) for start in found.starts):
+    if not found.starts or not all(_is_made_once(start, expression, model) for start in found.starts):
         return None
-    return found if any(site.heat_of(growth).level > Heat.COLD for growth in found.growths) else None
+    return (
+        found if any(model.frequency.heat_of(growth).level > Heat.COLD for growth in found.growths) else None
+    )
 
 
-def is_worth_it(history: History, look: ast.AST, site: Site) -> bool:
+def is_worth_it(history: History, look: ast.AST, model: SemanticModel) -> bool:
     """Does looking at the whole list at `look` take time? Not where both happen per episode, a few times."""
-    if site.heat_of(look).level is Heat.HOT:
+    if model.frequency.heat_of(look).level is Heat.HOT:
         return True
-    if any(site.heat_of(growth).level is Heat.HOT for growth in history.growths):
+    if any(model.frequency.heat_of(growth).level is Heat.HOT for growth in history.growths):
         return True
-    counts = [passes(loop, site) for loop in site.loops(look)[:1]]
+    counts = [passes(loop, model) for loop in model.frequency.loops(look)[:1]]
     return not any(count is not None and count < _LONG for count in counts)
 
 
-def _uses_of_name(name: ast.Name, site: Site) -> list[ast.Name] | None:
-    scope = site.scope(name).lookup(name.id)
-    bindings = site.bindings(name)
+def _uses_of_name(name: ast.Name, model: SemanticModel) -> list[ast.Name] | None:
+    scope = model.names.scope(name).lookup(name.id)
+    bindings = model.names.bindings(name)
     if scope is None or any(
         binding.how not in (How.ASSIGN, How.AUGMENT, How.ANNOTATE) for binding in bindings
     ):
         return None
     if scope.parent is None:
-        return None if site.is_imported(name.id) else site.uses(name.id, scope)
-    return None if site.captured(name.id, scope) else site.uses(name.id, scope)
+        return None if model.program.is_imported(name.id) else model.names.uses(name.id, scope)
+    return None if model.names.is_captured(name.id, scope) else model.names.uses(name.id, scope)
 
 
-def _uses_of_attribute(attribute: ast.Attribute, site: Site) -> list[ast.Attribute] | None:
-    cls = site.class_of(attribute)
+def _uses_of_attribute(attribute: ast.Attribute, model: SemanticModel) -> list[ast.Attribute] | None:
+    cls = model.class_of(attribute)
     name = attribute.attr
-    if cls is None or site.is_read_elsewhere(name):
+    if cls is None or model.program.is_read_elsewhere(name):
         return None
-    uses = site.attribute_uses(name)
-    own = all(same_place(use.value, attribute.value) and site.class_of(use) is cls for use in uses)
+    uses = model.names.attribute_uses(name)
+    own = all(same_place(use.value, attribute.value) and model.class_of(use) is cls for use in uses)
     return uses if own else None
 
 
-def _understood(use: ast.Name | ast.Attribute, found: History, site: Site) -> bool:
+def _understood(use: ast.Name | ast.Attribute, found: History, model: SemanticModel) -> bool:
     """Note what a use does to the list; False where it may make it shorter, or let others do so."""
-    parent = site.parent(use)
+    parent = model.parent(use)
     match parent:
-        case ast.Assign(targets=[target], value=value) if target is use and _is_empty(value, site):
+        case ast.Assign(targets=[target], value=value) if target is use and _is_empty(value, model):
             found.starts.append(parent)
         case ast.Tuple(elts=targets, ctx=ast.Store()):
-            statement = site.parent(parent)
+            statement = model.parent(parent)
             match statement:
                 case ast.Assign(targets=[target], value=ast.Tuple(elts=values)) if (
                     target is parent
                     and len(targets) == len(values)
-                    and _is_empty(values[targets.index(use)], site)
+                    and _is_empty(values[targets.index(use)], model)
                 ):
                     found.starts.append(statement)
                 case _:
                     return False
         case ast.AnnAssign(target=target, value=value) if target is use and (
-            value is None or _is_empty(value, site)
+            value is None or _is_empty(value, model)
         ):
             if value is not None:
                 found.starts.append(parent)
         case ast.AugAssign(target=target, op=ast.Add()) if target is use:
             found.growths.append(parent)
         case ast.Attribute(attr=method):
-            if method in _SHRINKS or not isinstance(site.parent(parent), ast.Call):
+            if method in _SHRINKS or not isinstance(model.parent(parent), ast.Call):
                 return False
             if method in _GROWS:
-                found.growths.append(site.tree.statement(parent))
+                found.growths.append(model.syntax.statement(parent))
         case ast.Subscript(ctx=ast.Store(), slice=index) if not isinstance(index, ast.Slice):
             found.changed = True
         case ast.Subscript():
@@ -124,27 +126,27 @@ def _understood(use: ast.Name | ast.Attribute, found: History, site: Site) -> bo
     return True
 
 
-def _is_made_once(start: ast.stmt, holder: ast.Name | ast.Attribute, site: Site) -> bool:
+def _is_made_once(start: ast.stmt, holder: ast.Name | ast.Attribute, model: SemanticModel) -> bool:
     """Does the list begin with the training: in code that runs once, and for an attribute with its object?"""
-    function = site.function(start)
+    function = model.function(start)
     if isinstance(holder, ast.Attribute):
         if getattr(function, "name", "") not in ("__init__", "__post_init__"):
             return False
-    elif site.scope(start) is not site.scope(holder).lookup(holder.id):
+    elif model.names.scope(start) is not model.names.scope(holder).lookup(holder.id):
         return False
-    return site.heat_of(start).level is Heat.COLD
+    return model.frequency.heat_of(start).level is Heat.COLD
 
 
-def _is_empty(value: ast.expr, site: Site) -> bool:
+def _is_empty(value: ast.expr, model: SemanticModel) -> bool:
     match value:
         case ast.List(elts=[]):
             return True
         case ast.Call(func=func, args=[] | [ast.List(elts=[])], keywords=[]):
-            return site.qualified(func) in _MAKES
+            return model.names.qualified(func) in _MAKES
     return False
 
 
-def sum_edits(history: History, site: Site) -> tuple[str, list[ast.stmt]] | None:
+def sum_edits(history: History, model: SemanticModel) -> tuple[str, list[ast.stmt]] | None:
     """The name for the sum of a list of numbers, and the two statements behind which it is set and grows;
     None where it cannot be kept beside the list.
     """
@@ -153,16 +155,22 @@ def sum_edits(history: History, site: Site) -> tuple[str, list[ast.stmt]] | None
     start, [growth] = history.starts[0], history.growths
     match growth:
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="append"), args=[added], keywords=[])):
-            if site.kind_of(added).tag not in (Tag.UNKNOWN, Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.NUMPY_SCALAR):
+            if model.types.type_of(added).tag not in (
+                Tag.UNKNOWN,
+                Tag.INT,
+                Tag.FLOAT,
+                Tag.BOOL,
+                Tag.NUMPY_SCALAR,
+            ):
                 return None
         case _:
             return None
     if isinstance(history.holder, ast.Name):
-        if site.scope(start) is not site.scope(growth):
+        if model.names.scope(start) is not model.names.scope(growth):
             return None
         wanted = f"{history.holder.id}_sum"
-        name = site.free_local((wanted,), start, key=f"{wanted} {start.lineno}")
+        name = model.importer.fresh_local((wanted,), start, key=f"{wanted} {start.lineno}")
     else:
-        name = site.free_name(f"{history.holder.attr}_sum", key=f"sum of .{history.holder.attr}")
-        name = f"{site.text(history.holder.value)}.{name}"
+        name = model.importer.fresh_name(f"{history.holder.attr}_sum", key=f"sum of .{history.holder.attr}")
+        name = f"{model.source.text(history.holder.value)}.{name}"
     return name, [start, growth]

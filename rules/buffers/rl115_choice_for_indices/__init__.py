@@ -79,7 +79,7 @@ from rlint.rule import Finding, Heat, Rule
 from rlint.rules.buffers._shared.cdf import keep_sums, stays_the_same
 from rlint.rules.buffers._shared.choice import draw_of, is_constant, population_of, shown
 from rlint.rules.buffers.rl115_choice_for_indices.draw_numbers import draw_numbers
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 
 class ChoiceForIndices(Rule):
@@ -93,35 +93,35 @@ class ChoiceForIndices(Rule):
     visits = (ast.Call,)
     callees = frozenset({"choice"})
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a draw of numbers by `choice`."""
         assert isinstance(node, ast.Call)
-        draw = draw_of(node, site)
+        draw = draw_of(node, model)
         if draw is None:
             return
         if not is_constant(draw.given.get("replace", ast.Constant(value=True)), value=True):
             return
-        population = population_of(draw, site)
-        if population is None or site.heat_of(node).level < self.heat:
+        population = population_of(draw, model)
+        if population is None or model.frequency.heat_of(node).level < self.heat:
             return
-        choice = f"`{site.text(node.func)}`"
+        choice = f"`{model.source.text(node.func)}`"
         other = "integers" if draw.generator else "randint"
         p = draw.given.get("p")
         if p is not None and not is_constant(p, None):
-            if population.low is None and stays_the_same(p, draw, site):
-                same = shown(p, site)
+            if population.low is None and stays_the_same(p, draw, model):
+                same = shown(p, model)
                 message = f"{choice} checks and sums all of `{same}` in each call, though it stays the same"
                 advice = f"Keep `np.cumsum({same})`, and find random numbers in it with `searchsorted`"
-                yield self.finding(site, node, message, fix=keep_sums(draw, site), advice=advice)
+                yield self.finding(model, node, message, fix=keep_sums(draw, model), advice=advice)
             return
-        first = shown(draw.given["a"], site)
+        first = shown(draw.given["a"], model)
         if population.made:
             message = f"{choice} fills an array with all of `{first}` in each call before it picks from it"
         else:
             message = f"{choice} makes an array of `{first}` and checks it before it calls `{other}` itself"
-        low = site.text(population.low) if population.low is not None else "0"
-        size = f", size={site.text(draw.size)}" if draw.size is not None else ""
-        advice = f"Draw the numbers by `{other}({low}, {site.text(population.high)}{size})`"
+        low = model.source.text(population.low) if population.low is not None else "0"
+        size = f", size={model.source.text(draw.size)}" if draw.size is not None else ""
+        advice = f"Draw the numbers by `{other}({low}, {model.source.text(population.high)}{size})`"
         yield self.finding(
-            site, node, message, fix=draw_numbers(draw, population, site), advice=" ".join(advice.split())
+            model, node, message, fix=draw_numbers(draw, population, model), advice=" ".join(advice.split())
         )

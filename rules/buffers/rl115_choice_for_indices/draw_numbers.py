@@ -7,17 +7,17 @@ import ast
 from rlint.models.kind import Tag
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.buffers._shared.choice import Draw, Population, can_be_edited, renamed, shown
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.numbers import Number, number_of
 
 
-def draw_numbers(draw: Draw, population: Population, site: Site) -> Fix | None:
+def draw_numbers(draw: Draw, population: Population, model: SemanticModel) -> Fix | None:
     """Call `randint` or `integers`."""
     name = "integers" if draw.generator else "randint"
-    new_name, spans = renamed(draw, name, site), site.argument_spans(draw.call)
+    new_name, spans = renamed(draw, name, model), model.source.argument_spans(draw.call)
     dropped = [draw.given[part] for part in ("replace", "p") if part in draw.given]
-    cut = site.without_arguments(draw.call, dropped) if dropped else []
-    if new_name is None or spans is None or cut is None or not can_be_edited(draw.call, site):
+    cut = model.edit.without_arguments(draw.call, dropped) if dropped else []
+    if new_name is None or spans is None or cut is None or not can_be_edited(draw.call, model):
         return None
     first = draw.given["a"]
     start, end = spans[first]
@@ -25,31 +25,33 @@ def draw_numbers(draw: Draw, population: Population, site: Site) -> Fix | None:
     low_name, high_name = ("low=", "high=") if keyword else ("", "")
     edits = [new_name, *cut]
     if population.made:
-        if site.has_comment(start, end):
+        if model.source.has_comment(start, end):
             return None
         low = (
-            site.operand(population.low)
+            model.edit.parenthesized(population.low)
             if isinstance(population.low, ast.NamedExpr)
-            else (site.text(population.low) if population.low is not None else "0")
+            else (model.source.text(population.low) if population.low is not None else "0")
         )
-        edits.append(Edit(start, end, f"{low_name}{low}, {high_name}{site.text(population.high)}"))
+        edits.append(Edit(start, end, f"{low_name}{low}, {high_name}{model.source.text(population.high)}"))
     else:
-        edits.append(Edit(start, site.span(first)[0] if keyword else start, f"{low_name}0, {high_name}"))
+        edits.append(
+            Edit(start, model.source.span(first)[0] if keyword else start, f"{low_name}0, {high_name}")
+        )
     size = draw.given.get("size")
     if size is not None and size in draw.call.args:
         edits.append(Edit(spans[size][0], spans[size][0], "size="))
-    reason = doubt(draw, population, site)
+    reason = doubt(draw, population, model)
     safety = Safety.UNSAFE if reason else Safety.SAFE
     return Fix(f"Draw by `{name}`", safety, tuple(edits), reason)
 
 
-def doubt(draw: Draw, population: Population, site: Site) -> str | None:
+def doubt(draw: Draw, population: Population, model: SemanticModel) -> str | None:
     """What a reader has to agree to; None where there is nothing."""
-    first = shown(draw.given["a"], site)
+    first = shown(draw.given["a"], model)
     if not population.sure:
         return f"`{first}` must stand for one whole number: of an array or a list, items would be drawn"
     single = draw.size is None
-    kind = site.kind_of(draw.size) if draw.size is not None else None
+    kind = model.types.type_of(draw.size) if draw.size is not None else None
     counted = kind is not None and kind.tag in (Tag.INT, Tag.TUPLE) and not kind.optional
     if draw.generator and not counted:
         return (
@@ -61,20 +63,20 @@ def doubt(draw: Draw, population: Population, site: Site) -> str | None:
         if not counted:
             drawn = "The draw" if single else "A single draw"
             return f"{drawn} comes as a Python number instead of a numpy scalar"
-        never_empty = holds_some(population, site) or positive(draw.size, site)
+        never_empty = holds_some(population, model) or positive(draw.size, model)
         if population.made == "builtins.range" and not never_empty:
             return f"If `{first}` is empty and nothing is drawn, the empty result is of integers, not floats"
     return None
 
 
-def holds_some(population: Population, site: Site) -> bool:
+def holds_some(population: Population, model: SemanticModel) -> bool:
     """Is there surely a number between the ends: none is from 5 on and below 2."""
-    low = number_of(population.low, site) if population.low is not None else Number(0.0)
-    high = number_of(population.high, site)
+    low = number_of(population.low, model) if population.low is not None else Number(0.0)
+    high = number_of(population.high, model)
     return low is not None and high is not None and low.fixed and high.fixed and low.value < high.value
 
 
-def positive(expression: ast.expr | None, site: Site) -> bool:
+def positive(expression: ast.expr | None, model: SemanticModel) -> bool:
     """Is an expression surely a number above zero?"""
-    number = number_of(expression, site) if expression is not None else None
+    number = number_of(expression, model) if expression is not None else None
     return number is not None and number.fixed and number.value > 0

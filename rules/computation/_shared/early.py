@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import ast
 
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import FUNCTIONS, Loop
 
 _HARMLESS = ("torch.", "numpy.errstate")
 """Context managers that let exceptions through."""
 
 
-def may_end_early(held: ast.Name, region: Loop, site: Site) -> bool:
+def may_end_early(held: ast.Name, region: Loop, model: SemanticModel) -> bool:
     """May an exception leave the loop and be caught where the list is seen afterwards?"""
-    scope = site.scope(held).lookup(held.id)
-    uses = site.uses(held.id, scope) if scope is not None else []
-    for ancestor in site.ancestors(region):
+    scope = model.names.scope(held).lookup(held.id)
+    uses = model.names.uses(held.id, scope) if scope is not None else []
+    for ancestor in model.ancestors(region):
         if isinstance(ancestor, FUNCTIONS):
             break
         body: list[ast.stmt] = []
@@ -24,10 +24,10 @@ def may_end_early(held: ast.Name, region: Loop, site: Site) -> bool:
         elif isinstance(ancestor, (ast.With, ast.AsyncWith)):
             managers = (item.context_expr for item in ancestor.items)
             called = (manager.func if isinstance(manager, ast.Call) else manager for manager in managers)
-            if not all((site.qualified(name) or "").startswith(_HARMLESS) for name in called):
+            if not all((model.names.qualified(name) or "").startswith(_HARMLESS) for name in called):
                 body = ancestor.body
         if body:
-            first, last = site.span(body[0])[0], site.span(body[-1])[1]
-            if any(not first <= site.span(use)[0] < last for use in uses):
+            first, last = model.source.span(body[0])[0], model.source.span(body[-1])[1]
+            if any(not first <= model.source.span(use)[0] < last for use in uses):
                 return True
     return False

@@ -8,7 +8,7 @@ import warnings
 
 from rlint.frozen import frozen
 from rlint.rule import Edit
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.constants import Value, Written
 from rlint.syntax.scopes import Binding
 
@@ -59,11 +59,11 @@ class Compiled:
     flags: Written
 
 
-def use_of(node: ast.AST, site: Site) -> Use | None:
+def use_of(node: ast.AST, model: SemanticModel) -> Use | None:
     """The call of `re` with constant flags that a node is, or None."""
     if not isinstance(node, ast.Call):
         return None
-    module, _, function = (site.qualified(node.func) or "").rpartition(".")
+    module, _, function = (model.names.qualified(node.func) or "").rpartition(".")
     parameters = FUNCTIONS.get(function)
     if module != "re" or parameters is None or len(node.args) > len(parameters):
         return None
@@ -77,17 +77,17 @@ def use_of(node: ast.AST, site: Site) -> Use | None:
     if "pattern" not in given or (function != "compile" and "string" not in given):
         return None
     argument = given.get("flags")
-    flags = site.constant(argument, _FLAGS) if argument is not None else _NO_FLAGS
+    flags = model.types.constant(argument, _FLAGS) if argument is not None else _NO_FLAGS
     if flags is None or not isinstance(flags.value, int):
         return None
     return Use(node, function, given["pattern"], argument, flags)
 
 
-def compiled(pattern: ast.expr, flags: Written, site: Site) -> Compiled | None:
+def compiled(pattern: ast.expr, flags: Written, model: SemanticModel) -> Compiled | None:
     """The pattern where it is constant and compiles without an error or a warning, which would
     otherwise come at import instead of at the call.
     """
-    written = site.constant(pattern, _FLAGS)
+    written = model.types.constant(pattern, _FLAGS)
     if written is None or not compiles(written.value, flags.value):
         return None
     return Compiled(written, flags)
@@ -124,44 +124,48 @@ class Move:
     many: bool = False
 
 
-def called_on(use: Use, owner: str, site: Site) -> list[Edit] | None:
+def called_on(use: Use, owner: str, model: SemanticModel) -> list[Edit] | None:
     """The edits that make `owner.search(text)` of `re.search(pattern, text, flags)`, and `owner` of
     `re.compile(pattern, flags)`; None where something could be lost.
     """
-    if any(isinstance(ancestor, ast.JoinedStr) for ancestor in site.ancestors(use.call)):
+    if any(isinstance(ancestor, ast.JoinedStr) for ancestor in model.ancestors(use.call)):
         return None  # before Python 3.12, the tree does not tell where the parts of an f-string stand
     if use.function == "compile":
-        return None if site.has_comment(*site.span(use.call)) else [site.replace(use.call, owner)]
+        return (
+            None
+            if model.source.has_comment(*model.source.span(use.call))
+            else [model.edit.replace(use.call, owner)]
+        )
     dropped = [use.pattern] if use.flag_argument is None else [use.pattern, use.flag_argument]
-    removed = site.without_arguments(use.call, dropped)
+    removed = model.edit.without_arguments(use.call, dropped)
     if removed is None:
         return None
-    return [site.replace(use.call.func, f"{owner}.{use.function}"), *removed]
+    return [model.edit.replace(use.call.func, f"{owner}.{use.function}"), *removed]
 
 
-def uses_of(binding: Binding, site: Site) -> list[Use] | None:
+def uses_of(binding: Binding, model: SemanticModel) -> list[Use] | None:
     """All calls that are given a variable as their pattern; None where it is used otherwise, too."""
-    scope = site.scope(binding.node)
+    scope = model.names.scope(binding.node)
     uses = []
-    for read in site.reads(binding.name, scope):
-        definitions = site.definitions(read)
+    for read in model.names.reads(binding.name, scope):
+        definitions = model.dataflow.definitions(read)
         if binding not in definitions:
             continue
-        use = use_of(site.parent(read) or read, site)
+        use = use_of(model.parent(read) or read, model)
         if use is None or use.pattern is not read or definitions != [binding]:
             return None
         uses.append(use)
     return uses
 
 
-def comment_behind(statement: ast.AST, site: Site) -> str:
+def comment_behind(statement: ast.AST, model: SemanticModel) -> str:
     """The comment that stands behind a statement on its last line, to go where the statement goes."""
-    end = site.span(statement)[1]
-    rest = site.tree.text[end : site.tree.positions.line_end(site.logical_lines(statement)[1])].strip()
+    end = model.source.span(statement)[1]
+    rest = model.syntax.text[end : model.syntax.positions.line_end(model.logical_lines(statement)[1])].strip()
     return f"  {rest}" if rest.startswith("#") else ""
 
 
-def function_name(use: Use, site: Site) -> str:
+def function_name(use: Use, model: SemanticModel) -> str:
     """The name of the function around a call."""
-    function = site.function(use.call)
+    function = model.function(use.call)
     return function.name if function is not None else ""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rlint.rule import Edit
 from rlint.rules.computation._shared import regex, regex_names
 from rlint.rules.computation._shared.regex import Compiled, Use
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How
 
 _WIDE = 100
@@ -16,98 +16,98 @@ Edits = tuple[Edit, ...]
 
 
 def constant_for(
-    pattern: Compiled, use: Use, site: Site, comment: str = "", above: Sequence[str] = ()
+    pattern: Compiled, use: Use, model: SemanticModel, comment: str = "", above: Sequence[str] = ()
 ) -> tuple[str, Edits | None]:
     """The name of a module constant that holds a pattern compiled, and the edits that define it: none
     where there is such a constant, None where it cannot be defined.
     """
-    known = _existing(pattern, use, site)
+    known = _existing(pattern, use, model)
     if known is not None:
         return known, ()
-    wanted = _wanted(pattern, use, site)
+    wanted = _wanted(pattern, use, model)
     if pattern.pattern.text is None:
         return wanted, None
-    return define(wanted, pattern, use, site, comment, above)
+    return define(wanted, pattern, use, model, comment, above)
 
 
 def define(
-    wanted: str, pattern: Compiled, use: Use, site: Site, comment: str, above: Sequence[str]
+    wanted: str, pattern: Compiled, use: Use, model: SemanticModel, comment: str, above: Sequence[str]
 ) -> tuple[str, Edits | None]:
     """Define a constant for one pattern, with the comments that stood behind and above it."""
-    compiler = compiler_for(use, site)
+    compiler = compiler_for(use, model)
     if compiler is None or pattern.pattern.text is None:
         return wanted, None
     alias, needs, edits = compiler
     key = f"{pattern.pattern.value!r} {pattern.flags.value}"
-    name = site.free_name(exported(wanted, site), key)
+    name = model.importer.fresh_name(exported(wanted, model), key)
     spelled = pattern.pattern.text, regex.flags_text(pattern.flags, alias)
-    text, flags = site.once(_spellings, site.tree.module).setdefault(key, spelled)
+    text, flags = model.once(_spellings, model.syntax.module).setdefault(key, spelled)
     value = _laid_out(name, alias, text, flags) + comment
     needed = (*needs, *pattern.pattern.needs, *pattern.flags.needs)
-    made = site.module_constant(name, value, user=use.call, needs=needed, comment=above)
+    made = model.importer.module_constant(name, value, user=use.call, needs=needed, comment=above)
     return name, (*edits, *made) if made is not None else None
 
 
-def _spellings(_module: ast.Module, _site: Site) -> dict[str, tuple[str, str]]:
+def _spellings(_module: ast.Module, _site: SemanticModel) -> dict[str, tuple[str, str]]:
     """How the patterns that get a constant are spelled, with their flags: always as the first time."""
     return {}
 
 
-def exported(wanted: str, site: Site) -> str:
+def exported(wanted: str, model: SemanticModel) -> str:
     """A name for a new constant: a private one where other files import all public names of this one."""
-    return f"_{wanted}" if site.is_starred() else wanted
+    return f"_{wanted}" if model.program.is_starred() else wanted
 
 
-def compiler_for(use: Use, site: Site) -> tuple[str, Sequence[ast.stmt], Edits] | None:
+def compiler_for(use: Use, model: SemanticModel) -> tuple[str, Sequence[ast.stmt], Edits] | None:
     """What `re` is called at module level, the import that must have run, and the edits that add one."""
-    for name, bindings in site.tree.scopes[site.tree.module].bindings.items():
+    for name, bindings in model.syntax.scopes[model.syntax.module].bindings.items():
         match bindings:
             case [binding] if binding.how is How.IMPORT and binding.target == "re":
                 statement = binding.statement
-                if isinstance(statement, ast.stmt) and site.runs_before(statement, use.call):
+                if isinstance(statement, ast.stmt) and model.importer.runs_before(statement, use.call):
                     return name, (statement,), ()
-    added = site.module_import("re", user=use.call)
+    added = model.importer.module_import("re", user=use.call)
     return ("re", (added[0],), (added[1],)) if added is not None else None
 
 
-def _existing(pattern: Compiled, use: Use, site: Site) -> str | None:
+def _existing(pattern: Compiled, use: Use, model: SemanticModel) -> str | None:
     """A module constant that holds the pattern already."""
-    module = site.tree.scopes[site.tree.module]
+    module = model.syntax.scopes[model.syntax.module]
     for name, bindings in module.bindings.items():
         match bindings:
             case [binding] if binding.how is How.ASSIGN and binding.value is not None and not binding.path:
-                other = regex.use_of(binding.value, site)
+                other = regex.use_of(binding.value, model)
                 if other is None or other.function != "compile" or other.call is use.call:
                     continue
-                known = regex.compiled(other.pattern, other.flags, site)
+                known = regex.compiled(other.pattern, other.flags, model)
                 same = (
                     known is not None
                     and known.pattern.value == pattern.pattern.value
                     and known.flags.value == pattern.flags.value
                 )
-                visible = site.scope(use.call).lookup(name) is module
-                statement = site.tree.statement(binding.node)
-                if same and visible and site.runs_before(statement, use.call):
+                visible = model.names.scope(use.call).lookup(name) is module
+                statement = model.syntax.statement(binding.node)
+                if same and visible and model.importer.runs_before(statement, use.call):
                     return name
     return None
 
 
-def _wanted(pattern: Compiled, use: Use, site: Site) -> str:
+def _wanted(pattern: Compiled, use: Use, model: SemanticModel) -> str:
     variable = use.pattern.id if isinstance(use.pattern, ast.Name) else ""
     if variable and not pattern.pattern.local:
         return f"COMPILED_{variable.upper().lstrip('_')}"  # the module's own text of the pattern
-    function = regex.function_name(use, site)
+    function = regex.function_name(use, model)
     name: str = regex_names.constant_name(
-        variable, _target(use, site), pattern.pattern.value, function, many=False
+        variable, _target(use, model), pattern.pattern.value, function, many=False
     )
     return name
 
 
-def _target(use: Use, site: Site) -> str:
+def _target(use: Use, model: SemanticModel) -> str:
     """The variable that gets the match, or the compiled pattern."""
     if use.function in ("sub", "subn", "split"):
         return ""  # a text, mostly named after what it was before
-    match site.parent(use.call):
+    match model.parent(use.call):
         case (
             ast.Assign(targets=[ast.Name(id=name) | ast.Attribute(attr=name)])
             | ast.NamedExpr(target=ast.Name(id=name))

@@ -9,7 +9,7 @@ from rlint.regex import regex
 from rlint.semantics.dataflow.common_subexpressions import Repetition
 from rlint.semantics.dataflow.escape import Fate, Use
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.algebra import is_immutable
 from rlint.syntax.walk import below
 
@@ -64,13 +64,13 @@ _SETTINGS = frozenset({Tag.BOOL, Tag.DEVICE, Tag.DTYPE, Tag.FLOAT, Tag.INT, Tag.
 _WITHOUT_GRADIENT = frozenset({"torch.no_grad", "torch.inference_mode"})
 
 
-def is_value(expression: ast.expr, site: Site) -> bool:
+def is_value(expression: ast.expr, model: SemanticModel) -> bool:
     """Is what the expression gives a value, not an object or a container that is wanted anew each time?"""
-    if site.kind_of(expression).tag not in _VALUES:
+    if model.types.type_of(expression).tag not in _VALUES:
         return False
     if not isinstance(expression, ast.Call):
         return True
-    qualified = site.qualified(expression.func)
+    qualified = model.names.qualified(expression.func)
     if qualified in _MAKERS or (qualified in _CONVERSIONS and _is_written_out(expression)):
         return False
     method = expression.func.attr if isinstance(expression.func, ast.Attribute) else ""
@@ -81,80 +81,80 @@ def _is_written_out(call: ast.Call) -> bool:
     return not call.args or isinstance(call.args[0], (ast.Constant, ast.UnaryOp, ast.List, ast.Tuple))
 
 
-def is_meant_twice(nodes: list[ast.expr], site: Site) -> bool:
+def is_meant_twice(nodes: list[ast.expr], model: SemanticModel) -> bool:
     """Is one of the values changed in place, or kept as a copy, so that they must not be one object?"""
-    if site.gives_immutable(nodes[0]):
+    if model.types.is_immutable(nodes[0]):
         return False
-    uses = [site.use_of(node) for node in nodes]
+    uses = [model.dataflow.use_of(node) for node in nodes]
     if any(use.fate is Fate.CHANGED for use in uses):
         return True
     if not isinstance(nodes[0], ast.Call):
         return False
     # copies of one array that are kept in two places
-    converted = site.qualified(nodes[0].func) in _CONVERSIONS
+    converted = model.names.qualified(nodes[0].func) in _CONVERSIONS
     if converted and sum(use.fate is Fate.KEPT for use in uses) > 1:
         return True
-    return _makes_anew(nodes[0], site) and sum(use.fate is not Fate.READ for use in uses) > 1
+    return _makes_anew(nodes[0], model) and sum(use.fate is not Fate.READ for use in uses) > 1
 
 
-def _makes_anew(call: ast.Call, site: Site) -> bool:
+def _makes_anew(call: ast.Call, model: SemanticModel) -> bool:
     """Does a function of the project make something to be filled, such as the state of a recurrent network?
     Its name says so, or it is given nothing but sizes and settings.
     """
-    if not site.callables(call):
+    if not model.types.call_targets(call):
         return False
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     called = call.func.attr if isinstance(call.func, ast.Attribute) else last_name(call.func) or ""
-    return bool(_MAKES.search(called)) or all(site.kind_of(part).tag in _SETTINGS for part in given)
+    return bool(_MAKES.search(called)) or all(model.types.type_of(part).tag in _SETTINGS for part in given)
 
 
-def reasons_against(repetition: Repetition, nodes: list[ast.expr], site: Site) -> list[str]:
+def reasons_against(repetition: Repetition, nodes: list[ast.expr], model: SemanticModel) -> list[str]:
     """What a reader has to agree to before one value stands for all; nothing where that is safe."""
-    reasons = [_doubt(doubt, site) for doubt in repetition.doubts[:1]]
+    reasons = [_doubt(doubt, model) for doubt in repetition.doubts[:1]]
     first = nodes[0]
-    if _is_told_apart(nodes, site):
+    if _is_told_apart(nodes, model):
         reasons.append("the results are compared by `is`, or within displays: they become one object")
-    used_up = site.may_use_up(first)
+    used_up = model.effects.may_exhaust(first)
     if used_up is not None:
-        reasons.append(_used_up(used_up, site))
-    if not site.gives_immutable(first):
-        uses = [site.use_of(node) for node in nodes]
-        if site.kind_of(first).tag not in _UNCHANGING and not _can_be_shared(nodes, uses, site):
+        reasons.append(_used_up(used_up, model))
+    if not model.types.is_immutable(first):
+        uses = [model.dataflow.use_of(node) for node in nodes]
+        if model.types.type_of(first).tag not in _UNCHANGING and not _can_be_shared(nodes, uses, model):
             reasons.append("all places then hold the same object: none of them may change it in place")
-        if sum(use.computes for use in uses) > 1 and _may_carry_gradient(first, site):
+        if sum(use.computes for use in uses) > 1 and _may_carry_gradient(first, model):
             reasons.append(
                 "if gradients flow through it, they add up in another order: the last digits change"
             )
     return reasons
 
 
-def _is_told_apart(nodes: list[ast.expr], site: Site) -> bool:
+def _is_told_apart(nodes: list[ast.expr], model: SemanticModel) -> bool:
     """May something tell whether two results are one object: `first is second`, or `[first] == [second]`,
     which is true for one `nan`, and false for two?
     """
     seen = set(nodes)
     for node in nodes:
-        match site.parent(node):
+        match model.parent(node):
             case (
                 ast.Assign(targets=[ast.Name(id=name) as target])
                 | ast.NamedExpr(target=ast.Name(id=name) as target)
             ):
-                scope = site.scope(target).lookup(name)
-                seen.update(site.reads(name, scope) if scope is not None else ())
+                scope = model.names.scope(target).lookup(name)
+                seen.update(model.names.reads(name, scope) if scope is not None else ())
     compares = {
         ancestor
         for node in seen
-        for ancestor in site.ancestors(node)
+        for ancestor in model.ancestors(node)
         if isinstance(ancestor, ast.Compare) and not _is_of_constants(ancestor)
     }
-    return any(_tells_apart(compare, seen, site) for compare in compares)
+    return any(_tells_apart(compare, seen, model) for compare in compares)
 
 
 def _is_of_constants(compare: ast.Compare) -> bool:
     return all(isinstance(part, ast.Constant) for part in compare.comparators)
 
 
-def _tells_apart(compare: ast.Compare, seen: set[ast.expr], site: Site) -> bool:
+def _tells_apart(compare: ast.Compare, seen: set[ast.expr], model: SemanticModel) -> bool:
     parts = [compare.left, *compare.comparators]
     if sum(any(node in seen for node in below(part)) for part in parts) < 2:
         return False
@@ -162,11 +162,11 @@ def _tells_apart(compare: ast.Compare, seen: set[ast.expr], site: Site) -> bool:
     held = any(isinstance(part, (ast.List, ast.Tuple, ast.Set, ast.Dict)) for part in parts)
     if by_identity:
         return any(part in seen for part in parts)
-    return held and any(site.kind_of(node).tag not in _EQUAL_TO_ITSELF for node in seen)
+    return held and any(model.types.type_of(node).tag not in _EQUAL_TO_ITSELF for node in seen)
 
 
-def _used_up(source: ast.expr, site: Site) -> str:
-    shown = " ".join(site.text(source).split())
+def _used_up(source: ast.expr, model: SemanticModel) -> str:
+    shown = " ".join(model.source.text(source).split())
     if isinstance(source, ast.Call):
         return (
             f"what `{shown}` goes through must not be an iterator, of which nothing is left the second time"
@@ -174,8 +174,8 @@ def _used_up(source: ast.expr, site: Site) -> str:
     return f"`{shown}` must not be an iterator, of which nothing is left the second time"
 
 
-def _doubt(doubt: ast.AST, site: Site) -> str:
-    line = site.span_of(doubt)[0].line
+def _doubt(doubt: ast.AST, model: SemanticModel) -> str:
+    line = model.span_of(doubt)[0].line
     match doubt:
         case ast.Call(func=func):
             return f"`{ast.unparse(func)}` on line {line} must not change the arguments by another way"
@@ -184,19 +184,19 @@ def _doubt(doubt: ast.AST, site: Site) -> str:
     return f"the change on line {line} must not be one of the arguments by another name"
 
 
-def _can_be_shared(nodes: list[ast.expr], uses: list[Use], site: Site) -> bool:
+def _can_be_shared(nodes: list[ast.expr], uses: list[Use], model: SemanticModel) -> bool:
     if all(use.fate is Fate.READ for use in uses):
         return True
     if any(use.fate is not Fate.READ for use in uses[:-1]):
         return False
     # only the last is handed out: nobody sees it change who has not looked before
-    returns = isinstance(site.tree.statement(nodes[-1]), ast.Return)
+    returns = isinstance(model.syntax.statement(nodes[-1]), ast.Return)
     return returns or not any(use.held for use in uses[:-1])
 
 
-def _may_carry_gradient(expression: ast.expr, site: Site) -> bool:
+def _may_carry_gradient(expression: ast.expr, model: SemanticModel) -> bool:
     """May the value be one that `backward()` goes through?"""
-    kind = site.kind_of(expression)
+    kind = model.types.type_of(expression)
     if kind.tag in (Tag.NDARRAY, Tag.NUMPY_SCALAR, Tag.MATCH, Tag.DATAFRAME):
         return False
     if kind.item is not None and is_immutable(kind.item):
@@ -205,7 +205,7 @@ def _may_carry_gradient(expression: ast.expr, site: Site) -> bool:
         called = expression.func.attr if isinstance(expression.func, ast.Attribute) else ""
         if called in _NO_GRADIENT:
             return False
-        qualified = site.qualified(expression.func) or ""
+        qualified = model.names.qualified(expression.func) or ""
         root = qualified.partition(".")[0]
         if kind.tag not in (Tag.TENSOR, Tag.DISTRIBUTION) and root in (
             "numpy",
@@ -216,16 +216,16 @@ def _may_carry_gradient(expression: ast.expr, site: Site) -> bool:
             "statistics",
         ):
             return False
-    if kind.tag not in (Tag.TENSOR, Tag.DISTRIBUTION) and not _knows_torch(expression, site):
+    if kind.tag not in (Tag.TENSOR, Tag.DISTRIBUTION) and not _knows_torch(expression, model):
         return False
-    return not _is_without_gradient(expression, site)
+    return not _is_without_gradient(expression, model)
 
 
-def _knows_torch(expression: ast.expr, site: Site) -> bool:
+def _knows_torch(expression: ast.expr, model: SemanticModel) -> bool:
     """Does this file, or the one that a called function stands in, import torch?"""
-    modules = [site.module]
+    modules = [model.module]
     if isinstance(expression, ast.Call):
-        modules += [site.index.modules[target.module] for target in site.callables(expression)]
+        modules += [model.index.modules[target.module] for target in model.types.call_targets(expression)]
     return any(
         target.partition(".")[0] in ("torch", "transformers", "trl", "accelerate", "torchrl")
         for module in modules
@@ -233,9 +233,9 @@ def _knows_torch(expression: ast.expr, site: Site) -> bool:
     )
 
 
-def _is_without_gradient(node: ast.AST, site: Site) -> bool:
+def _is_without_gradient(node: ast.AST, model: SemanticModel) -> bool:
     """Does the node stand under `torch.no_grad()` or `torch.inference_mode()`?"""
-    for parent in site.ancestors(node):
+    for parent in model.ancestors(node):
         if isinstance(parent, (ast.With, ast.AsyncWith)):
             contexts = [item.context_expr for item in parent.items]
         elif isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -243,6 +243,6 @@ def _is_without_gradient(node: ast.AST, site: Site) -> bool:
         else:
             continue
         called = [context.func if isinstance(context, ast.Call) else context for context in contexts]
-        if any(site.qualified(name) in _WITHOUT_GRADIENT for name in called):
+        if any(model.names.qualified(name) in _WITHOUT_GRADIENT for name in called):
             return True
     return False

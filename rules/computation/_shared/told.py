@@ -5,38 +5,40 @@ from __future__ import annotations
 import ast
 
 from rlint.rules.computation._shared import worth
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _LONGEST = 50
 _COUNTS = {1: "twice"}
 
 
-def place_of(node: ast.expr, site: Site) -> ast.AST:
+def place_of(node: ast.expr, model: SemanticModel) -> ast.AST:
     """What to underline. Where an f-string begins is certain, where its parts do is not on older Pythons."""
-    strings = [parent for parent in site.ancestors(node) if isinstance(parent, ast.JoinedStr)]
+    strings = [parent for parent in model.ancestors(node) if isinstance(parent, ast.JoinedStr)]
     return strings[-1] if strings else node
 
 
-def message_for(first: ast.expr, again: list[ast.expr], reported: ast.expr, site: Site) -> str:
+def message_for(first: ast.expr, again: list[ast.expr], reported: ast.expr, model: SemanticModel) -> str:
     """The fact, with the line that has the result already, and the other lines that want it."""
-    what = shown(first, site)
-    statement = site.tree.statement(first)
-    if all(site.tree.statement(node) is statement for node in again):
+    what = shown(first, model)
+    statement = model.syntax.statement(first)
+    if all(model.syntax.statement(node) is statement for node in again):
         times = _COUNTS.get(len(again), f"{len(again) + 1} times")
         return f"{what} is evaluated {times} in one statement, for the same result"
-    line = site.span_of(place_of(first, site))[0].line
-    more = [str(site.span_of(place_of(node, site))[0].line) for node in again if node is not reported]
+    line = model.span_of(place_of(first, model))[0].line
+    more = [str(model.span_of(place_of(node, model))[0].line) for node in again if node is not reported]
     also = f" (and again on line {', '.join(dict.fromkeys(more))})" if more else ""
     return f"{what} is evaluated again for the result that line {line} already has{also}"
 
 
-def shown(expression: ast.expr, site: Site) -> str:
+def shown(expression: ast.expr, model: SemanticModel) -> str:
     """The expression as it is written, or its callee where it is long."""
     text = ast.unparse(expression)
     if len(text) <= _LONGEST:
         return f"`{text}`"
     if isinstance(expression, ast.Call):
         return f"`{ast.unparse(expression.func)}(...)`"
-    calls = [call for call in below(expression) if isinstance(call, ast.Call) and worth.is_costly(call, site)]
+    calls = [
+        call for call in below(expression) if isinstance(call, ast.Call) and worth.is_costly(call, model)
+    ]
     return f"the comprehension of `{ast.unparse(calls[0].func)}(...)`"

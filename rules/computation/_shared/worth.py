@@ -6,7 +6,7 @@ import ast
 
 from rlint.models.kind import Tag
 from rlint.rules.computation._shared import sharing
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _TEXT = (Tag.STR, Tag.BYTES)
@@ -16,45 +16,45 @@ _AS_COSTLY_AS_ITEMS = frozenset({"builtins.any", "builtins.all"})
 """These stop at the first item that decides."""
 
 
-def is_worth_keeping(node: ast.expr, site: Site) -> bool:
+def is_worth_keeping(node: ast.expr, model: SemanticModel) -> bool:
     """Would it pay to remember the value of this expression, and would it be the same value?"""
-    if not sharing.is_value(node, site):
+    if not sharing.is_value(node, model):
         return False
     if isinstance(node, ast.Call):
-        return is_costly(node, site) and site.answers_alike(node)
-    costly = (is_costly(call, site) for call in below(node) if isinstance(call, ast.Call))
-    return any(costly) and site.answers_alike(node)
+        return is_costly(node, model) and model.effects.is_repeatable(node)
+    costly = (is_costly(call, model) for call in below(node) if isinstance(call, ast.Call))
+    return any(costly) and model.effects.is_repeatable(node)
 
 
-def is_costly(call: ast.Call, site: Site) -> bool:
+def is_costly(call: ast.Call, model: SemanticModel) -> bool:
     """Is this a call that counts? The methods of strings are another rule's."""
-    if isinstance(call.func, ast.Attribute) and site.qualified(call.func) is None:
-        kind = site.kind_of(call.func.value)
+    if isinstance(call.func, ast.Attribute) and model.names.qualified(call.func) is None:
+        kind = model.types.type_of(call.func.value)
         if kind.tag in _TEXT:
             return False
-        if not kind and not site.callables(call):
+        if not kind and not model.types.call_targets(call):
             return call.func.attr in _REDUCTIONS
-    if site.qualified(call.func) in _AS_COSTLY_AS_ITEMS:
+    if model.names.qualified(call.func) in _AS_COSTLY_AS_ITEMS:
         inside = (node for argument in call.args for node in below(argument) if isinstance(node, ast.Call))
-        return any(is_costly(node, site) for node in inside)
-    return not site.is_cheap(call)
+        return any(is_costly(node, model) for node in inside)
+    return not model.effects.is_cheap(call)
 
 
-def is_covered(node: ast.expr, site: Site) -> bool:
+def is_covered(node: ast.expr, model: SemanticModel) -> bool:
     """Is the repeated expression part of a larger one that is repeated as a whole?"""
-    for parent in site.ancestors(node):
+    for parent in model.ancestors(node):
         if isinstance(parent, ast.stmt):
             return False
         if not isinstance(parent, (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp)):
             continue
-        if site.repeated(parent) is not None and is_worth_keeping(parent, site):
+        if model.dataflow.repeated(parent) is not None and is_worth_keeping(parent, model):
             return True
     return False
 
 
-def is_setup(node: ast.expr, site: Site) -> bool:
+def is_setup(node: ast.expr, model: SemanticModel) -> bool:
     """Is this evaluated where an object is built or a function or class defined: once each?"""
-    if isinstance(site.tree.statement(node), (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    if isinstance(model.syntax.statement(node), (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return True
-    function = site.function(node)
+    function = model.function(node)
     return function is not None and function.name in ("__init__", "__post_init__")

@@ -94,7 +94,7 @@ from rlint.rules.computation.rl501_duplicate_extract_call import reapplied
 from rlint.rules.computation.rl501_duplicate_extract_call.reapplied import Reapplied
 from rlint.semantics.dataflow.common_subexpressions import Repetition
 from rlint.semantics.dataflow.extract_variable import bind_once
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 _DOUBTS = 5
 """Where more than this in between might change the value, nobody can tell."""
@@ -108,50 +108,50 @@ class DuplicateExtractCall(Rule):
     heat = Heat.WARM
     visits = (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp))
         if isinstance(node, ast.Call):
-            by_helper = reapplied.by_helper(node, site)
-            in_loop = reapplied.in_loop(node, site) if by_helper is None else None
+            by_helper = reapplied.by_helper(node, model)
+            in_loop = reapplied.in_loop(node, model) if by_helper is None else None
             if by_helper is not None or in_loop is not None:
-                yield from self.check_reapplied(node, by_helper, in_loop, site)
-        if len(site.equal_to(node)) < 2 or worth.is_setup(node, site):
+                yield from self.check_reapplied(node, by_helper, in_loop, model)
+        if len(model.dataflow.equal_to(node)) < 2 or worth.is_setup(node, model):
             return
-        if not worth.is_worth_keeping(node, site):
+        if not worth.is_worth_keeping(node, model):
             return
-        repetition = site.repetition(node)
+        repetition = model.dataflow.repetition(node)
         if repetition is None or len(repetition.doubts) > _DOUBTS:
             return
-        again = [other for other in repetition.again if not worth.is_covered(other, site)]
-        often = [other for other in again if site.heat_of(other).level >= self.heat]
-        if not often or sharing.is_meant_twice([node, *again], site):
+        again = [other for other in repetition.again if not worth.is_covered(other, model)]
+        often = [other for other in again if model.frequency.heat_of(other).level >= self.heat]
+        if not often or sharing.is_meant_twice([node, *again], model):
             return
         yield self.finding(
-            site,
-            told.place_of(often[0], site),
-            told.message_for(node, again, often[0], site),
-            fix=self.build_fix(repetition, again, site),
+            model,
+            told.place_of(often[0], model),
+            told.message_for(node, again, often[0], model),
+            fix=self.build_fix(repetition, again, model),
             advice="Keep the first result in a variable and use that",
         )
 
     def check_reapplied(
-        self, call: ast.Call, by_helper: Reapplied | None, in_loop: Reapplied | None, site: Site
+        self, call: ast.Call, by_helper: Reapplied | None, in_loop: Reapplied | None, model: SemanticModel
     ) -> Iterator[Finding]:
         """The same function at work again in a helper, or in a second loop over the same items."""
-        if site.heat_of(call).level < self.heat or site.repeated(call) is not None:
+        if model.frequency.heat_of(call).level < self.heat or model.dataflow.repeated(call) is not None:
             return
         if by_helper is not None:
-            message, advice = reapplied.told_of_helper(call, by_helper, site)
-            yield self.finding(site, call, message, advice=advice)
-        elif in_loop and worth.is_worth_keeping(call, site) and not worth.is_covered(call, site):
-            message, advice = reapplied.told_of_loop(call, in_loop, site)
-            yield self.finding(site, call, message, advice=advice)
+            message, advice = reapplied.told_of_helper(call, by_helper, model)
+            yield self.finding(model, call, message, advice=advice)
+        elif in_loop and worth.is_worth_keeping(call, model) and not worth.is_covered(call, model):
+            message, advice = reapplied.told_of_loop(call, in_loop, model)
+            yield self.finding(model, call, message, advice=advice)
 
-    def build_fix(self, repetition: Repetition, again: list[ast.expr], site: Site) -> Fix | None:
-        bound = bind_once(repetition, again, site, names.of_result(repetition.first))
+    def build_fix(self, repetition: Repetition, again: list[ast.expr], model: SemanticModel) -> Fix | None:
+        bound = bind_once(repetition, again, model, names.of_result(repetition.first))
         if bound is None:
             return None
-        reasons = sharing.reasons_against(repetition, [repetition.first, *again], site)
+        reasons = sharing.reasons_against(repetition, [repetition.first, *again], model)
         if bound.reordered:
             reasons.append("where two things in the statement fail, the other error comes first")
         title = (

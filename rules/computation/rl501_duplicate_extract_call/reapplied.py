@@ -7,7 +7,7 @@ import ast
 from rlint.frozen import frozen
 from rlint.semantics.dataflow.item_origins import Place
 from rlint.semantics.interprocedural.summary import Application, FunctionSummary
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import below
 
@@ -22,29 +22,29 @@ class Reapplied:
     items: bool
 
 
-def by_helper(call: ast.Call, site: Site) -> Reapplied | None:
+def by_helper(call: ast.Call, model: SemanticModel) -> Reapplied | None:
     """Does the function that is called apply again what its caller applies to the same value?"""
     if not (call.args or call.keywords):
         return None
-    targets = site.callables(call)
+    targets = model.types.call_targets(call)
     if len(targets) != 1:
         return None
     (target,) = targets
     for application in target.applications:
-        applied = _applied(application, target, site)
+        applied = _applied(application, target, model)
         argument = _argument_for(application.parameter, call, target)
         if applied is None or argument is None:
             continue
-        made = site.maker_of(argument, items=application.items)
-        if made is not None and _runs(made, applied, site):
+        made = model.types.maker_of(argument, items=application.items)
+        if made is not None and _runs(made, applied, model):
             return Reapplied(applied.name, made, to_result=True, items=application.items)
-        earlier = _same_application(call, argument, applied, items=application.items, site=site)
+        earlier = _same_application(call, argument, applied, items=application.items, model=model)
         if earlier is not None:
             return Reapplied(applied.name, earlier, to_result=False, items=application.items)
     return None
 
 
-def in_loop(call: ast.Call, site: Site) -> Reapplied | None:
+def in_loop(call: ast.Call, model: SemanticModel) -> Reapplied | None:
     """Does another loop, before this one, apply the function to the same items?"""
     if call.keywords or len(call.args) != 1 or not isinstance(item := call.args[0], ast.Name):
         return None
@@ -55,55 +55,57 @@ def in_loop(call: ast.Call, site: Site) -> Reapplied | None:
         name = called.id
     else:
         return None
-    if len(site.calls_named(name, site.function(call))) < 2:
+    if len(model.names.calls_named(name, model.function(call))) < 2:
         return None
-    place = site.place_of(item)
-    targets = site.callables(call)
+    place = model.types.origin_of(item)
+    targets = model.types.call_targets(call)
     if place is None or place.depth != 1 or len(targets) != 1:
         return None
-    after = site.loops(call)
-    for other, before in site.once(_by_place, (name, site.function(call))).get(_told_by(place, site), ()):
-        if not after or before is after[0] or site.callables(other) != targets:
+    after = model.frequency.loops(call)
+    for other, before in model.once(_by_place, (name, model.function(call))).get(_told_by(place, model), ()):
+        if not after or before is after[0] or model.types.call_targets(other) != targets:
             continue
-        if _is_again(place.root, before, after[0], site):
+        if _is_again(place.root, before, after[0], model):
             return Reapplied(targets[0].name, other, to_result=False, items=True)
     return None
 
 
 def _by_place(
-    named: tuple[str, Function | None], site: Site
+    named: tuple[str, Function | None], model: SemanticModel
 ) -> dict[tuple[object, ...], list[tuple[ast.Call, ast.AST]]]:
     """The calls of what bears a name in a function that a loop makes for every item, each with the loop, by
     the place that they are on. Of those that do the same in one loop, the first.
     """
     found: dict[tuple[object, ...], list[tuple[ast.Call, ast.AST]]] = {}
     seen: set[tuple[object, ...]] = set()
-    for call in site.calls_named(*named):
-        place = _place_of_one(call, site)
-        whole = _whole(call, site) if place is not None and place.depth == 1 else None
+    for call in model.names.calls_named(*named):
+        place = _place_of_one(call, model)
+        whole = _whole(call, model) if place is not None and place.depth == 1 else None
         if place is None or whole is None:
             continue
-        told = _told_by(place, site)
-        key = (told, whole, *(target.path for target in site.callables(call)))
+        told = _told_by(place, model)
+        key = (told, whole, *(target.path for target in model.types.call_targets(call)))
         if key not in seen:
             seen.add(key)
             found.setdefault(told, []).append((call, whole))
     return found
 
 
-def _told_by(place: Place, site: Site) -> tuple[object, ...]:
+def _told_by(place: Place, model: SemanticModel) -> tuple[object, ...]:
     """What is equal for the same place alone."""
     root = place.root
-    scope = site.scope(root).lookup(root.id) if isinstance(root, ast.Name) else None
+    scope = model.names.scope(root).lookup(root.id) if isinstance(root, ast.Name) else None
     return place.depth, ast.dump(root), scope
 
 
-def _applied(application: Application, helper: FunctionSummary, site: Site) -> FunctionSummary | None:
+def _applied(
+    application: Application, helper: FunctionSummary, model: SemanticModel
+) -> FunctionSummary | None:
     """The function that a helper applies, if applying it twice costs twice and gives the same."""
-    found = site.index.callables(application.path, helper.module)
+    found = model.index.callables(application.path, helper.module)
     if len(found) != 1 or found[0].path == helper.path:
         return None
-    return found[0] if site.is_pure_work(found[0]) else None
+    return found[0] if model.effects.is_worth_caching(found[0]) else None
 
 
 def _argument_for(parameter: str, call: ast.Call, target: FunctionSummary) -> ast.expr | None:
@@ -119,63 +121,63 @@ def _argument_for(parameter: str, call: ast.Call, target: FunctionSummary) -> as
     return call.args[position] if 0 <= position < len(call.args) else None
 
 
-def _runs(made: ast.expr, applied: FunctionSummary, site: Site) -> bool:
+def _runs(made: ast.expr, applied: FunctionSummary, model: SemanticModel) -> bool:
     if isinstance(made, ast.Call):
-        return site.callables(made) == [applied]
-    qualified = site.qualified(made)
-    return qualified is not None and site.index.callables(qualified, site.module.module) == [applied]
+        return model.types.call_targets(made) == [applied]
+    qualified = model.names.qualified(made)
+    return qualified is not None and model.index.callables(qualified, model.module.module) == [applied]
 
 
 def _same_application(
-    call: ast.Call, argument: ast.expr, applied: FunctionSummary, *, items: bool, site: Site
+    call: ast.Call, argument: ast.expr, applied: FunctionSummary, *, items: bool, model: SemanticModel
 ) -> ast.Call | None:
     """A call in the same function that applies `applied` to what `argument` stands for."""
-    place = site.place_of(argument)
+    place = model.types.origin_of(argument)
     if place is None:
         return None
     wanted = Place(place.root, place.depth + items, place.loops)
-    for other in site.calls_named(applied.name, site.function(call)):
-        if not _is_on(other, wanted, site) or site.callables(other) != [applied]:
+    for other in model.names.calls_named(applied.name, model.function(call)):
+        if not _is_on(other, wanted, model) or model.types.call_targets(other) != [applied]:
             continue
-        if wanted.depth == 0 or _in_same_pass(call, other, site):
+        if wanted.depth == 0 or _in_same_pass(call, other, model):
             ends: tuple[ast.AST | None, ast.AST | None] = (call, other)
         else:
-            ends = (call if not place.depth else _whole(call, site)), _whole(other, site)
+            ends = (call if not place.depth else _whole(call, model)), _whole(other, model)
         here, there = ends
         if here is None or there is None:
             continue
-        if _is_again(wanted.root, here, there, site) or _is_again(wanted.root, there, here, site):
+        if _is_again(wanted.root, here, there, model) or _is_again(wanted.root, there, here, model):
             return other
     return None
 
 
-def _is_on(call: ast.Call, place: Place, site: Site) -> bool:
+def _is_on(call: ast.Call, place: Place, model: SemanticModel) -> bool:
     """Is the call's one argument at the same place: the same variable, or an item of the same one?"""
-    own = _place_of_one(call, site)
-    return own is not None and _told_by(own, site) == _told_by(place, site)
+    own = _place_of_one(call, model)
+    return own is not None and _told_by(own, model) == _told_by(place, model)
 
 
-def _place_of_one(call: ast.Call, site: Site) -> Place | None:
+def _place_of_one(call: ast.Call, model: SemanticModel) -> Place | None:
     """What a call's one argument stands for."""
     if len(call.args) != 1 or call.keywords or not isinstance(call.args[0], (ast.Name, ast.Attribute)):
         return None
-    return site.place_of(call.args[0])
+    return model.types.origin_of(call.args[0])
 
 
-def _in_same_pass(one: ast.AST, other: ast.AST, site: Site) -> bool:
+def _in_same_pass(one: ast.AST, other: ast.AST, model: SemanticModel) -> bool:
     """Do the same loops run both?"""
-    return bool(site.loops(one)) and site.loops(one) == site.loops(other)
+    return bool(model.frequency.loops(one)) and model.frequency.loops(one) == model.frequency.loops(other)
 
 
-def _whole(call: ast.Call, site: Site) -> ast.AST | None:
+def _whole(call: ast.Call, model: SemanticModel) -> ast.AST | None:
     """The loop or comprehension that makes the call once for every item; None where it leaves some out."""
-    loops = site.loops(call)
+    loops = model.frequency.loops(call)
     if not loops:
         return None
     loop = loops[0]
     if isinstance(loop, ast.For):
-        statement = site.tree.statement(call)
-        if site.parent(statement) is not loop or not site.order.always_within(call, statement):
+        statement = model.syntax.statement(call)
+        if model.parent(statement) is not loop or not model.dataflow.order.always_within(call, statement):
             return None
         return loop
     if isinstance(loop, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
@@ -183,18 +185,18 @@ def _whole(call: ast.Call, site: Site) -> ast.AST | None:
             return None
         parts = [loop.key, loop.value] if isinstance(loop, ast.DictComp) else [loop.elt]
         inside = [part for part in parts if any(node is call for node in below(part))]
-        return loop if inside and site.order.always_within(call, inside[0]) else None
+        return loop if inside and model.dataflow.order.always_within(call, inside[0]) else None
     return None
 
 
-def _is_again(root: ast.expr, first: ast.AST, second: ast.AST, site: Site) -> bool:
+def _is_again(root: ast.expr, first: ast.AST, second: ast.AST, model: SemanticModel) -> bool:
     """Does `second` always come after `first`, with nothing that surely changes the list between?"""
-    return site.doubts_between(root, first, second) is not None
+    return model.dataflow.doubts_between(root, first, second) is not None
 
 
-def told_of_helper(call: ast.Call, found: Reapplied, site: Site) -> tuple[str, str]:
+def told_of_helper(call: ast.Call, found: Reapplied, model: SemanticModel) -> tuple[str, str]:
     """Message and advice for a helper that applies a function again."""
-    helper, function, line = ast.unparse(call.func), found.function, _line(found.earlier, site)
+    helper, function, line = ast.unparse(call.func), found.function, _line(found.earlier, model)
     if found.to_result:
         message = (
             f"`{helper}` calls `{function}` on what line {line} got from `{function}`; leaving one of them "
@@ -208,14 +210,14 @@ def told_of_helper(call: ast.Call, found: Reapplied, site: Site) -> tuple[str, s
     )
 
 
-def told_of_loop(call: ast.Call, found: Reapplied, site: Site) -> tuple[str, str]:
+def told_of_loop(call: ast.Call, found: Reapplied, model: SemanticModel) -> tuple[str, str]:
     """Message and advice for a second loop that applies a function again."""
-    loop = f"the loop on line {_line(found.earlier, site)}"
+    loop = f"the loop on line {_line(found.earlier, model)}"
     return (
         f"`{ast.unparse(call)}` runs for every item again: {loop} has called it on the same items",
         "keep the results of the first loop in a list and run over that",
     )
 
 
-def _line(node: ast.AST, site: Site) -> int:
-    return site.span_of(node)[0].line
+def _line(node: ast.AST, model: SemanticModel) -> int:
+    return model.span_of(node)[0].line

@@ -60,7 +60,7 @@ from collections.abc import Iterator
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.computation._shared import regex
 from rlint.rules.computation.rl502_regex_per_call import regex_moves
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _CACHING = frozenset({"functools.lru_cache", "functools.cache", "functools.cached_property"})
@@ -77,40 +77,40 @@ class RegexPerCall(Rule):
     visits = (ast.Call,)
     callees = frozenset(regex.FUNCTIONS)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call of `re` whose pattern could have been compiled at import."""
-        use = regex.use_of(node, site)
+        use = regex.use_of(node, model)
         if use is None:
             return
-        level = site.heat_of(use.call).level
-        if level < (Heat.WARM if use.function == "compile" else Heat.HOT) or _is_done_once(use, site):
+        level = model.frequency.heat_of(use.call).level
+        if level < (Heat.WARM if use.function == "compile" else Heat.HOT) or _is_done_once(use, model):
             return
-        if _reads_an_error(use, site):
+        if _reads_an_error(use, model):
             return
-        move = regex_moves.move_of(use, site)
+        move = regex_moves.move_of(use, model)
         if move is None:
             return
         fix = None
         if move.edits is not None:
             title = f"Compile the pattern{'s' if move.many else ''} once, in `{move.name}`"
             fix = Fix(title, Safety.SAFE, move.edits)
-        yield self.finding(site, use.call, _message(use, move, site), fix=fix, advice=_advice(use, move))
+        yield self.finding(model, use.call, _message(use, move, model), fix=fix, advice=_advice(use, move))
 
 
-def _is_done_once(use: regex.Use, site: Site) -> bool:
+def _is_done_once(use: regex.Use, model: SemanticModel) -> bool:
     """Is the compiled pattern kept for the next call by what surrounds it: a cache, a global name?"""
     if use.function != "compile":
         return False
-    function = site.function(use.call)
+    function = model.function(use.call)
     for decorator in function.decorator_list if function is not None else ():
         callee = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if site.qualified(callee) in _CACHING:
+        if model.names.qualified(callee) in _CACHING:
             return True
-    match site.parent(use.call):
+    match model.parent(use.call):
         case ast.Assign(targets=[ast.Attribute()]) if function is not None and function.name == "__init__":
             return True  # the constructor's whole point, however often it runs
         case ast.Assign(targets=[ast.Name(id=name)]):
-            return function is not None and name in site.scope(use.call).globals
+            return function is not None and name in model.names.scope(use.call).globals
         case ast.Assign(targets=[ast.Subscript()]) | ast.keyword() | ast.arguments():
             return True
         case ast.Call(func=ast.Attribute(attr="setdefault")):
@@ -118,20 +118,20 @@ def _is_done_once(use: regex.Use, site: Site) -> bool:
     return False
 
 
-def _reads_an_error(use: regex.Use, site: Site) -> bool:
+def _reads_an_error(use: regex.Use, model: SemanticModel) -> bool:
     """Is the text that is searched the message of a caught exception? Errors are no hot path."""
     errors = {
         ancestor.name
-        for ancestor in site.ancestors(use.call)
+        for ancestor in model.ancestors(use.call)
         if isinstance(ancestor, ast.ExceptHandler) and ancestor.name
     }
     return any(isinstance(node, ast.Name) and node.id in errors for node in below(use.call))
 
 
-def _message(use: regex.Use, move: regex.Move, site: Site) -> str:
-    loops, function = site.loops(use.call), site.function(use.call)
+def _message(use: regex.Use, move: regex.Move, model: SemanticModel) -> str:
+    loops, function = model.frequency.loops(use.call), model.function(use.call)
     if loops and not move.many:
-        each = f"in each pass of `{site.knowledge.loops.header(loops[0])}`"
+        each = f"in each pass of `{model.analysis.loops.header(loops[0])}`"
     else:
         each = f"on each call of `{function.name}`" if function is not None else "in each pass"
     if use.function == "compile":

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Mapping
 
 from rlint.rules.computation._shared.regex import Compiled
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import children
 
 _WIDE = 80
@@ -14,23 +14,23 @@ Display = ast.List | ast.Tuple | ast.Dict
 
 
 def compiled(
-    display: Display, elements: Mapping[ast.expr, Compiled], alias: str, flags: str, site: Site
+    display: Display, elements: Mapping[ast.expr, Compiled], alias: str, flags: str, model: SemanticModel
 ) -> str | None:
     """The text of a display with the patterns among its elements compiled, for module level; a list
     becomes a tuple. None where the rest of it is not constant.
     """
     if not _is_constant_but_for(elements, display):
         return None
-    start, _ = site.span(display)
-    text = site.text(display)
+    start, _ = model.source.span(display)
+    text = model.source.text(display)
     for element, pattern in reversed(list(elements.items())):
         written = pattern.pattern.text
         if written is None:
             return None
-        first, behind = (offset - start for offset in site.span(element))
+        first, behind = (offset - start for offset in model.source.span(element))
         call = f"{alias}.compile({written}, {flags})" if flags else f"{alias}.compile({written})"
         text = text[:first] + call + text[behind:]
-    plain = site.moved(text.replace("\r\n", "\n"), site.tree.statement(display), None)
+    plain = model.edit.reindented(text.replace("\r\n", "\n"), model.syntax.statement(display), None)
     if plain is None:
         return None
     long = "\n" not in plain and len(plain) > _WIDE

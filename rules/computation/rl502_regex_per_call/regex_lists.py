@@ -10,7 +10,7 @@ from rlint.rules.computation._shared import regex, regex_names
 from rlint.rules.computation._shared.regex import Compiled, Move, Use
 from rlint.rules.computation._shared.regex_constants import compiler_for, exported
 from rlint.rules.computation.rl502_regex_per_call import regex_displays
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding, How
 
 Display = ast.List | ast.Tuple | ast.Dict
@@ -41,20 +41,20 @@ class PatternList:
         return self.source.name if self.source is not None else ""
 
 
-def list_of(use: Use, site: Site) -> PatternList | None:
+def list_of(use: Use, model: SemanticModel) -> PatternList | None:
     """The list of constant patterns that the pattern of a call runs through, or None."""
     if not isinstance(use.pattern, ast.Name):
         return None
-    match site.definitions(use.pattern):
+    match model.dataflow.definitions(use.pattern):
         case [Binding(how=How.FOR | How.COMPREHENSION, value=ast.expr() as iterated) as variable]:
             pass
         case _:
             return None
-    iterable, of_dict, path = _iterated(iterated, variable.path, site)
+    iterable, of_dict, path = _iterated(iterated, variable.path, model)
     source: Binding | None = None
     display: ast.expr = iterable
     if isinstance(iterable, ast.Name):
-        match site.definitions(iterable):
+        match model.dataflow.definitions(iterable):
             case [Binding(how=How.ASSIGN, path=(), value=ast.expr() as bound) as binding]:
                 source, display = binding, bound
             case _:
@@ -63,7 +63,7 @@ def list_of(use: Use, site: Site) -> PatternList | None:
         return None
     items = display.values if isinstance(display, ast.Dict) else display.elts
     elements = [_along(item, path) for item in items]
-    patterns = [regex.compiled(element, use.flags, site) for element in elements if element is not None]
+    patterns = [regex.compiled(element, use.flags, model) for element in elements if element is not None]
     known = [pattern for pattern in patterns if pattern is not None]
     if not items or len(known) != len(items):
         return None
@@ -72,56 +72,56 @@ def list_of(use: Use, site: Site) -> PatternList | None:
     return PatternList(variable, iterable, source, display, found, tuple(known), plain)
 
 
-def move_list(patterns: PatternList, use: Use, site: Site) -> Move:
+def move_list(patterns: PatternList, use: Use, model: SemanticModel) -> Move:
     """Compile the patterns at module level, and loop over those."""
     source = patterns.source
-    of_module = source is not None and site.scope(source.node).parent is None
+    of_module = source is not None and model.names.scope(source.node).parent is None
     wanted = (
         f"COMPILED_{patterns.name.upper().lstrip('_')}"
         if of_module
-        else regex_names.constant_name(patterns.name, "", "", regex.function_name(use, site), many=True)
+        else regex_names.constant_name(patterns.name, "", "", regex.function_name(use, model), many=True)
     )
     elements = dict(zip(patterns.elements, patterns.patterns, strict=True))
-    compiler = compiler_for(use, site)
-    uses = regex.uses_of(patterns.variable, site)
+    compiler = compiler_for(use, model)
+    uses = regex.uses_of(patterns.variable, model)
     if compiler is None or uses is None or any(each.flags.value != use.flags.value for each in uses):
         return Move(wanted, None, many=True)
     alias, needs, imported = compiler
     flags = regex.flags_text(use.flags, alias)
     value = (
-        _over_module_list(patterns, alias, flags, site)
+        _over_module_list(patterns, alias, flags, model)
         if of_module
-        else regex_displays.compiled(patterns.display, elements, alias, flags, site)
+        else regex_displays.compiled(patterns.display, elements, alias, flags, model)
     )
-    gone = _without_source(patterns, site) if source is not None and not of_module else []
+    gone = _without_source(patterns, model) if source is not None and not of_module else []
     if value is None or gone is None:
         return Move(wanted, None, many=True)
-    name = site.free_name(exported(wanted, site), value)
+    name = model.importer.fresh_name(exported(wanted, model), value)
     comment: list[str] = []
     if gone and source is not None and isinstance(source.statement, ast.stmt):
-        value += regex.comment_behind(source.statement, site)
-        comment = site.own_comment(source.statement)
+        value += regex.comment_behind(source.statement, model)
+        comment = model.source.own_comment(source.statement)
     if of_module and source is not None and isinstance(source.statement, ast.stmt):
         needs = (*needs, source.statement)
     needs = (*needs, *use.flags.needs, *(need for each in patterns.patterns for need in each.pattern.needs))
-    made = site.module_constant(name, value, user=use.call, needs=needs, comment=comment)
-    calls = [regex.called_on(each, patterns.variable.name, site) for each in uses]
+    made = model.importer.module_constant(name, value, user=use.call, needs=needs, comment=comment)
+    calls = [regex.called_on(each, patterns.variable.name, model) for each in uses]
     if made is None or any(call is None for call in calls):
         return Move(name, None, many=True)
-    edits = [*imported, *made, *gone, site.replace(patterns.iterable, name)]
+    edits = [*imported, *made, *gone, model.edit.replace(patterns.iterable, name)]
     edits += [edit for call in calls for edit in call or ()]
     return Move(name, tuple(edits), many=True)
 
 
 def _iterated(
-    iterated: ast.expr, path: tuple[int, ...], site: Site
+    iterated: ast.expr, path: tuple[int, ...], model: SemanticModel
 ) -> tuple[ast.expr, bool, tuple[int, ...]]:
     """What a loop goes through, whether it is a dict, and the way to the variable in each item."""
     match iterated:
         case ast.Call(func=ast.Name() as callee, args=[inner, *_]) if (
-            path[:1] == (1,) and site.qualified(callee) == "builtins.enumerate"
+            path[:1] == (1,) and model.names.qualified(callee) == "builtins.enumerate"
         ):
-            return _iterated(inner, path[1:], site)
+            return _iterated(inner, path[1:], model)
         case ast.Call(func=ast.Attribute(value=owner, attr="items"), args=[]) if path[:1] == (1,):
             return owner, True, path[1:]
         case ast.Call(func=ast.Attribute(value=owner, attr="values"), args=[]):
@@ -137,43 +137,43 @@ def _along(item: ast.expr | None, path: tuple[int, ...]) -> ast.expr | None:
     return item
 
 
-def _over_module_list(patterns: PatternList, alias: str, flags: str, site: Site) -> str | None:
+def _over_module_list(patterns: PatternList, alias: str, flags: str, model: SemanticModel) -> str | None:
     """Patterns whose text stays in the module's own list, which nothing may change."""
     source = patterns.source
     if source is None or not patterns.plain:
         return None
-    scope = site.scope(source.node)
-    if len(scope.bindings[source.name]) != 1 or site.is_imported(source.name):
+    scope = model.names.scope(source.node)
+    if len(scope.bindings[source.name]) != 1 or model.program.is_imported(source.name):
         return None
     if not isinstance(patterns.display, ast.Tuple) and not all(
-        _only_reads(read, site) for read in site.reads(source.name, scope)
+        _only_reads(read, model) for read in model.names.reads(source.name, scope)
     ):
         return None
     compiled = f"{alias}.compile(pattern, {flags})" if flags else f"{alias}.compile(pattern)"
     return f"tuple({compiled} for pattern in {source.name})"
 
 
-def _only_reads(read: ast.Name, site: Site) -> bool:
-    match site.parent(read):
+def _only_reads(read: ast.Name, model: SemanticModel) -> bool:
+    match model.parent(read):
         case ast.For() | ast.comprehension() | ast.Compare() | ast.FormattedValue():
             return True
         case ast.Call(func=callee) as call:
-            return read in call.args and site.qualified(callee) in _ONLY_READ_BY
+            return read in call.args and model.names.qualified(callee) in _ONLY_READ_BY
         case ast.Subscript(ctx=ast.Load()):
             return True
     return False
 
 
-def _without_source(patterns: PatternList, site: Site) -> list[Edit] | None:
+def _without_source(patterns: PatternList, model: SemanticModel) -> list[Edit] | None:
     """Remove the local list, if only the loop reads it."""
     source = patterns.source
-    if source is None or len(site.uses(source.name, site.scope(source.node))) != 2:
+    if source is None or len(model.names.uses(source.name, model.names.scope(source.node))) != 2:
         return None
     match source.statement:
         case ast.Assign(targets=[ast.Name()]) | ast.AnnAssign():
             pass
         case _:
             return None
-    captured = site.captured(source.name, site.scope(source.node))
-    deleted = None if captured else site.delete(source.statement, comment=True)
+    captured = model.names.is_captured(source.name, model.names.scope(source.node))
+    deleted = None if captured else model.edit.delete_statement(source.statement, comment=True)
     return [deleted] if deleted is not None else None

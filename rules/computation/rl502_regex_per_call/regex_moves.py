@@ -9,39 +9,39 @@ from rlint.rules.computation._shared import regex
 from rlint.rules.computation._shared.regex import Move, Use
 from rlint.rules.computation._shared.regex_constants import Edits, constant_for
 from rlint.rules.computation.rl502_regex_per_call.regex_lists import list_of, move_list
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding
 
 
-def move_of(use: Use, site: Site) -> Move | None:
+def move_of(use: Use, model: SemanticModel) -> Move | None:
     """How the pattern of a call can be compiled at import; None where it is not constant."""
-    pattern = regex.compiled(use.pattern, use.flags, site)
+    pattern = regex.compiled(use.pattern, use.flags, model)
     if pattern is None:
-        patterns = list_of(use, site)
-        return move_list(patterns, use, site) if patterns is not None else None
-    binding = _local_text(use, site)
-    name, defined = _constant(pattern, use, binding, site)
-    uses = regex.uses_of(binding, site) if binding is not None else [use]
+        patterns = list_of(use, model)
+        return move_list(patterns, use, model) if patterns is not None else None
+    binding = _local_text(use, model)
+    name, defined = _constant(pattern, use, binding, model)
+    uses = regex.uses_of(binding, model) if binding is not None else [use]
     if uses is None:
         return Move(name, None)
     edits: list[Edit | None] = []
     for each in uses:
-        edits += _moved(each, binding, site)
+        edits += _moved(each, binding, model)
     if binding is not None:
-        edits.append(without_local(binding, site, goes_along=bool(defined)))
+        edits.append(without_local(binding, model, goes_along=bool(defined)))
     done = tuple(edit for edit in edits if edit is not None)
     return Move(name, tuple(dict.fromkeys(done)) if len(done) == len(edits) else None)
 
 
-def _local_text(use: Use, site: Site) -> Binding | None:
+def _local_text(use: Use, model: SemanticModel) -> Binding | None:
     """The local binding of the pattern's text, if the call names one."""
     if not isinstance(use.pattern, ast.Name):
         return None
-    (binding,) = site.definitions(use.pattern)
-    return binding if site.scope(binding.node).parent is not None else None
+    (binding,) = model.dataflow.definitions(use.pattern)
+    return binding if model.names.scope(binding.node).parent is not None else None
 
 
-def without_local(binding: Binding, site: Site, *, goes_along: bool) -> Edit | None:
+def without_local(binding: Binding, model: SemanticModel, *, goes_along: bool) -> Edit | None:
     """Remove the statement that binds a local, if nothing but known reads can see the variable; does the
     comment above go along with it?
     """
@@ -52,73 +52,77 @@ def without_local(binding: Binding, site: Site, *, goes_along: bool) -> Edit | N
         len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name)
     ):
         return None
-    if site.captured(binding.name, site.scope(binding.node)):
+    if model.names.is_captured(binding.name, model.names.scope(binding.node)):
         return None
-    if not goes_along and regex.comment_behind(statement, site):
+    if not goes_along and regex.comment_behind(statement, model):
         return None
-    return site.delete(statement, comment=goes_along)
+    return model.edit.delete_statement(statement, comment=goes_along)
 
 
-def _moved(use: Use, text: Binding | None, site: Site) -> list[Edit | None]:
+def _moved(use: Use, text: Binding | None, model: SemanticModel) -> list[Edit | None]:
     """The edits for one call, None among them where one cannot be made."""
-    pattern = regex.compiled(use.pattern, use.flags, site)
+    pattern = regex.compiled(use.pattern, use.flags, model)
     if pattern is None:
         return [None]
-    name, defined = _constant(pattern, use, text, site)
-    rewritten = _renamed(use, name, site, goes_along=bool(defined)) or regex.called_on(use, name, site)
+    name, defined = _constant(pattern, use, text, model)
+    rewritten = _renamed(use, name, model, goes_along=bool(defined)) or regex.called_on(use, name, model)
     if defined is None or rewritten is None:
         return [None]
     return [*defined, *rewritten]
 
 
 def _constant(
-    pattern: regex.Compiled, use: Use, text: Binding | None, site: Site
+    pattern: regex.Compiled, use: Use, text: Binding | None, model: SemanticModel
 ) -> tuple[str, Edits | None]:
     """The constant for a pattern, with the comments of the local text that it takes the place of."""
-    comment = regex.comment_behind(text.statement, site) if text is not None else ""
+    comment = regex.comment_behind(text.statement, model) if text is not None else ""
     found: tuple[str, Edits | None] = constant_for(
-        pattern, use, site, comment, _comment_above(use, text, site)
+        pattern, use, model, comment, _comment_above(use, text, model)
     )
     return found
 
 
-def _comment_above(use: Use, text: Binding | None, site: Site) -> list[str]:
+def _comment_above(use: Use, text: Binding | None, model: SemanticModel) -> list[str]:
     """The comment of the statement that the constant takes the place of: `pattern = re.compile(...)`."""
-    statement = text.statement if text is not None else site.parent(use.call)
+    statement = text.statement if text is not None else model.parent(use.call)
     if not isinstance(statement, ast.Assign) or (text is None and use.function != "compile"):
         return []
-    return site.own_comment(statement) if isinstance(statement.targets[0], ast.Name) else []
+    return model.source.own_comment(statement) if isinstance(statement.targets[0], ast.Name) else []
 
 
-def _renamed(use: Use, name: str, site: Site, *, goes_along: bool) -> list[Edit] | None:
+def _renamed(use: Use, name: str, model: SemanticModel, *, goes_along: bool) -> list[Edit] | None:
     """For `pattern = re.compile(...)`: the constant in place of the local, which goes, and the comment above
     with it.
     """
-    statement = site.parent(use.call)
+    statement = model.parent(use.call)
     match statement:
         case ast.Assign(targets=[ast.Name() as target]) if use.function == "compile":
             pass
         case _:
             return None
-    scope = site.scope(statement)
-    start, end = site.span(statement)
-    if scope.parent is None or site.has_comment(start, end) or regex.comment_behind(statement, site):
+    scope = model.names.scope(statement)
+    start, end = model.source.span(statement)
+    if scope.parent is None or model.source.has_comment(start, end) or regex.comment_behind(statement, model):
         return None
-    reads = site.reads(target.id, scope)
-    if len(site.uses(target.id, scope)) != len(reads) + 1 or len(scope.bindings[target.id]) != 1:
+    reads = model.names.reads(target.id, scope)
+    if len(model.names.uses(target.id, scope)) != len(reads) + 1 or len(scope.bindings[target.id]) != 1:
         return None
-    deleted = None if site.captured(target.id, scope) else site.delete(statement, comment=goes_along)
+    deleted = (
+        None
+        if model.names.is_captured(target.id, scope)
+        else model.edit.delete_statement(statement, comment=goes_along)
+    )
     if deleted is None or any(
-        site.between(statement, read) is None
-        or any(isinstance(ancestor, ast.JoinedStr) for ancestor in site.ancestors(read))
+        model.dataflow.between(statement, read) is None
+        or any(isinstance(ancestor, ast.JoinedStr) for ancestor in model.ancestors(read))
         for read in reads
     ):
         return None
     edits = [deleted]
     for read in reads:
-        again = regex.use_of(site.parent(read) or read, site)
+        again = regex.use_of(model.parent(read) or read, model)
         called = None
         if again is not None and again.pattern is read and again.flag_argument is None:
-            called = regex.called_on(again, name, site)  # `re.sub(compiled, ...)`
-        edits += called or [site.replace(read, name)]
+            called = regex.called_on(again, name, model)  # `re.sub(compiled, ...)`
+        edits += called or [model.edit.replace(read, name)]
     return edits

@@ -93,7 +93,7 @@ from rlint.rules.computation.rl503_repeated_string_work import searched, text_wo
 from rlint.semantics.dataflow.common_subexpressions import Repetition
 from rlint.semantics.dataflow.extract_variable import bind_once
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 _DOUBTS = 5
 """Where more than this in between might change the text, nobody can tell."""
@@ -110,96 +110,100 @@ class RepeatedStringWork(Rule):
     visits = (ast.Call, ast.Compare, ast.Dict, ast.Assign, ast.AnnAssign)
     callees = text_work.METHODS
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for work on text, or for the building of a collection, that was done already."""
         found: searched.Searched | None = None
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
-            found = searched.bound(node, site)
+            found = searched.bound(node, model)
         elif isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute):
-                yield from self.check_text(node, site)
+                yield from self.check_text(node, model)
         elif isinstance(node, ast.Compare):
-            if isinstance(node.comparators[-1], ast.Call) and site.heat_of(node).level is Heat.HOT:
-                for call, edit in searched.membership(node, site):
-                    yield self._set_of_constants(call, edit, site)
+            if isinstance(node.comparators[-1], ast.Call) and model.frequency.heat_of(node).level is Heat.HOT:
+                for call, edit in searched.membership(node, model):
+                    yield self._set_of_constants(call, edit, model)
         elif isinstance(node, ast.Dict) and node.keys:
-            found = searched.in_place(node, site)
-        if found is not None and not text_work.is_dwarfed(node, site):
-            yield self._collection(node, found, site)
+            found = searched.in_place(node, model)
+        if found is not None and not text_work.is_dwarfed(node, model):
+            yield self._collection(node, found, model)
 
-    def check_text(self, call: ast.Call, site: Site) -> Iterator[Finding]:
+    def check_text(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """The same method on the same text, further down or in each pass of a loop."""
-        if not text_work.is_text_work(call, site):
+        if not text_work.is_text_work(call, model):
             return
-        if site.repeated(call) is not None or worth.is_setup(call, site):
+        if model.dataflow.repeated(call) is not None or worth.is_setup(call, model):
             return
-        repetition = site.repetition(call)
-        loop = text_work.loop_with_same_text(call, site)
-        if (repetition is None and loop is None) or text_work.is_spoken_for(call, site):
+        repetition = model.dataflow.repetition(call)
+        loop = text_work.loop_with_same_text(call, model)
+        if (repetition is None and loop is None) or text_work.is_spoken_for(call, model):
             return
-        if not sharing.is_value(call, site) or not site.answers_alike(call):
+        if not sharing.is_value(call, model) or not model.effects.is_repeatable(call):
             return
-        if text_work.is_dwarfed(call, site) or text_work.is_name_of_weights(call, site):
+        if text_work.is_dwarfed(call, model) or text_work.is_name_of_weights(call, model):
             return
         if loop is not None:
-            if text_work.is_hot(call, site):
-                yield self._in_loop(call, loop, repetition, site)
+            if text_work.is_hot(call, model):
+                yield self._in_loop(call, loop, repetition, model)
         elif repetition is not None and len(repetition.doubts) <= _DOUBTS:
-            yield from self._again(repetition, site)
+            yield from self._again(repetition, model)
 
-    def _in_loop(self, call: ast.Call, loop: AnyLoop, repetition: Repetition | None, site: Site) -> Finding:
-        header = site.knowledge.loops.header(loop)
-        text = told.shown(call, site)
+    def _in_loop(
+        self, call: ast.Call, loop: AnyLoop, repetition: Repetition | None, model: SemanticModel
+    ) -> Finding:
+        header = model.analysis.loops.header(loop)
+        text = told.shown(call, model)
         return self.finding(
-            site,
-            told.place_of(call, site),
+            model,
+            told.place_of(call, model),
             f"{text} goes through the same text in each pass of `{header}`",
-            fix=text_work.hoist(call, loop, repetition, site),
+            fix=text_work.hoist(call, loop, repetition, model),
             advice="Do it once before the loop, and use the result in it",
         )
 
-    def _again(self, repetition: Repetition, site: Site) -> Iterator[Finding]:
+    def _again(self, repetition: Repetition, model: SemanticModel) -> Iterator[Finding]:
         first = repetition.first
-        again = [other for other in repetition.again if not text_work.is_spoken_for(other, site)]
-        often = [other for other in again if text_work.is_hot(other, site)]
-        if not often or sharing.is_meant_twice([first, *again], site):
+        again = [other for other in repetition.again if not text_work.is_spoken_for(other, model)]
+        often = [other for other in again if text_work.is_hot(other, model)]
+        if not often or sharing.is_meant_twice([first, *again], model):
             return
-        line = site.span_of(told.place_of(first, site))[0].line
-        statement = site.tree.statement(first)
-        if all(site.tree.statement(node) is statement for node in again):
+        line = model.span_of(told.place_of(first, model))[0].line
+        statement = model.syntax.statement(first)
+        if all(model.syntax.statement(node) is statement for node in again):
             known = "again in one statement, for the same result"
         else:
             known = f"again for the result that line {line} already has"
         yield self.finding(
-            site,
-            told.place_of(often[0], site),
-            f"{told.shown(first, site)} goes through the text {known}",
-            fix=_bind(repetition, again, site),
+            model,
+            told.place_of(often[0], model),
+            f"{told.shown(first, model)} goes through the text {known}",
+            fix=_bind(repetition, again, model),
             advice="Keep the first result in a variable and use that",
         )
 
-    def _set_of_constants(self, call: ast.Call, edit: Edit | None, site: Site) -> Finding:
+    def _set_of_constants(self, call: ast.Call, edit: Edit | None, model: SemanticModel) -> Finding:
         fix = Fix("Write the set as a display", Safety.SAFE, (edit,)) if edit is not None else None
-        message = f"`{site.text(call.func)}(...)` is built of constants again for one look-up"
+        message = f"`{model.source.text(call.func)}(...)` is built of constants again for one look-up"
         return self.finding(
-            site, call, message, fix=fix, advice="Write `{...}`, which Python makes a constant"
+            model, call, message, fix=fix, advice="Write `{...}`, which Python makes a constant"
         )
 
-    def _collection(self, node: ast.AST, found: searched.Searched, site: Site) -> Finding:
+    def _collection(self, node: ast.AST, found: searched.Searched, model: SemanticModel) -> Finding:
         named = f"`{found.name}`, a {found.what} of constants," if found.name else "this dict of constants"
         fix = None
         if found.edits is not None:
             fix = Fix(f"Build it once, as `{found.constant}`", Safety.SAFE, found.edits)
         message = f"{named} is built anew each time, only to be searched"
-        return self.finding(site, node, message, fix=fix, advice="Build it once, as a constant of the module")
+        return self.finding(
+            model, node, message, fix=fix, advice="Build it once, as a constant of the module"
+        )
 
 
-def _bind(repetition: Repetition, again: list[ast.expr], site: Site) -> Fix | None:
+def _bind(repetition: Repetition, again: list[ast.expr], model: SemanticModel) -> Fix | None:
     """Do the work where it is done first, and use the result further down."""
-    bound = bind_once(repetition, again, site, names.of_result(repetition.first))
+    bound = bind_once(repetition, again, model, names.of_result(repetition.first))
     if bound is None:
         return None
-    reasons = sharing.reasons_against(repetition, [repetition.first, *again], site)
+    reasons = sharing.reasons_against(repetition, [repetition.first, *again], model)
     if bound.reordered:
         reasons.append("where two things in the statement fail, the other error comes first")
     title = (

@@ -11,7 +11,7 @@ from rlint.rules.computation._shared.regex import comment_behind
 from rlint.rules.computation._shared.regex_constants import exported
 from rlint.semantics.dataflow.extract_variable import can_be_replaced
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 _SETS = frozenset({"builtins.set", "builtins.frozenset"})
 _FEWEST = 3
@@ -34,53 +34,62 @@ class Searched:
     edits: tuple[Edit, ...] | None
 
 
-def bound(statement: ast.Assign | ast.AnnAssign, site: Site) -> Searched | None:
+def bound(statement: ast.Assign | ast.AnnAssign, model: SemanticModel) -> Searched | None:
     """The collection that a statement binds to a local variable which is only searched."""
     value = statement.value
     if not isinstance(value, _MAY_COLLECT):
         return None
     match statement:
         case ast.Assign(targets=[ast.Name() as target]) | ast.AnnAssign(target=ast.Name() as target):
-            what = _collection(value, site)
+            what = _collection(value, model)
         case _:
             return None
     if not what:
         return None
-    scope = site.scope(target)
+    scope = model.names.scope(target)
     if not scope.is_function or target.id in scope.globals | scope.nonlocals:
         return None
-    reads = site.reads(target.id, scope)
-    if not reads or len(site.uses(target.id, scope)) != len(reads) + 1 or site.captured(target.id, scope):
+    reads = model.names.reads(target.id, scope)
+    if (
+        not reads
+        or len(model.names.uses(target.id, scope)) != len(reads) + 1
+        or model.names.is_captured(target.id, scope)
+    ):
         return None
     for read in reads:
-        if not _is_search(read, site, keyed=what == "dict") or site.between(statement, read) is None:
+        if (
+            not _is_search(read, model, keyed=what == "dict")
+            or model.dataflow.between(statement, read) is None
+        ):
             return None
-    name = site.free_name(
-        exported(target.id.upper().lstrip("_") or "CONSTANTS", site), str(site.span(target))
+    name = model.importer.fresh_name(
+        exported(target.id.upper().lstrip("_") or "CONSTANTS", model), str(model.source.span(target))
     )
     made = _defined(
-        name, value, site, behind=comment_behind(statement, site), above=site.own_comment(statement)
+        name, value, model, behind=comment_behind(statement, model), above=model.source.own_comment(statement)
     )
-    deleted = site.delete(statement, comment=True)
+    deleted = model.edit.delete_statement(statement, comment=True)
     edits = None
-    if made is not None and deleted is not None and all(can_be_replaced(read, site) for read in reads):
-        edits = (*made, deleted, *(site.replace(read, name) for read in reads))
+    if made is not None and deleted is not None and all(can_be_replaced(read, model) for read in reads):
+        edits = (*made, deleted, *(model.edit.replace(read, name) for read in reads))
     return Searched(what, target.id, name, edits)
 
 
-def in_place(display: ast.Dict, site: Site) -> Searched | None:
+def in_place(display: ast.Dict, model: SemanticModel) -> Searched | None:
     """The dict of constants that stands in the very expression that looks something up in it."""
-    if not _is_search(display, site, keyed=True) or _collection(display, site) != "dict":
+    if not _is_search(display, model, keyed=True) or _collection(display, model) != "dict":
         return None
-    if site.function(display) is None:
+    if model.function(display) is None:
         return None
-    name = site.free_name(exported(_table_name(display, site), site), str(site.span(display)))
-    made = _defined(name, display, site) if can_be_replaced(display, site) else None
-    edits = (*made, site.replace(display, name)) if made is not None else None
+    name = model.importer.fresh_name(
+        exported(_table_name(display, model), model), str(model.source.span(display))
+    )
+    made = _defined(name, display, model) if can_be_replaced(display, model) else None
+    edits = (*made, model.edit.replace(display, name)) if made is not None else None
     return Searched("dict", "", name, edits)
 
 
-def membership(compare: ast.Compare, site: Site) -> list[tuple[ast.Call, Edit | None]]:
+def membership(compare: ast.Compare, model: SemanticModel) -> list[tuple[ast.Call, Edit | None]]:
     """The calls of `set` on constants to the right of `in`, each with its edit into a display, which
     Python makes a constant by itself.
     """
@@ -88,29 +97,33 @@ def membership(compare: ast.Compare, site: Site) -> list[tuple[ast.Call, Edit | 
     for operator, right in zip(compare.ops, compare.comparators, strict=True):
         if not isinstance(operator, (ast.In, ast.NotIn)) or not isinstance(right, ast.Call):
             continue
-        given = _made_set_of(right, site)
+        given = _made_set_of(right, model)
         if given is not None and given.elts:
-            found.append((right, _as_display(right, given, site)))
+            found.append((right, _as_display(right, given, model)))
     return found
 
 
-def _made_set_of(value: ast.expr, site: Site) -> ast.List | ast.Tuple | ast.Set | None:
+def _made_set_of(value: ast.expr, model: SemanticModel) -> ast.List | ast.Tuple | ast.Set | None:
     """The constants that `set(...)` or `frozenset(...)` is made of."""
     match value:
         case ast.Call(func=func, args=[ast.List() | ast.Tuple() | ast.Set() as given], keywords=[]):
-            if site.qualified(func) in _SETS and all(_is_constant(item) for item in given.elts):
+            if model.names.qualified(func) in _SETS and all(_is_constant(item) for item in given.elts):
                 return given
     return None
 
 
-def _as_display(call: ast.Call, given: ast.List | ast.Tuple | ast.Set, site: Site) -> Edit | None:
-    text = site.text(given)
-    if text[:1] not in "[({" or site.has_comment(*site.span(call)) or not can_be_replaced(call, site):
+def _as_display(call: ast.Call, given: ast.List | ast.Tuple | ast.Set, model: SemanticModel) -> Edit | None:
+    text = model.source.text(given)
+    if (
+        text[:1] not in "[({"
+        or model.source.has_comment(*model.source.span(call))
+        or not can_be_replaced(call, model)
+    ):
         return None
-    return site.replace(call, f"{{{text[1:-1]}}}")
+    return model.edit.replace(call, f"{{{text[1:-1]}}}")
 
 
-def _collection(value: ast.expr, site: Site) -> str:
+def _collection(value: ast.expr, model: SemanticModel) -> str:
     """What a value is: a list, set or dict of so many constants that building it counts, or ""."""
     match value:
         case ast.List(elts=items):
@@ -122,7 +135,7 @@ def _collection(value: ast.expr, site: Site) -> str:
             parts = [*keys, *values]
             constant = all(part is not None and _is_constant(part) for part in parts)
             return "dict" if constant and len(keys) >= _FEWEST else ""
-    given = _made_set_of(value, site)
+    given = _made_set_of(value, model)
     return "set" if given is not None and len(given.elts) >= _FEWEST else ""
 
 
@@ -138,45 +151,45 @@ def _is_constant(value: ast.expr) -> bool:
     return False
 
 
-def _is_search(read: ast.expr, site: Site, *, keyed: bool) -> bool:
+def _is_search(read: ast.expr, model: SemanticModel, *, keyed: bool) -> bool:
     """Does an expression look something up in the collection that it reads, and do nothing else with it?"""
-    match site.parent(read):
+    match model.parent(read):
         case ast.Compare(ops=operators, comparators=right) if read in right:
             # between two other operators, it would be compared with what follows, too
             return isinstance(operators[-1], (ast.In, ast.NotIn)) and read is right[-1]
         case ast.Subscript(value=owner, ctx=ast.Load()) if owner is read:
             return keyed
         case ast.Attribute(attr="get") as method:
-            call = site.parent(method)
+            call = model.parent(method)
             return keyed and isinstance(call, ast.Call) and call.func is method
     return False
 
 
 def _defined(
-    name: str, value: ast.expr, site: Site, *, behind: str = "", above: Sequence[str] = ()
+    name: str, value: ast.expr, model: SemanticModel, *, behind: str = "", above: Sequence[str] = ()
 ) -> tuple[Edit, ...] | None:
     """Define the constant at module level, with the comments that were `behind` and `above` it."""
-    text = site.moved(site.text(value), site.tree.statement(value), None)
+    text = model.edit.reindented(model.source.text(value), model.syntax.statement(value), None)
     if text is None:
         return None
-    return site.module_constant(name, text + behind, user=value, comment=above)
+    return model.importer.module_constant(name, text + behind, user=value, comment=above)
 
 
-def _table_name(display: ast.Dict, site: Site) -> str:
+def _table_name(display: ast.Dict, model: SemanticModel) -> str:
     """`REWARD_BY_LEVEL` for `reward = {...}[level]`."""
-    parent = site.parent(display)
+    parent = model.parent(display)
     key: ast.expr | None = None
     if isinstance(parent, ast.Subscript):
         key = parent.slice
     elif isinstance(parent, ast.Attribute):
-        parent = site.parent(parent)
+        parent = model.parent(parent)
         key = parent.args[0] if isinstance(parent, ast.Call) and parent.args else None
     by = last_name(key) if key is not None else None
-    match site.parent(parent) if parent is not None else None:
+    match model.parent(parent) if parent is not None else None:
         case ast.Assign(targets=[ast.Name() | ast.Attribute() as target]):
             what = last_name(target)
         case _:
             what = None
-    function = site.function(display)
+    function = model.function(display)
     words = (what or (function.name if function is not None else "") or "table").strip("_")
     return (f"{words}_BY_{by.strip('_')}" if by and by != words else f"{words}_TABLE").upper()

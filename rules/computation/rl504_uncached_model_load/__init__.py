@@ -63,7 +63,7 @@ from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.computation.rl504_uncached_model_load import load_fixes, loads
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 
 class UncachedModelLoad(Rule):
@@ -77,29 +77,33 @@ class UncachedModelLoad(Rule):
     visits = (ast.Call,)
     callees = loads.NAMES
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call that loads again what the last run of its function loaded."""
         assert isinstance(node, ast.Call)
-        what = loads.what_it_loads(node, site)
-        function = site.function(node)
+        what = loads.what_it_loads(node, model)
+        function = model.function(node)
         if not what or function is None:
             return
-        if loads.is_meant_once(function) or loads.is_kept_or_trained(node, site):
+        if loads.is_meant_once(function) or loads.is_kept_or_trained(node, model):
             return
-        if what == "file" and (not loads.names_a_file(node, site) or loads.is_checkpoint(node, site)):
+        if what == "file" and (not loads.names_a_file(node, model) or loads.is_checkpoint(node, model)):
             return
-        if what == "file" and loads.saves_files(site):
+        if what == "file" and loads.saves_files(model):
             return
-        if site.heat_of(node).level < self.heat or not loads.is_same_each_time(node, site):
+        if model.frequency.heat_of(node).level < self.heat or not loads.is_same_each_time(node, model):
             return
-        if load_fixes.is_loader(function, node, site):
-            fix = load_fixes.remembered(function, site)
+        if load_fixes.is_loader(function, node, model):
+            fix = load_fixes.remembered(function, model)
         else:
-            fix = load_fixes.moved(node, what, site)
-        called = site.text(node.func)
-        often = "in each pass of a loop" if site.loops(node) else f"each time that `{function.name}` runs"
+            fix = load_fixes.moved(node, what, model)
+        called = model.source.text(node.func)
+        often = (
+            "in each pass of a loop"
+            if model.frequency.loops(node)
+            else f"each time that `{function.name}` runs"
+        )
         yield self.finding(
-            site,
+            model,
             node,
             f"`{called}` loads the same {what} again {often}",
             fix=fix,

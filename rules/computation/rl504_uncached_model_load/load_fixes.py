@@ -6,7 +6,7 @@ import ast
 
 from rlint.models.kind import Tag
 from rlint.rule import Edit, Fix, Safety
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import FUNCTIONS, Function
 from rlint.syntax.walk import below
 
@@ -19,9 +19,9 @@ _REASON = (
 _ENDS_LONG = (ast.For, ast.While, ast.AsyncFor, ast.Yield, ast.YieldFrom, ast.Await, ast.Try, ast.With)
 
 
-def is_loader(function: Function, call: ast.Call, site: Site) -> bool:
+def is_loader(function: Function, call: ast.Call, model: SemanticModel) -> bool:
     """Does a function do nothing but load and hand out what it loaded?"""
-    if not isinstance(function, ast.FunctionDef) or _top_level(call, site) is not function:
+    if not isinstance(function, ast.FunctionDef) or _top_level(call, model) is not function:
         return False
     body = [node for statement in function.body for node in below(statement)]
     returns = [node for node in body if isinstance(node, ast.Return)]
@@ -29,7 +29,7 @@ def is_loader(function: Function, call: ast.Call, site: Site) -> bool:
         return False
     if any(isinstance(node, (*FUNCTIONS, *_ENDS_LONG)) for node in body):
         return False
-    match site.parent(call):
+    match model.parent(call):
         case ast.Return():
             return True
         case ast.Assign(targets=[ast.Name(id=name)]):
@@ -41,93 +41,96 @@ def is_loader(function: Function, call: ast.Call, site: Site) -> bool:
     return any(isinstance(each, ast.Name) and each.id == name for each in handed)
 
 
-def remembered(function: Function, site: Site) -> Fix | None:
+def remembered(function: Function, model: SemanticModel) -> Fix | None:
     """Let a function that loads remember what it loaded."""
     parameters = function.args
     if parameters.vararg is not None or parameters.kwarg is not None or function.decorator_list:
         return None
     for parameter in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs):
-        read = next(iter(site.reads(parameter.arg, site.tree.scopes[function])), None)
-        if read is not None and site.kind_of(read).tag in _UNHASHABLE:
+        read = next(iter(model.names.reads(parameter.arg, model.syntax.scopes[function])), None)
+        if read is not None and model.types.type_of(read).tag in _UNHASHABLE:
             return None
-    cache = _cache(function, site)
+    cache = _cache(function, model)
     if cache is None:
         return None
     spelled, edits = cache
-    added = site.insert_before(function, f"@{spelled}(maxsize={_BOUND})")
+    added = model.edit.insert_before(function, f"@{spelled}(maxsize={_BOUND})")
     if added is None:
         return None
     title = f"Let `{function.name}` remember what it loaded"
     return Fix(title, Safety.UNSAFE, (*edits, added), _REASON)
 
 
-def moved(call: ast.Call, what: str, site: Site) -> Fix | None:
+def moved(call: ast.Call, what: str, model: SemanticModel) -> Fix | None:
     """Load in a function of its own, which remembers."""
-    outer = _top_level(call, site)
-    if outer is None or not site.can_be_moved(call) or "\n" in site.text(call):
+    outer = _top_level(call, model)
+    if outer is None or not model.edit.is_relocatable(call) or "\n" in model.source.text(call):
         return None
-    given = _given(call, site)
-    cache = _cache(outer, site)
+    given = _given(call, model)
+    cache = _cache(outer, model)
     if given is None or cache is None:
         return None
     spelled, edits = cache
-    name = site.free_name(f"load_{what}", f"loader {site.text(call)}")
-    text = site.text(call)
-    start = site.span(call)[0]
-    for node in sorted(given, key=site.span, reverse=True):
-        first, behind = (offset - start for offset in site.span(node))
+    name = model.importer.fresh_name(f"load_{what}", f"loader {model.source.text(call)}")
+    text = model.source.text(call)
+    start = model.source.span(call)[0]
+    for node in sorted(given, key=model.source.span, reverse=True):
+        first, behind = (offset - start for offset in model.source.span(node))
         text = text[:first] + given[node] + text[behind:]
     parameters = dict.fromkeys(given.values())
     lines = [f"@{spelled}(maxsize={_BOUND})", f"def {name}({', '.join(parameters)}):", f"    return {text}"]
-    added = site.insert_before(outer, *lines, "", "")
+    added = model.edit.insert_before(outer, *lines, "", "")
     if added is None:
         return None
-    arguments = {parameter: site.text(node) for node, parameter in given.items()}
+    arguments = {parameter: model.source.text(node) for node, parameter in given.items()}
     called = f"{name}({', '.join(arguments[parameter] for parameter in parameters)})"
     shared = Edit(added.start, added.end, added.text, shared=True)
     title = f"Load it once, in `{name}`"
-    return Fix(title, Safety.UNSAFE, (*edits, shared, site.replace(call, called)), _REASON)
+    return Fix(title, Safety.UNSAFE, (*edits, shared, model.edit.replace(call, called)), _REASON)
 
 
-def _top_level(call: ast.Call, site: Site) -> ast.stmt | None:
+def _top_level(call: ast.Call, model: SemanticModel) -> ast.stmt | None:
     """The function or class at module level that holds a call."""
-    outer = [node for node in site.ancestors(call) if isinstance(node, (*FUNCTIONS, ast.ClassDef))]
+    outer = [node for node in model.ancestors(call) if isinstance(node, (*FUNCTIONS, ast.ClassDef))]
     return outer[-1] if outer else None
 
 
-def _given(call: ast.Call, site: Site) -> dict[ast.expr, str] | None:
+def _given(call: ast.Call, model: SemanticModel) -> dict[ast.expr, str] | None:
     """The parts of a call that hang on the function around it, each with the parameter that takes it; None
     where two different ones would be called the same, or one cannot be looked up in a cache.
     """
-    module = site.tree.scopes[site.tree.module]
+    module = model.syntax.scopes[model.syntax.module]
     found: dict[ast.expr, str] = {}
     texts: dict[str, str] = {}
     for node in below(call):
-        if not isinstance(node, ast.Name) or site.qualified(node) is not None:
+        if not isinstance(node, ast.Name) or model.names.qualified(node) is not None:
             continue
-        if site.scope(node).lookup(node.id) in (module, None):
+        if model.names.scope(node).lookup(node.id) in (module, None):
             continue
-        if isinstance(site.scope(node).node, ast.Lambda) and node.id in site.scope(node).bindings:
+        if (
+            isinstance(model.names.scope(node).node, ast.Lambda)
+            and node.id in model.names.scope(node).bindings
+        ):
             continue
         part: ast.expr = node
-        parent = site.parent(part)
+        parent = model.parent(part)
         while isinstance(parent, ast.Attribute):
-            part, parent = parent, site.parent(parent)
+            part, parent = parent, model.parent(parent)
         if isinstance(parent, ast.Call) and parent.func is part:
             return None
         name = part.attr if isinstance(part, ast.Attribute) else node.id
-        if texts.setdefault(name, site.text(part)) != site.text(part):
+        if texts.setdefault(name, model.source.text(part)) != model.source.text(part):
             return None
-        if site.kind_of(part).tag in _UNHASHABLE:
+        if model.types.type_of(part).tag in _UNHASHABLE:
             return None
         found[part] = name
     return found
 
 
-def _cache(user: ast.AST, site: Site) -> tuple[str, tuple[Edit, ...]] | None:
+def _cache(user: ast.AST, model: SemanticModel) -> tuple[str, tuple[Edit, ...]] | None:
     """How `functools.lru_cache` is written, and the import that it needs."""
-    spelled = site.spelled("functools.lru_cache", user)
+    spelled = model.names.spelled("functools.lru_cache", user)
     if spelled is not None:
         return spelled, ()
-    imported = site.module_import("functools", user=user)
+    imported = model.importer.module_import("functools", user=user)
     return ("functools.lru_cache", (imported[1],)) if imported is not None else None

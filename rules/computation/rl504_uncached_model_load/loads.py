@@ -7,7 +7,7 @@ import ast
 from rlint.models.kind import Tag
 from rlint.regex import regex
 from rlint.rule import last_names
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import below, children
@@ -49,42 +49,42 @@ _MODEL = regex(r"model|tokenizer|pretrained|path|repo_id|device|dtype|revision")
 _DEPTH = 6
 
 
-def what_it_loads(call: ast.Call, site: Site) -> str:
+def what_it_loads(call: ast.Call, model: SemanticModel) -> str:
     """What a call loads from the disk or the net: "model", "tokenizer" …; "" for other calls."""
-    qualified = site.qualified(call.func) or ""
+    qualified = model.names.qualified(call.func) or ""
     if qualified.endswith(".from_pretrained") and qualified.partition(".")[0] in _FROM_PRETRAINED:
         name = qualified.split(".")[-2]
         return next((word for word in ("tokenizer", "processor", "config") if word in name.lower()), "model")
     return _LOADERS.get(qualified, "")
 
 
-def saves_files(site: Site) -> bool:
+def saves_files(model: SemanticModel) -> bool:
     """Does this file write such files, too, so that what is loaded may be another thing each time?"""
-    named = (*site.tree.of_type(ast.Attribute), *site.tree.of_type(ast.Name))
-    return any(_last(node) in _SAVES and site.qualified(node) in _SAVERS for node in named)
+    named = (*model.syntax.of_type(ast.Attribute), *model.syntax.of_type(ast.Name))
+    return any(_last(node) in _SAVES and model.names.qualified(node) in _SAVERS for node in named)
 
 
-def is_checkpoint(call: ast.Call, site: Site) -> bool:
+def is_checkpoint(call: ast.Call, model: SemanticModel) -> bool:
     """Do the names around a call say that it reads the state of a training, which others write?"""
-    statement = site.tree.statement(call)
+    statement = model.syntax.statement(call)
     names = (node for node in below(statement) if isinstance(node, (ast.Name, ast.Attribute)))
     texts = (node.value for node in below(call) if isinstance(node, ast.Constant))
     told = [*map(_last, names), *(text for text in texts if isinstance(text, str))]
     return any(_STATE.search(each.lower()) for each in told)
 
 
-def is_same_each_time(call: ast.Call, site: Site) -> bool:
+def is_same_each_time(call: ast.Call, model: SemanticModel) -> bool:
     """Is a call given what stays as it is from one run to the next?"""
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
     if not arguments or any(keyword.arg is None for keyword in call.keywords):
         return False
-    return all(_stays(argument, call, site, _DEPTH) for argument in arguments)
+    return all(_stays(argument, call, model, _DEPTH) for argument in arguments)
 
 
-def _stays(value: ast.expr, call: ast.Call, site: Site, depth: int) -> bool:
+def _stays(value: ast.expr, call: ast.Call, model: SemanticModel, depth: int) -> bool:
     if depth == 0:
         return False
-    if site.qualified(value) is not None:
+    if model.names.qualified(value) is not None:
         return True  # of a library, or a class or function of the project
     match value:
         case ast.Constant() | ast.Lambda():
@@ -95,34 +95,43 @@ def _stays(value: ast.expr, call: ast.Call, site: Site, depth: int) -> bool:
                 root = root.value
             named = isinstance(root, ast.Name) and _CONFIG.search(root.id.lower())
             inside = isinstance(owner, ast.Attribute) and _CONFIG.search(owner.attr.lower())
-            return bool(named or inside) or site.is_setting(value)
+            return bool(named or inside) or model.types.is_setting(value)
         case ast.Name():
-            return _name_stays(value, call, site, depth)
+            return _name_stays(value, call, model, depth)
         case ast.Call(func=func, args=args, keywords=keywords):
             parts = [*args, *(keyword.value for keyword in keywords)]
-            known = site.qualified(func) in _STAYS
-            return known and all(_stays(part, call, site, depth - 1) for part in parts)
+            known = model.names.qualified(func) in _STAYS
+            return known and all(_stays(part, call, model, depth - 1) for part in parts)
         case ast.JoinedStr() | ast.FormattedValue() | ast.BinOp() | ast.IfExp() | ast.Dict() | ast.Tuple():
             parts = [part for part in children(value) if isinstance(part, ast.expr)]
-            return all(_stays(part, call, site, depth - 1) for part in parts)
+            return all(_stays(part, call, model, depth - 1) for part in parts)
     return False
 
 
-def _name_stays(name: ast.Name, call: ast.Call, site: Site, depth: int) -> bool:
-    scope = site.scope(name).lookup(name.id)
-    bindings = site.bindings(name)
+def _name_stays(name: ast.Name, call: ast.Call, model: SemanticModel, depth: int) -> bool:
+    scope = model.names.scope(name).lookup(name.id)
+    bindings = model.names.bindings(name)
     if scope is None or len(bindings) != 1:
         return False
     (binding,) = bindings
     if binding.how is How.PARAMETER:
-        if site.kind_of(name).tag is Tag.MODULE or site.takes_loop_items(name):
+        if model.types.type_of(name).tag is Tag.MODULE or model.frequency.takes_loop_items(name):
             return False
-        return site.is_called(name) or _is_default(name, binding.statement) or bool(_MODEL.search(name.id))
-    if binding.how is not How.ASSIGN or binding.path or binding.value is None or site.loops(binding.node):
+        return (
+            model.frequency.is_called(name)
+            or _is_default(name, binding.statement)
+            or bool(_MODEL.search(name.id))
+        )
+    if (
+        binding.how is not How.ASSIGN
+        or binding.path
+        or binding.value is None
+        or model.frequency.loops(binding.node)
+    ):
         return False
-    if scope.parent is None and site.kind_of(binding.value).tag is Tag.STR:
+    if scope.parent is None and model.types.type_of(binding.value).tag is Tag.STR:
         return True
-    return _stays(binding.value, call, site, depth - 1)
+    return _stays(binding.value, call, model, depth - 1)
 
 
 def _is_default(parameter: ast.Name, function: ast.AST) -> bool:
@@ -148,13 +157,13 @@ def is_meant_once(function: Function) -> bool:
     return False
 
 
-def is_kept_or_trained(call: ast.Call, site: Site) -> bool:
+def is_kept_or_trained(call: ast.Call, model: SemanticModel) -> bool:
     """Is what is loaded kept for the next time by hand, loaded into a network, or trained, for which each
     run wants one of its own?
     """
-    statement = site.tree.statement(call)
+    statement = model.syntax.statement(call)
     names: list[str] = []
-    match site.parent(call):
+    match model.parent(call):
         case ast.Assign(targets=targets):
             for target in targets:
                 if not isinstance(target, ast.Name):
@@ -166,17 +175,17 @@ def is_kept_or_trained(call: ast.Call, site: Site) -> bool:
             return True  # something else keeps it, or takes it over
         case ast.Attribute(attr=attribute) if attribute in _TRAINS:
             return True
-    scope = site.scope(statement)
+    scope = model.names.scope(statement)
     if any(name in scope.globals | scope.nonlocals for name in names):
         return True
-    reads = [read for name in names for read in site.reads(name, scope)]
-    return any(_is_kept_read(read, site) for read in reads)
+    reads = [read for name in names for read in model.names.reads(name, scope)]
+    return any(_is_kept_read(read, model) for read in reads)
 
 
-def _is_kept_read(read: ast.Name, site: Site) -> bool:
-    parent = site.parent(read)
+def _is_kept_read(read: ast.Name, model: SemanticModel) -> bool:
+    parent = model.parent(read)
     if isinstance(parent, ast.keyword):
-        parent = site.parent(parent)
+        parent = model.parent(parent)
         return not isinstance(parent, ast.Call) or _takes_over(parent.func)
     match parent:
         case ast.Attribute(attr=attribute):
@@ -196,7 +205,7 @@ def _takes_over(func: ast.expr) -> bool:
     return last[:1].isupper() or last in ("load_state_dict", "append", "put", "get_peft_model", "train")
 
 
-def names_a_file(call: ast.Call, site: Site) -> bool:
+def names_a_file(call: ast.Call, model: SemanticModel) -> bool:
     """Is the first argument the name of a file, not an open one or bytes in memory?"""
     if not call.args:
         return False
@@ -204,9 +213,11 @@ def names_a_file(call: ast.Call, site: Site) -> bool:
         case ast.Constant(value=str()) | ast.JoinedStr() | ast.BinOp():
             return True
         case ast.Call(func=func):
-            return site.qualified(func) in _STAYS
+            return model.names.qualified(func) in _STAYS
         case ast.Name() | ast.Attribute() as value:
-            return site.kind_of(value).tag in (Tag.STR, Tag.PATH) or bool(_FILE.search(_last(value).lower()))
+            return model.types.type_of(value).tag in (Tag.STR, Tag.PATH) or bool(
+                _FILE.search(_last(value).lower())
+            )
     return False
 
 

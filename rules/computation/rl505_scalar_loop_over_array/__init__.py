@@ -72,7 +72,7 @@ from rlint.rules.computation.rl505_scalar_loop_over_array.elements import (
 )
 from rlint.rules.computation.rl505_scalar_loop_over_array.whole_arrays import whole_fix
 from rlint.semantics.frequency.trip_count import over_components, passes
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 _FEW = 12
 _ARRAYS_OF = frozenset({"numpy.array", "numpy.asarray", "numpy.fromiter", "torch.tensor", "torch.as_tensor"})
@@ -92,47 +92,49 @@ class ScalarLoopOverArray(Rule):
     callees = last_names(*_ARRAYS_OF, *_SUMS)
     triggers = ("for ",)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a loop that whole arrays would do without."""
         assert isinstance(node, (ast.Call, ast.For))
-        made = made_from(node, site) if isinstance(node, ast.Call) else node
+        made = made_from(node, model) if isinstance(node, ast.Call) else node
         if made is None:
             return
-        found = elements_of(made, site) if isinstance(made, ast.For) else gathered(made, site)
-        if found is None or is_short(found, site) or is_inner(node, site):
+        found = elements_of(made, model) if isinstance(made, ast.For) else gathered(made, model)
+        if found is None or is_short(found, model) or is_inner(node, model):
             return
-        if site.heat_of(made.body[0] if isinstance(made, ast.For) else made.elt).level < self.heat:
+        if model.frequency.heat_of(made.body[0] if isinstance(made, ast.For) else made.elt).level < self.heat:
             return
-        held = site.text(held_by(found.arrays[0]) if found.arrays else next(iter(found.items.values())))
+        held = model.source.text(
+            held_by(found.arrays[0]) if found.arrays else next(iter(found.items.values()))
+        )
         sort = "loop" if node is made else "comprehension"
-        adds = found.summed is not None or (isinstance(node, ast.Call) and is_sum(node, site))
+        adds = found.summed is not None or (isinstance(node, ast.Call) and is_sum(node, model))
         does = "adds up" if adds else "computes"
         yield self.finding(
-            site,
+            model,
             node,
             f"The {sort} {does} one element of `{held}` after the other in Python",
-            fix=whole_fix(found, site) if found.stored else None,
+            fix=whole_fix(found, model) if found.stored else None,
             advice=advice(found, adds=adds),
         )
 
 
-def made_from(call: ast.Call, site: Site) -> ast.ListComp | ast.GeneratorExp | None:
+def made_from(call: ast.Call, model: SemanticModel) -> ast.ListComp | ast.GeneratorExp | None:
     """The comprehension that is made an array, or added up."""
     match call:
-        case ast.Call(args=[ast.ListComp() as made]) if site.qualified(call.func) in _ARRAYS_OF:
+        case ast.Call(args=[ast.ListComp() as made]) if model.names.qualified(call.func) in _ARRAYS_OF:
             return made
         case ast.Call(
             args=[], keywords=[ast.keyword(arg="data" | "object", value=ast.ListComp() as made), *_]
-        ) if site.qualified(call.func) in _ARRAYS_OF:
+        ) if model.names.qualified(call.func) in _ARRAYS_OF:
             return made
         case ast.Call(args=[(ast.ListComp() | ast.GeneratorExp()) as made], keywords=[]):
-            return made if is_sum(call, site) else None
+            return made if is_sum(call, model) else None
     return None
 
 
-def is_sum(call: ast.Call, site: Site) -> bool:
+def is_sum(call: ast.Call, model: SemanticModel) -> bool:
     """`sum(…)`."""
-    return site.qualified(call.func) in _SUMS
+    return model.names.qualified(call.func) in _SUMS
 
 
 def advice(found: Elements, *, adds: bool) -> str:
@@ -148,21 +150,21 @@ def advice(found: Elements, *, adds: bool) -> str:
     return "Compute with the whole arrays, without the index: `x[:] = x / 255.0`"
 
 
-def is_short(found: Elements, site: Site) -> bool:
+def is_short(found: Elements, model: SemanticModel) -> bool:
     """Are there surely few passes, or may there well be, as it goes over environments or joints?"""
-    if site.knowledge.loops.is_bounded(found.loop):
+    if model.analysis.loops.is_bounded(found.loop):
         return True
-    count = passes(found.loop, site)
+    count = passes(found.loop, model)
     if count is not None and len(found.counters) < 2:
         return count <= _FEW
-    if over_components(found.loop, site):
+    if over_components(found.loop, model):
         return True
     iterable = found.loop.iter if isinstance(found.loop, ast.For) else found.loop.generators[0].iter
-    names = [site.text(iterable), *(site.text(held_by(element)) for element in found.arrays)]
+    names = [model.source.text(iterable), *(model.source.text(held_by(element)) for element in found.arrays)]
     return any(_OF_FEW.search(name.lower()) for name in names)
 
 
-def is_inner(loop: ast.AST, site: Site) -> bool:
+def is_inner(loop: ast.AST, model: SemanticModel) -> bool:
     """Is the loop around it another one that does nothing else, and is found itself?"""
-    outer = site.parent(loop)
-    return isinstance(outer, ast.For) and outer.body == [loop] and elements_of(outer, site) is not None
+    outer = model.parent(loop)
+    return isinstance(outer, ast.For) and outer.body == [loop] and elements_of(outer, model) is not None

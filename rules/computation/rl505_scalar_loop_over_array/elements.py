@@ -8,7 +8,7 @@ from dataclasses import field
 from rlint.frozen import mutable
 from rlint.models.kind import Tag
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.observations import is_observation
 from rlint.syntax.walk import below
 
@@ -46,57 +46,59 @@ class Elements:
     computes: bool = False
 
 
-def elements_of(loop: ast.For, site: Site) -> Elements | None:
+def elements_of(loop: ast.For, model: SemanticModel) -> Elements | None:
     """What a loop does to the elements of arrays, where that is all that it does."""
     if loop.orelse:
         return None
     found = Elements(loop)
-    body = _enter(loop, found, site)
+    body = _enter(loop, found, model)
     found.body = body or []
-    if body is None or not all(_is_statement(statement, found, site) for statement in body):
+    if body is None or not all(_is_statement(statement, found, model) for statement in body):
         return None
     if not found.computes or bool(found.stored) == bool(found.summed):
         return None
-    return found if _only_arrays(found, site) else None
+    return found if _only_arrays(found, model) else None
 
 
-def gathered(made: ast.ListComp | ast.GeneratorExp, site: Site) -> Elements | None:
+def gathered(made: ast.ListComp | ast.GeneratorExp, model: SemanticModel) -> Elements | None:
     """What a comprehension computes from the elements of arrays, where that is all that it does."""
     found = Elements(made)
     if len(made.generators) != 1 or made.generators[0].ifs or made.generators[0].is_async:
         return None
     clause = made.generators[0]
-    if not _goes_through(clause.target, clause.iter, found, site) or not _is_simple(made.elt, found, site):
+    if not _goes_through(clause.target, clause.iter, found, model) or not _is_simple(made.elt, found, model):
         return None
     computes = isinstance(made.elt, (ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Call))
-    return found if computes and _only_arrays(found, site) else None
+    return found if computes and _only_arrays(found, model) else None
 
 
-def _enter(loop: ast.For, found: Elements, site: Site) -> list[ast.stmt] | None:
+def _enter(loop: ast.For, found: Elements, model: SemanticModel) -> list[ast.stmt] | None:
     """Take in what the loop counts, or goes through; a loop that holds nothing but another is one with it."""
-    if not _goes_through(loop.target, loop.iter, found, site):
+    if not _goes_through(loop.target, loop.iter, found, model):
         return None
     match loop.body:
         case [ast.For(orelse=[]) as inner] if not found.items:
-            return _enter(inner, found, site)
+            return _enter(inner, found, model)
     return loop.body
 
 
-def _goes_through(target: ast.expr, iterable: ast.expr, found: Elements, site: Site) -> bool:
+def _goes_through(target: ast.expr, iterable: ast.expr, found: Elements, model: SemanticModel) -> bool:
     match iterable, target:
-        case ast.Call(func=func, args=args), ast.Name(id=name) if site.qualified(func) == "builtins.range":
-            if len(args) > 1 and site.text(args[0]) != "0":
+        case ast.Call(func=func, args=args), ast.Name(id=name) if (
+            model.names.qualified(func) == "builtins.range"
+        ):
+            if len(args) > 1 and model.source.text(args[0]) != "0":
                 return False
             if len(args) > 2 or name in found.counters:
                 return False
             found.counters += (name,)
         case ast.Call(func=func, args=[array]), ast.Tuple(elts=[ast.Name(id=name), ast.Name(id=item)]):
-            if site.qualified(func) != "builtins.enumerate":
+            if model.names.qualified(func) != "builtins.enumerate":
                 return False
             found.counters += (name,)
             found.items[item] = array
         case ast.Call(func=func, args=args), ast.Tuple(elts=elts) if len(args) == len(elts):
-            if site.qualified(func) != "builtins.zip":
+            if model.names.qualified(func) != "builtins.zip":
                 return False
             for array, part in zip(args, elts, strict=True):
                 if not isinstance(part, ast.Name):
@@ -109,16 +111,16 @@ def _goes_through(target: ast.expr, iterable: ast.expr, found: Elements, site: S
     return True
 
 
-def _is_statement(statement: ast.stmt, found: Elements, site: Site) -> bool:
+def _is_statement(statement: ast.stmt, found: Elements, model: SemanticModel) -> bool:
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
-            if name in found.counters or not _is_simple(value, found, site) or name in found.given:
+            if name in found.counters or not _is_simple(value, found, model) or name in found.given:
                 return False  # what is read before it is set comes from the pass before
             found.temporary.add(name)
             found.plain = False
             return True
         case ast.Assign(targets=[ast.Subscript() as target], value=value):
-            if not _is_element(target, found) or not _is_simple(value, found, site):
+            if not _is_element(target, found) or not _is_simple(value, found, model):
                 return False
             found.computes = found.computes or isinstance(
                 value, (ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Call)
@@ -129,14 +131,14 @@ def _is_statement(statement: ast.stmt, found: Elements, site: Site) -> bool:
         case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
             if not isinstance(op, _OPERATORS) or not _is_element(target, found):
                 return False
-            if not _is_simple(value, found, site):
+            if not _is_simple(value, found, model):
                 return False
             found.computes = True
             found.arrays.append(target)
             found.stored.append(statement)
             return True
         case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=value):
-            if found.summed is not None or name in found.temporary or not _is_simple(value, found, site):
+            if found.summed is not None or name in found.temporary or not _is_simple(value, found, model):
                 return False
             if any(isinstance(node, ast.Name) and node.id == name for node in below(value)):
                 return False
@@ -145,8 +147,8 @@ def _is_statement(statement: ast.stmt, found: Elements, site: Site) -> bool:
             return True
         case ast.If(test=test, body=body, orelse=orelse):
             found.plain, found.computes = False, True
-            return _is_simple(test, found, site) and all(
-                _is_store(inner) and _is_statement(inner, found, site) for inner in (*body, *orelse)
+            return _is_simple(test, found, model) and all(
+                _is_store(inner) and _is_statement(inner, found, model) for inner in (*body, *orelse)
             )
     return False
 
@@ -176,7 +178,7 @@ def _indices(node: ast.Subscript) -> list[str] | None:
     return [*first, *(part.id for part in parts if isinstance(part, ast.Name))]
 
 
-def _is_simple(value: ast.expr, found: Elements, site: Site) -> bool:
+def _is_simple(value: ast.expr, found: Elements, model: SemanticModel) -> bool:
     """Is a value computed from elements, numbers and what the loop leaves alone?"""
     match value:
         case ast.Constant(value=int() | float()):
@@ -193,21 +195,21 @@ def _is_simple(value: ast.expr, found: Elements, site: Site) -> bool:
                 return True
             return _is_settled(value, found)
         case ast.BinOp(left=left, op=op, right=right):
-            return isinstance(op, _OPERATORS) and all(_is_simple(p, found, site) for p in (left, right))
+            return isinstance(op, _OPERATORS) and all(_is_simple(p, found, model) for p in (left, right))
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return _is_simple(operand, found, site)
+            return _is_simple(operand, found, model)
         case ast.Compare(left=left, comparators=[right]):
-            return _is_simple(left, found, site) and _is_simple(right, found, site)
+            return _is_simple(left, found, model) and _is_simple(right, found, model)
         case ast.IfExp(test=test, body=body, orelse=orelse):
             found.plain = False
-            return all(_is_simple(part, found, site) for part in (test, body, orelse))
+            return all(_is_simple(part, found, model) for part in (test, body, orelse))
         case ast.Call(func=func, args=args, keywords=[]) if args:
-            qualified = site.qualified(func)
+            qualified = model.names.qualified(func)
             if qualified in _OF_NUMBERS:
                 found.plain = False
             elif qualified not in _OF_WHOLE_ARRAYS:
                 return False
-            return all(_is_simple(argument, found, site) for argument in args)
+            return all(_is_simple(argument, found, model) for argument in args)
     return False
 
 
@@ -229,7 +231,7 @@ def held_by(element: ast.Subscript) -> ast.expr:
     return held
 
 
-def _only_arrays(found: Elements, site: Site) -> bool:
+def _only_arrays(found: Elements, model: SemanticModel) -> bool:
     """Are all arrays surely arrays or tensors (or observations of an environment), and does each element
     depend on nothing that another pass writes?
     """
@@ -242,7 +244,7 @@ def _only_arrays(found: Elements, site: Site) -> bool:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     }
     read += [array for item, array in found.items.items() if item in used]
-    if not read or not all(_is_array(array, site) for array in read):
+    if not read or not all(_is_array(array, model) for array in read):
         return False
     written = {ast.dump(held_by(target)) for target in _targets(found)}
     places = [id(held_by(element)) for element in found.arrays]
@@ -260,8 +262,8 @@ def _targets(found: Elements) -> list[ast.Subscript]:
     return [target for target in targets if isinstance(target, ast.Subscript)]
 
 
-def _is_array(array: ast.expr, site: Site) -> bool:
-    kind = site.kind_of(array)
+def _is_array(array: ast.expr, model: SemanticModel) -> bool:
+    kind = model.types.type_of(array)
     if kind.tag in _ARRAYS:
         return kind.rank != 0
-    return is_observation(array, site) and last_name(array) not in ("s", "o")
+    return is_observation(array, model) and last_name(array) not in ("s", "o")

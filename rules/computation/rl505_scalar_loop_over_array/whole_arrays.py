@@ -8,7 +8,7 @@ from rlint.models.kind import Kind, Tag
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.computation._shared.early import may_end_early
 from rlint.rules.computation.rl505_scalar_loop_over_array.elements import Elements, held_by
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.dtypes import fits_single
 from rlint.syntax.scopes import How
 
@@ -19,7 +19,7 @@ _LARGE_SINGLE = 1e20
 _SMALL_SINGLE = 1e-20
 
 
-def whole_fix(found: Elements, site: Site) -> Fix | None:
+def whole_fix(found: Elements, model: SemanticModel) -> Fix | None:
     """`x[:] = x / 255.0` for a loop that divides each element; None where an element needs more than to be
     replaced by its array.
     """
@@ -33,93 +33,97 @@ def whole_fix(found: Elements, site: Site) -> Fix | None:
     if not isinstance(target, ast.Subscript) or len(found.loop.body) != 1:
         return None
     arrays = {ast.dump(held_by(element)).replace("Store()", "Load()") for element in found.arrays}
-    end = _whole_of(found, site)
-    if len(arrays) != 1 or end is None or _used_outside(counter, found, site):
+    end = _whole_of(found, model)
+    if len(arrays) != 1 or end is None or _used_outside(counter, found, model):
         return None
-    start, behind = site.span(found.loop)
-    if site.has_comment(start, behind) or not site.stands_alone(found.loop):
+    start, behind = model.source.span(found.loop)
+    if model.source.has_comment(start, behind) or not model.source.stands_alone(found.loop):
         return None
-    held = site.text(held_by(target))
-    value = _text(statement.value, found, site)
+    held = model.source.text(held_by(target))
+    value = _text(statement.value, found, model)
     if isinstance(statement, ast.AugAssign):
-        operator = site.tree.text[site.span(target)[1] : site.span(statement.value)[0]].strip()
+        operator = model.syntax.text[
+            model.source.span(target)[1] : model.source.span(statement.value)[0]
+        ].strip()
         sign = operator.rstrip("(").strip().removesuffix("=")
         if "(" in operator or isinstance(statement.value, (ast.BinOp, ast.UnaryOp)):
             value = f"({value})"
         value = f"{held} {sign} {value}"
-    edit = site.replace_statement(found.loop, f"{held}[:] = {value}")
+    edit = model.edit.replace_statement(found.loop, f"{held}[:] = {value}")
     if edit is None or "\n" in value:
         return None
     reason = None
-    if not _is_exact(statement, held_by(target), site):
+    if not _is_exact(statement, held_by(target), model):
         reason = f"`{held}` must be an array of numbers; one of them may round otherwise"
-    elif _may_stop(held_by(target), found.loop, site):
+    elif _may_stop(held_by(target), found.loop, model):
         reason = f"where numpy raises an error for a number, no number of `{held}` is replaced before that"
     safety = Safety.UNSAFE if reason else Safety.SAFE
     return Fix(f"Compute all of `{held}` at once", safety, (edit,), reason=reason)
 
 
-def _whole_of(found: Elements, site: Site) -> str | None:
+def _whole_of(found: Elements, model: SemanticModel) -> str | None:
     """Does the loop count to the length of the array, as `range(len(x))` does?"""
     match getattr(found.loop, "iter", None):
         case ast.Call(args=[end]):
-            held = site.text(held_by(found.arrays[0]))
-            text = site.text(end)
+            held = model.source.text(held_by(found.arrays[0]))
+            text = model.source.text(end)
             if text in (f"len({held})", f"{held}.shape[0]"):
                 return text
     return None
 
 
-def _used_outside(counter: str, found: Elements, site: Site) -> bool:
-    scope = site.scope(found.loop).lookup(counter)
-    if scope is None or scope.parent is None or site.captured(counter, scope):
+def _used_outside(counter: str, found: Elements, model: SemanticModel) -> bool:
+    scope = model.names.scope(found.loop).lookup(counter)
+    if scope is None or scope.parent is None or model.names.is_captured(counter, scope):
         return True
-    deleted = (name for name in site.tree.of_type(ast.Name) if isinstance(name.ctx, ast.Del))
-    if any(name.id == counter and site.scope(name).lookup(counter) is scope for name in deleted):
+    deleted = (name for name in model.syntax.of_type(ast.Name) if isinstance(name.ctx, ast.Del))
+    if any(name.id == counter and model.names.scope(name).lookup(counter) is scope for name in deleted):
         return True
-    uses = site.reads(counter, scope)
-    outside = (use for use in uses if not any(above is found.loop for above in site.ancestors(use)))
-    return any(_may_read(use, found, site) for use in outside)
+    uses = model.names.reads(counter, scope)
+    outside = (use for use in uses if not any(above is found.loop for above in model.ancestors(use)))
+    return any(_may_read(use, found, model) for use in outside)
 
 
-def _may_read(use: ast.Name, found: Elements, site: Site) -> bool:
+def _may_read(use: ast.Name, found: Elements, model: SemanticModel) -> bool:
     """Does the loop bind what a name reads? One that nothing binds would be a variable of the module, if any,
     without the loop.
     """
-    definitions = site.definitions(use)
+    definitions = model.dataflow.definitions(use)
     return not definitions or any(binding.statement is found.loop for binding in definitions)
 
 
-def _text(value: ast.expr, found: Elements, site: Site) -> str:
+def _text(value: ast.expr, found: Elements, model: SemanticModel) -> str:
     """The text of a value with arrays for their elements."""
-    start, end = site.span(value)
-    text = site.tree.text
-    inside = [element for element in found.arrays if start <= site.span(element)[0] < end]
-    edits = [Edit(*site.span(element), site.operand(held_by(element))) for element in inside]
+    start, end = model.source.span(value)
+    text = model.syntax.text
+    inside = [element for element in found.arrays if start <= model.source.span(element)[0] < end]
+    edits = [
+        Edit(*model.source.span(element), model.edit.parenthesized(held_by(element))) for element in inside
+    ]
     for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
         end += len(edit.text) - (edit.end - edit.start)
     return text[start:end]
 
 
-def _is_exact(statement: ast.Assign | ast.AugAssign, held: ast.expr, site: Site) -> bool:
+def _is_exact(statement: ast.Assign | ast.AugAssign, held: ast.expr, model: SemanticModel) -> bool:
     """Does the operation on the whole array surely give the same, bit for bit, without other warnings? Of an
     array that this function made, with constants that cannot overflow.
     """
-    kind = site.kind_of(held)
-    if kind.tag is not Tag.NDARRAY or not kind.rank or not _is_made_here(held, site):
+    kind = model.types.type_of(held)
+    if kind.tag is not Tag.NDARRAY or not kind.rank or not _is_made_here(held, model):
         return False
     if isinstance(statement, ast.AugAssign):
         return kind.dtype == "float64" and _is_exact_step(statement.op, statement.value, kind)
     return _is_exact_value(statement.value, kind, outermost=True)
 
 
-def _may_stop(held: ast.expr, loop: ast.For, site: Site) -> bool:
+def _may_stop(held: ast.expr, loop: ast.For, model: SemanticModel) -> bool:
     """May numpy raise an error for one of the numbers, as it does once it is told to, and somebody see the
     array afterwards?
     """
-    caught = isinstance(held, ast.Name) and may_end_early(held, loop, site)
-    return caught or site.is_set_up("errstate", "seterr")
+    caught = isinstance(held, ast.Name) and may_end_early(held, loop, model)
+    return caught or model.program.mentions("errstate", "seterr")
 
 
 def _is_exact_value(value: ast.expr, kind: Kind, *, outermost: bool) -> bool:
@@ -163,15 +167,15 @@ def _is_exact_step(op: ast.operator, number: ast.expr, kind: Kind) -> bool:
     return False
 
 
-def _is_made_here(held: ast.expr, site: Site) -> bool:
+def _is_made_here(held: ast.expr, model: SemanticModel) -> bool:
     """Is the array one that the function made, which nobody else looks at while it is written?"""
     if not isinstance(held, ast.Name):
         return False
-    definitions = site.definitions(held)
+    definitions = model.dataflow.definitions(held)
     return len(definitions) == 1 and all(
         binding.how is How.ASSIGN
         and not binding.path
         and isinstance(binding.value, ast.Call)
-        and site.kind_of(binding.value).fresh
+        and model.types.type_of(binding.value).fresh
         for binding in definitions
     )

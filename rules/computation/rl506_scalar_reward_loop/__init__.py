@@ -99,7 +99,7 @@ from rlint.rules.computation.rl506_scalar_reward_loop.fronts import (
 )
 from rlint.rules.computation.rl506_scalar_reward_loop.later_sums import SUMS, summed_later
 from rlint.rules.computation.rl506_scalar_reward_loop.small_tensors import small_tensors
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _WORDS = regex(
@@ -120,58 +120,58 @@ class ScalarRewardLoop(Rule):
     visits = (ast.Assign, ast.Call, ast.For)
     callees = SUMS | {"insert"}
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a list filled from the front, for sums computed anew, for small tensors."""
-        front = front_of(node, site)
+        front = front_of(node, model)
         if front is not None:
-            yield from self._front(front, site)
+            yield from self._front(front, model)
             return
         if isinstance(node, ast.Assign):
             return
-        later = summed_later(node, site)
+        later = summed_later(node, model)
         if later is not None:
             sequence, loop = later
             yield self.finding(
-                site,
+                model,
                 node,
-                f"All later items of `{site.text(sequence)}` are added up anew for each step of "
-                f"`{site.knowledge.loops.header(loop)}`: the cost grows with the square of the length",
+                f"All later items of `{model.source.text(sequence)}` are added up anew for each step of "
+                f"`{model.analysis.loops.header(loop)}`: the cost grows with the square of the length",
                 advice="Go through it once, from the back, keep the sum so far "
                 "(`ret = reward + gamma * ret`), append it to a list, and reverse that at the end",
             )
         elif isinstance(node, ast.For):
-            tensor = small_tensors(node, site)
+            tensor = small_tensors(node, model)
             if tensor is not None:
                 yield self.finding(
-                    site,
+                    model,
                     node,
-                    f"The recurrence takes `{site.text(tensor)}` number by number, and each is a tensor: "
+                    f"The recurrence takes `{model.source.text(tensor)}` number by number, and each is a tensor: "
                     "every operation on one costs many times that on a Python number",
                     advice="Take the numbers out once, before the loop (`.tolist()`, of what carries no "
                     "gradient), compute with Python numbers, and make one tensor of the results",
                 )
 
-    def _front(self, front: Front, site: Site) -> Iterator[Finding]:
-        loop = loop_of(front, site)
-        if loop is None or not site.may_be_warm(front.statement):
+    def _front(self, front: Front, model: SemanticModel) -> Iterator[Finding]:
+        loop = loop_of(front, model)
+        if loop is None or not model.frequency.may_be_warm(front.statement):
             return
-        parts = [site.text(front.held), *_names(front.value), *_names(getattr(loop, "iter", None))]
+        parts = [model.source.text(front.held), *_names(front.value), *_names(getattr(loop, "iter", None))]
         if not any(_WORDS.search(part.rpartition(".")[2]) for part in parts):
             return
-        if site.knowledge.loops.is_bounded(loop):
+        if model.analysis.loops.is_bounded(loop):
             return  # a few passes
-        if not is_list(front, site) or not is_first(front, site):
+        if not is_list(front, model) or not is_first(front, model):
             return
-        held = site.text(front.held)
+        held = model.source.text(front.held)
         if isinstance(front.statement, ast.Assign):
             message = f"`{held}` is copied for each item that is put before it"
         else:
             message = f"`{held}.insert(0, …)` moves all items that are there already"
         yield self.finding(
-            site,
+            model,
             front.statement.value if isinstance(front.statement, ast.Expr) else front.statement,
             f"{message}: the cost grows with the square of the length",
-            fix=append_fix(front, site),
+            fix=append_fix(front, model),
             advice="Append, and reverse the list once behind the loop (or `appendleft` to a deque)",
         )
 

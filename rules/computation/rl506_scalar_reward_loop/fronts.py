@@ -9,7 +9,7 @@ from rlint.frozen import frozen
 from rlint.models.kind import Tag
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.computation._shared.early import may_end_early
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.syntax_index import FUNCTIONS, LOOPS, Loop
 from rlint.syntax.walk import below
@@ -24,7 +24,7 @@ class Front:
     value: ast.expr
 
 
-def front_of(node: ast.AST, site: Site) -> Front | None:
+def front_of(node: ast.AST, model: SemanticModel) -> Front | None:
     """`x.insert(0, value)` or `x = [value] + x`."""
     if isinstance(node, ast.Assign) and not isinstance(node.value, ast.BinOp):
         return None
@@ -34,7 +34,7 @@ def front_of(node: ast.AST, site: Site) -> Front | None:
             args=[ast.Constant(value=0 as first), value],
             keywords=[],
         ):
-            statement = site.parent(node)
+            statement = model.parent(node)
             if isinstance(statement, ast.Expr) and first is not False:
                 return Front(statement, held, value)
         case ast.Assign(
@@ -46,22 +46,22 @@ def front_of(node: ast.AST, site: Site) -> Front | None:
     return None
 
 
-def is_list(front: Front, site: Site) -> bool:
+def is_list(front: Front, model: SemanticModel) -> bool:
     """Is it surely a list that is filled?"""
     held = front.held
     if isinstance(front.statement, ast.Assign):  # a list and something else is a list, or an error
         return True
-    return site.kind_of(held).tag is Tag.LIST
+    return model.types.type_of(held).tag is Tag.LIST
 
 
-def loop_of(front: Front, site: Site) -> Loop | None:
+def loop_of(front: Front, model: SemanticModel) -> Loop | None:
     """The loop of the same function that fills the list: the innermost one."""
-    return next(iter(_loops_around(front.statement, site)), None)
+    return next(iter(_loops_around(front.statement, model)), None)
 
 
-def _loops_around(node: ast.AST, site: Site) -> Iterator[Loop]:
+def _loops_around(node: ast.AST, model: SemanticModel) -> Iterator[Loop]:
     child = node
-    for ancestor in site.ancestors(node):
+    for ancestor in model.ancestors(node):
         if isinstance(ancestor, LOOPS) and any(child is part for part in ancestor.body):
             yield ancestor
         elif isinstance(ancestor, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
@@ -69,55 +69,57 @@ def _loops_around(node: ast.AST, site: Site) -> Iterator[Loop]:
         child = ancestor
 
 
-def is_first(front: Front, site: Site) -> bool:
+def is_first(front: Front, model: SemanticModel) -> bool:
     """Is this the first statement of its loop that fills the list? One finding is enough."""
-    loop = loop_of(front, site)
+    loop = loop_of(front, model)
     shown = _shape(front.held)
     for node in below(loop) if loop is not None else ():
-        other = front_of(node, site)
+        other = front_of(node, model)
         if (
             other is not None
             and _shape(other.held) == shown
-            and site.span(other.statement) < site.span(front.statement)
+            and model.source.span(other.statement) < model.source.span(front.statement)
         ):
             return False
     return True
 
 
-def append_fix(front: Front, site: Site) -> Fix | None:
+def append_fix(front: Front, model: SemanticModel) -> Fix | None:
     """Append instead, and turn the list round behind the loop; None where somebody would see the difference
     in between, or the list does not begin empty.
     """
-    made = _made_at(front, site)
+    made = _made_at(front, model)
     if made is None or not isinstance(front.held, ast.Name):
         return None
-    region = _region(front, made, site)
-    if region is None or site.between(made, region) is None:
+    region = _region(front, made, model)
+    if region is None or model.dataflow.between(made, region) is None:
         return None
-    edits = _edits(front.held, made, region, site)
+    edits = _edits(front.held, made, region, model)
     name = front.held.id
-    turned = site.insert_after(region, f"{name}.reverse()")
+    turned = model.edit.insert_after(region, f"{name}.reverse()")
     if edits is None or turned is None:
         return None
     shared = tuple(Edit(edit.start, edit.end, edit.text, shared=True) for edit in (*edits, turned))
     reason = None
-    if may_end_early(front.held, region, site):
+    if may_end_early(front.held, region, model):
         reason = f"An exception in the loop that is caught around it leaves `{name}` the other way round"
     safety = Safety.UNSAFE if reason else Safety.SAFE
     return Fix(f"Append to `{name}`, and reverse it behind the loop", safety, shared, reason)
 
 
-def _made_at(front: Front, site: Site) -> ast.stmt | None:
+def _made_at(front: Front, model: SemanticModel) -> ast.stmt | None:
     """The statement that makes the list, empty, for this loop and nothing else."""
     held = front.held
     if not isinstance(held, ast.Name):
         return None
-    scope = site.scope(held).lookup(held.id)
-    if scope is None or scope.is_class or scope is not site.scope(held).function:
+    scope = model.names.scope(held).lookup(held.id)
+    if scope is None or scope.is_class or scope is not model.names.scope(held).function:
         return None
-    if site.captured(held.id, scope) or (scope.parent is None and site.is_imported(held.id)):
+    if model.names.is_captured(held.id, scope) or (
+        scope.parent is None and model.program.is_imported(held.id)
+    ):
         return None
-    made = [binding for binding in _definitions(held, front, site) if not _is_front(binding, site)]
+    made = [binding for binding in _definitions(held, front, model) if not _is_front(binding, model)]
     if len(made) != 1 or made[0].how is not How.ASSIGN or made[0].path:
         return None
     match made[0].statement, made[0].value:
@@ -126,97 +128,97 @@ def _made_at(front: Front, site: Site) -> ast.stmt | None:
         case (ast.Assign(targets=[_]) | ast.AnnAssign()) as statement, ast.Call(
             func=func, args=[], keywords=[]
         ):
-            return statement if site.qualified(func) == "builtins.list" else None
+            return statement if model.names.qualified(func) == "builtins.list" else None
     return None
 
 
-def _definitions(held: ast.Name, front: Front, site: Site) -> list[Binding]:
-    scope = site.scope(held).lookup(held.id)
-    return site.bindings_before(held.id, front.statement, scope) if scope is not None else []
+def _definitions(held: ast.Name, front: Front, model: SemanticModel) -> list[Binding]:
+    scope = model.names.scope(held).lookup(held.id)
+    return model.dataflow.bindings_before(held.id, front.statement, scope) if scope is not None else []
 
 
-def _is_front(binding: Binding, site: Site) -> bool:
-    return isinstance(binding.statement, ast.Assign) and front_of(binding.statement, site) is not None
+def _is_front(binding: Binding, model: SemanticModel) -> bool:
+    return isinstance(binding.statement, ast.Assign) and front_of(binding.statement, model) is not None
 
 
-def _region(front: Front, made: ast.stmt, site: Site) -> Loop | None:
+def _region(front: Front, made: ast.stmt, model: SemanticModel) -> Loop | None:
     """The outermost loop that fills the list that was made before it."""
     found = None
-    for loop in _loops_around(front.statement, site):
-        if any(ancestor is loop for ancestor in site.ancestors(made)):
+    for loop in _loops_around(front.statement, model):
+        if any(ancestor is loop for ancestor in model.ancestors(made)):
             break
         found = loop
     return found
 
 
-def _edits(held: ast.Name, made: ast.stmt, region: Loop, site: Site) -> list[Edit] | None:
+def _edits(held: ast.Name, made: ast.stmt, region: Loop, model: SemanticModel) -> list[Edit] | None:
     """What makes all that the loop does with the list fit for its other order."""
-    scope = site.scope(held).lookup(held.id)
+    scope = model.names.scope(held).lookup(held.id)
     if scope is None:
         return None
     edits: list[Edit] = []
-    begun, started = site.span(made)[1], site.span(region)[0]
+    begun, started = model.source.span(made)[1], model.source.span(region)[0]
     filled: set[int] = set()
     for node in below(region):
-        front = front_of(node, site)
+        front = front_of(node, model)
         if front is not None and isinstance(front.held, ast.Name) and front.held.id == held.id:
-            edit = _append_edits(front, site)
+            edit = _append_edits(front, model)
             if edit is None:
                 return None
             edits += edit
             filled.update(map(id, below(front.statement)) if isinstance(front.statement, ast.Assign) else ())
             filled.add(id(front.held))
             filled -= set(map(id, below(front.value)))
-    for use in site.uses(held.id, scope):
+    for use in model.names.uses(held.id, scope):
         if id(use) in filled:
             continue
-        if any(ancestor is region for ancestor in site.ancestors(use)):
-            edit = _read_edits(use, site)
+        if any(ancestor is region for ancestor in model.ancestors(use)):
+            edit = _read_edits(use, model)
             if edit is None:
                 return None
             edits += edit
-        elif begun <= site.span(use)[0] < started:
+        elif begun <= model.source.span(use)[0] < started:
             return None
     return edits
 
 
-def _append_edits(front: Front, site: Site) -> list[Edit] | None:
-    text = site.tree.text
-    start, end = site.span(front.statement)
-    first, last = site.span(front.value)
-    name = site.text(front.held)
+def _append_edits(front: Front, model: SemanticModel) -> list[Edit] | None:
+    text = model.syntax.text
+    start, end = model.source.span(front.statement)
+    first, last = model.source.span(front.value)
+    name = model.source.text(front.held)
     opened, closed = text[start:first].rstrip(), text[last:end].strip()
     if isinstance(front.statement, ast.Expr):
         # parentheses around the value stay
         call = front.statement.value
-        spans = site.argument_spans(call) if isinstance(call, ast.Call) else None
+        spans = model.source.argument_spans(call) if isinstance(call, ast.Call) else None
         if spans is None or not isinstance(call, ast.Call):
             return None
         first = spans[front.value][0]
-        edits = [Edit(site.span(call.func)[0], first, f"{name}.append(")]
+        edits = [Edit(model.source.span(call.func)[0], first, f"{name}.append(")]
     elif opened.endswith("[") and closed.startswith("]"):
         edits = [Edit(start, first, f"{name}.append("), Edit(last, end, ")")]
     else:
         return None
-    return None if any(site.has_comment(edit.start, edit.end) for edit in edits) else edits
+    return None if any(model.source.has_comment(edit.start, edit.end) for edit in edits) else edits
 
 
-def _read_edits(use: ast.Name, site: Site) -> list[Edit] | None:
+def _read_edits(use: ast.Name, model: SemanticModel) -> list[Edit] | None:
     """How a use of the list while it is filled reads then; None where it can tell the order."""
-    parent = site.parent(use)
+    parent = model.parent(use)
     if not isinstance(use.ctx, ast.Load):
         return None
     match parent:
         case ast.Call(func=func, args=[only], keywords=[]) if only is use:
-            return [] if site.qualified(func) == "builtins.len" else None
+            return [] if model.names.qualified(func) == "builtins.len" else None
         case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) if test is use:
             return []
         case ast.UnaryOp(op=ast.Not()):
             return []
         case ast.Subscript(value=value, slice=ast.Constant(value=0 as index), ctx=ast.Load()) if value is use:
-            return [site.replace(parent.slice, "-1")] if index is not False else None
+            return [model.edit.replace(parent.slice, "-1")] if index is not False else None
         case ast.Subscript(value=value, slice=index, ctx=ast.Load()) if value is use:
-            return [site.replace(index, "0")] if site.text(index) == "-1" else None
+            return [model.edit.replace(index, "0")] if model.source.text(index) == "-1" else None
     return None
 
 

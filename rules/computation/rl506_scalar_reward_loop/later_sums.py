@@ -9,7 +9,7 @@ from rlint.models.kind import Tag
 from rlint.regex import regex
 from rlint.rule import last_names
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, LOOPS
 from rlint.syntax.walk import below
 
@@ -23,31 +23,31 @@ _REWARD = regex(r"(^|_)(r|rs|rews?|rewards?|deltas?|returns?|costs?|td_errors?)(
 _NUMBERED = frozenset({"builtins.range", "builtins.enumerate"})
 
 
-def summed_later(node: ast.AST, site: Site) -> tuple[ast.expr, AnyLoop] | None:
+def summed_later(node: ast.AST, model: SemanticModel) -> tuple[ast.expr, AnyLoop] | None:
     """The sequence whose items from the current one on a sum or a loop adds up, and the loop that does so for
     each step.
     """
     match node:
-        case ast.Call(func=func, args=[first, *others]) if site.qualified(func) in _SUMS:
+        case ast.Call(func=func, args=[first, *others]) if model.names.qualified(func) in _SUMS:
             for summed in (first, *others[:1]):
-                found = _later_in(summed, site)
+                found = _later_in(summed, model)
                 if found is not None:
                     return found
         case ast.Call(func=ast.Attribute(value=summed, attr="sum" | "dot")):
-            return _later_in(summed, site)
+            return _later_in(summed, model)
         case ast.For(iter=iterable) if _adds_up(node):
-            return _later(iterable, node, site)
+            return _later(iterable, node, model)
     return None
 
 
-def _later_in(summed: ast.expr, site: Site) -> tuple[ast.expr, AnyLoop] | None:
+def _later_in(summed: ast.expr, model: SemanticModel) -> tuple[ast.expr, AnyLoop] | None:
     """Of what is summed: `rewards[t:]`, `discounts * rewards[t:]`, `gamma**k * r for k, r in …`."""
     if isinstance(summed, (ast.ListComp, ast.GeneratorExp)):
         if len(summed.generators) != 1 or summed.generators[0].ifs:
             return None
-        return _later(summed.generators[0].iter, summed, site)
+        return _later(summed.generators[0].iter, summed, model)
     for part in _factors(summed):
-        found = _slice_of(part, summed, site)
+        found = _slice_of(part, summed, model)
         if found is not None:
             return found
     return None
@@ -59,25 +59,27 @@ def _factors(product: ast.expr) -> list[ast.expr]:
     return [product]
 
 
-def _later(iterable: ast.expr, node: ast.AST, site: Site) -> tuple[ast.expr, AnyLoop] | None:
+def _later(iterable: ast.expr, node: ast.AST, model: SemanticModel) -> tuple[ast.expr, AnyLoop] | None:
     """`rewards[t:]`, numbered or beside others; or `range(t, n)` with `rewards[k]` in the loop."""
     match iterable:
-        case ast.Call(func=func, args=[ast.Name() as first, _]) if site.qualified(func) == "builtins.range":
-            loop = _counting_loop(first, node, site)
+        case ast.Call(func=func, args=[ast.Name() as first, _]) if (
+            model.names.qualified(func) == "builtins.range"
+        ):
+            loop = _counting_loop(first, node, model)
             if loop is None:
                 return None
-            return _indexed_in(node, iterable, loop, site)
+            return _indexed_in(node, iterable, loop, model)
         case ast.Call(func=func, args=args):
-            if site.qualified(func) in ("builtins.enumerate", "builtins.zip"):
+            if model.names.qualified(func) in ("builtins.enumerate", "builtins.zip"):
                 for argument in args:
-                    found = _slice_of(argument, node, site)
+                    found = _slice_of(argument, node, model)
                     if found is not None:
                         return found
             return None
-    return _slice_of(iterable, node, site)
+    return _slice_of(iterable, node, model)
 
 
-def _slice_of(part: ast.expr, node: ast.AST, site: Site) -> tuple[ast.expr, AnyLoop] | None:
+def _slice_of(part: ast.expr, node: ast.AST, model: SemanticModel) -> tuple[ast.expr, AnyLoop] | None:
     """`rewards[t:]` or `rewards[t + 1:]`, of a sequence of numbers."""
     match part:
         case ast.Subscript(value=sequence, slice=ast.Slice(lower=lower, upper=None, step=None)):
@@ -88,13 +90,13 @@ def _slice_of(part: ast.expr, node: ast.AST, site: Site) -> tuple[ast.expr, AnyL
                     pass
                 case _:
                     return None
-            loop = _counting_loop(first, node, site)
-            return (sequence, loop) if loop is not None and _is_of_numbers(sequence, loop, site) else None
+            loop = _counting_loop(first, node, model)
+            return (sequence, loop) if loop is not None and _is_of_numbers(sequence, loop, model) else None
     return None
 
 
 def _indexed_in(
-    node: ast.AST, iterable: ast.Call, loop: AnyLoop, site: Site
+    node: ast.AST, iterable: ast.Call, loop: AnyLoop, model: SemanticModel
 ) -> tuple[ast.expr, AnyLoop] | None:
     """The sequence that `for k in range(t, n)` goes through to its end."""
     end = iterable.args[1]
@@ -107,47 +109,47 @@ def _indexed_in(
             counter = generator.target.id
         case _:
             return None
-    if not _same_end(end, loop, site):
+    if not _same_end(end, loop, model):
         return None
     for part in below(node):
         match part:
             case ast.Subscript(value=sequence, slice=ast.Name(id=name)) if name == counter:
-                if _is_of_numbers(sequence, loop, site):
+                if _is_of_numbers(sequence, loop, model):
                     return sequence, loop
     return None
 
 
-def _same_end(end: ast.expr, loop: AnyLoop, site: Site) -> bool:
+def _same_end(end: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
     """Does the outer loop count up to the same end?"""
     iterable = _iterable(loop)
     match iterable:
-        case ast.Call(func=func, args=args) if site.qualified(func) == "builtins.range" and args:
+        case ast.Call(func=func, args=args) if model.names.qualified(func) == "builtins.range" and args:
             return ast.dump(args[1] if len(args) > 1 else args[0]) == ast.dump(end)
-        case ast.Call(func=func, args=[sequence, *_]) if site.qualified(func) == "builtins.enumerate":
-            return site.text(end) == f"len({site.text(sequence)})"
+        case ast.Call(func=func, args=[sequence, *_]) if model.names.qualified(func) == "builtins.enumerate":
+            return model.source.text(end) == f"len({model.source.text(sequence)})"
     return False
 
 
-def _counting_loop(counter: ast.Name, node: ast.AST, site: Site) -> AnyLoop | None:
+def _counting_loop(counter: ast.Name, node: ast.AST, model: SemanticModel) -> AnyLoop | None:
     """The loop around a node that counts its passes in `counter`: `for t in range(n)`, `for t, r in
     enumerate(rewards)`.
     """
-    for ancestor in site.ancestors(node):
+    for ancestor in model.ancestors(node):
         if isinstance(ancestor, (*FUNCTIONS, ast.Lambda)):
             return None
         if isinstance(ancestor, (ast.For, *COMPREHENSIONS)):
             iterable = _iterable(ancestor)
             target = ancestor.target if isinstance(ancestor, ast.For) else ancestor.generators[0].target
             match iterable:
-                case ast.Call(func=func) if site.qualified(func) in _NUMBERED:
+                case ast.Call(func=func) if model.names.qualified(func) in _NUMBERED:
                     if isinstance(target, ast.Tuple) and target.elts:
                         target = target.elts[0]
                     if isinstance(target, ast.Name) and target.id == counter.id:
                         return ancestor
                 case ast.Call(func=func, args=[ast.Call(func=inner)]):
-                    is_turned = site.qualified(func) == "builtins.reversed"
+                    is_turned = model.names.qualified(func) == "builtins.reversed"
                     is_counter = isinstance(target, ast.Name) and target.id == counter.id
-                    if is_turned and is_counter and site.qualified(inner) in _NUMBERED:
+                    if is_turned and is_counter and model.names.qualified(inner) in _NUMBERED:
                         return ancestor
     return None
 
@@ -158,12 +160,12 @@ def _iterable(loop: AnyLoop) -> ast.expr | None:
     return loop.iter if isinstance(loop, (ast.For, ast.AsyncFor)) else loop.generators[0].iter
 
 
-def _is_of_numbers(sequence: ast.expr, loop: AnyLoop, site: Site) -> bool:
+def _is_of_numbers(sequence: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
     """Is it a sequence of rewards or the like, which the loop leaves as it is?"""
     if not isinstance(sequence, (ast.Name, ast.Attribute)):
         return False
     name = sequence.id if isinstance(sequence, ast.Name) else sequence.attr
-    kind = site.kind_of(sequence)
+    kind = model.types.type_of(sequence)
     if not _REWARD.search(name) or kind.tag in (Tag.STR, Tag.DICT):
         return False
     shape = ast.dump(sequence)

@@ -7,7 +7,7 @@ import re
 
 from rlint.models.kind import Tag
 from rlint.regex import regex
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
 
@@ -17,9 +17,9 @@ _LISTS_OF = frozenset(
 )
 
 
-def small_tensors(loop: ast.For, site: Site) -> ast.expr | None:
+def small_tensors(loop: ast.For, model: SemanticModel) -> ast.expr | None:
     """A tensor of numbers that a backward (or forward) recurrence reads or writes one by one."""
-    counters = _counters(loop, site)
+    counters = _counters(loop, model)
     if counters is None or not _recurs(loop):
         return None
     names = {
@@ -32,25 +32,25 @@ def small_tensors(loop: ast.For, site: Site) -> ast.expr | None:
     for node in below(loop):
         match node:
             case ast.Subscript(value=held, slice=index) if _is_step(index, counters):
-                if _is_vector(held, site) or (_is_tensor(held, site) and _is_number(node, site)):
+                if _is_vector(held, model) or (_is_tensor(held, model) and _is_number(node, model)):
                     return held
-    for held, item in _iterated(loop.iter, loop.target, site):
-        if _is_vector(held, site) or _are_numbers(loop, held, item, site):
+    for held, item in _iterated(loop.iter, loop.target, model):
+        if _is_vector(held, model) or _are_numbers(loop, held, item, model):
             return held
     return None
 
 
-def _counters(loop: ast.For, site: Site) -> set[str] | None:
+def _counters(loop: ast.For, model: SemanticModel) -> set[str] | None:
     """The variables that count the steps; empty for a loop over the values themselves."""
     iterable = loop.iter
     match iterable:
-        case ast.Call(func=func, args=[inner]) if site.qualified(func) == "builtins.reversed":
+        case ast.Call(func=func, args=[inner]) if model.names.qualified(func) == "builtins.reversed":
             iterable = inner
     match iterable, loop.target:
-        case ast.Call(func=func), ast.Name(id=name) if site.qualified(func) == "builtins.range":
+        case ast.Call(func=func), ast.Name(id=name) if model.names.qualified(func) == "builtins.range":
             return {name}
         case ast.Call(func=func), ast.Tuple(elts=[ast.Name(id=name), *_]):
-            return {name} if site.qualified(func) == "builtins.enumerate" else set()
+            return {name} if model.names.qualified(func) == "builtins.enumerate" else set()
     return set()
 
 
@@ -93,57 +93,57 @@ def _reads_neighbour(target: ast.Subscript, value: ast.expr) -> bool:
     return any(ast.dump(node.value) == held for node in neighbours)
 
 
-def _is_tensor(held: ast.expr, site: Site) -> bool:
-    return isinstance(held, (ast.Name, ast.Attribute)) and site.kind_of(held).tag is Tag.TENSOR
+def _is_tensor(held: ast.expr, model: SemanticModel) -> bool:
+    return isinstance(held, (ast.Name, ast.Attribute)) and model.types.type_of(held).tag is Tag.TENSOR
 
 
-def _is_vector(held: ast.expr, site: Site) -> bool:
+def _is_vector(held: ast.expr, model: SemanticModel) -> bool:
     """Is it surely a tensor with one dimension?"""
-    if not _is_tensor(held, site):
+    if not _is_tensor(held, model):
         return False
-    if site.kind_of(held).rank is not None:
-        return site.kind_of(held).rank == 1
+    if model.types.type_of(held).rank is not None:
+        return model.types.type_of(held).rank == 1
     if not isinstance(held, ast.Name):
         return False
-    definitions = site.definitions(held)
+    definitions = model.dataflow.definitions(held)
     return bool(definitions) and all(
         binding.how is How.ASSIGN
         and not binding.path
         and binding.value is not None
-        and _makes_vector(binding.value, site)
+        and _makes_vector(binding.value, model)
         for binding in definitions
     )
 
 
-def _makes_vector(value: ast.expr, site: Site) -> bool:
+def _makes_vector(value: ast.expr, model: SemanticModel) -> bool:
     """`torch.tensor(rewards)` of a list of numbers, `torch.zeros_like(vector)`."""
     match value:
         case ast.Call(func=func, args=[first, *_]):
-            qualified = site.qualified(func)
+            qualified = model.names.qualified(func)
             if qualified in ("torch.zeros_like", "torch.empty_like", "torch.ones_like"):
-                return _is_vector(first, site)
-            if qualified in _LISTS_OF and site.kind_of(first).tag is Tag.LIST:
-                item = site.kind_of(first).item
+                return _is_vector(first, model)
+            if qualified in _LISTS_OF and model.types.type_of(first).tag is Tag.LIST:
+                item = model.types.type_of(first).item
                 return item is not None and item.tag in (Tag.FLOAT, Tag.INT, Tag.BOOL)
             if isinstance(func, ast.Attribute) and func.attr in ("to", "clone", "detach"):
-                return _is_vector(func.value, site) or _makes_vector(func.value, site)
+                return _is_vector(func.value, model) or _makes_vector(func.value, model)
         case ast.Call(func=ast.Attribute(value=held, attr="clone" | "detach" | "cpu" | "float")):
-            return _is_vector(held, site) or _makes_vector(held, site)
+            return _is_vector(held, model) or _makes_vector(held, model)
     return False
 
 
-def _iterated(iterable: ast.expr, target: ast.expr, site: Site) -> list[tuple[ast.expr, ast.expr]]:
+def _iterated(iterable: ast.expr, target: ast.expr, model: SemanticModel) -> list[tuple[ast.expr, ast.expr]]:
     """What a loop goes through, itself, reversed or beside others, each with the variable of its items."""
     match iterable:
-        case ast.Call(func=func, args=[inner]) if site.qualified(func) == "builtins.reversed":
-            return _iterated(inner, target, site)
-        case ast.Call(func=func, args=[inner]) if site.qualified(func) == "builtins.enumerate":
+        case ast.Call(func=func, args=[inner]) if model.names.qualified(func) == "builtins.reversed":
+            return _iterated(inner, target, model)
+        case ast.Call(func=func, args=[inner]) if model.names.qualified(func) == "builtins.enumerate":
             if isinstance(target, ast.Tuple) and len(target.elts) == 2:
-                return _iterated(inner, target.elts[1], site)
-        case ast.Call(func=func, args=args) if site.qualified(func) == "builtins.zip":
+                return _iterated(inner, target.elts[1], model)
+        case ast.Call(func=func, args=args) if model.names.qualified(func) == "builtins.zip":
             if isinstance(target, ast.Tuple) and len(target.elts) == len(args):
                 pairs = zip(args, target.elts, strict=True)
-                return [found for held, item in pairs for found in _iterated(held, item, site)]
+                return [found for held, item in pairs for found in _iterated(held, item, model)]
         case ast.Call(func=ast.Attribute(value=held, attr="flip")):
             return [(held, target)]
         case ast.Name() | ast.Attribute():
@@ -151,25 +151,25 @@ def _iterated(iterable: ast.expr, target: ast.expr, site: Site) -> list[tuple[as
     return []
 
 
-def _is_number(node: ast.expr, site: Site) -> bool:
+def _is_number(node: ast.expr, model: SemanticModel) -> bool:
     """Is a tensor used as only a single number can be: as a condition, `float(x)`?"""
-    parent = site.parent(node)
+    parent = model.parent(node)
     match parent:
         case ast.If(test=test) | ast.IfExp(test=test):
             return test is node
         case ast.UnaryOp(op=ast.Not()):
             return True
         case ast.Call(func=func, args=[only]) if only is node:
-            return site.qualified(func) in ("builtins.float", "builtins.int", "builtins.bool")
+            return model.names.qualified(func) in ("builtins.float", "builtins.int", "builtins.bool")
     return False
 
 
-def _are_numbers(loop: ast.For, held: ast.expr, item: ast.expr, site: Site) -> bool:
+def _are_numbers(loop: ast.For, held: ast.expr, item: ast.expr, model: SemanticModel) -> bool:
     """Is an item of the tensor that a loop goes through used as a single number?"""
-    if not _is_tensor(held, site) or not isinstance(item, ast.Name):
+    if not _is_tensor(held, model) or not isinstance(item, ast.Name):
         return False
     return any(
-        isinstance(node, ast.Name) and node.id == item.id and _is_number(node, site)
+        isinstance(node, ast.Name) and node.id == item.id and _is_number(node, model)
         for statement in loop.body
         for node in below(statement)
     )

@@ -72,7 +72,7 @@ from rlint.rules.computation.rl507_per_call_clip_bounds.bounds import (
     is_end,
 )
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import below
 
@@ -93,55 +93,55 @@ class PerCallClipBounds(Rule):
     callees = CLIPS | MAKERS
     triggers = ("clip", "clamp", "maximum", "minimum", "space")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for each bound that is made anew."""
         candidates: list[ast.expr] = []
         if isinstance(node, ast.BinOp):
-            candidates = [node] if has_ends(site) and is_of_space(node, site) else []
+            candidates = [node] if has_ends(model) and is_of_space(node, model) else []
         elif isinstance(node, ast.Call):
-            candidates = candidates_of(node, site) if site.once(clips, site.tree.module) else []
+            candidates = candidates_of(node, model) if model.once(clips, model.syntax.module) else []
         for candidate in candidates:
-            if not site.may_be_warm(candidate):
+            if not model.frequency.may_be_warm(candidate):
                 return
-            found = bound_at(candidate, site)
+            found = bound_at(candidate, model)
             if found is None:
                 continue
-            text = " ".join(site.text(candidate).split())
+            text = " ".join(model.source.text(candidate).split())
             if found.loop is not None:
-                often = f"in each pass of `{site.knowledge.loops.header(found.loop)}`"
+                often = f"in each pass of `{model.analysis.loops.header(found.loop)}`"
                 advice = "Make it once, before the loop, and use it there"
             else:
-                function = site.function(candidate)
+                function = model.function(candidate)
                 often = f"on each call of `{function.name}`" if function is not None else "each time"
                 advice = "Make it once in `__init__`, and keep it as an attribute"
             message = f"`{text}` is made anew {often}, of bounds that stay the same"
-            yield self.finding(site, candidate, message, fix=build_fix(found, site), advice=advice)
+            yield self.finding(model, candidate, message, fix=build_fix(found, model), advice=advice)
 
 
-def clips(_module: ast.Module, site: Site) -> bool:
+def clips(_module: ast.Module, model: SemanticModel) -> bool:
     """Does the file clip anything at all, as far as the names of what it calls tell?"""
-    every = site.calls_by_name
+    every = model.names.calls_by_name
     return "" in every or not CLIPS.isdisjoint(every)
 
 
-def candidates_of(call: ast.Call, site: Site) -> list[ast.expr]:
+def candidates_of(call: ast.Call, model: SemanticModel) -> list[ast.expr]:
     """The bounds that a call makes, or is given."""
-    return [call] if is_bound_later(call, site) else list(bounds_of(call, site))
+    return [call] if is_bound_later(call, model) else list(bounds_of(call, model))
 
 
-def bounds_of(call: ast.Call, site: Site) -> Iterator[ast.expr]:
+def bounds_of(call: ast.Call, model: SemanticModel) -> Iterator[ast.expr]:
     """What a call clips to, as far as it is made there."""
-    for part in _places(call, site):
+    for part in _places(call, model):
         if isinstance(part, ast.Call) or (
-            isinstance(part, (ast.BinOp, ast.UnaryOp)) and not is_of_space(part, site)
+            isinstance(part, (ast.BinOp, ast.UnaryOp)) and not is_of_space(part, model)
         ):
             yield part
 
 
-def _places(call: ast.Call, site: Site) -> list[ast.expr]:
+def _places(call: ast.Call, model: SemanticModel) -> list[ast.expr]:
     """The arguments of a call that are bounds; none, if it does not clip."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else last_name(call.func) or ""
-    qualified = site.qualified(call.func)
+    qualified = model.names.qualified(call.func)
     if qualified is not None:
         name = qualified.rpartition(".")[2]
         if not qualified.startswith(("numpy.", "torch.")):
@@ -152,104 +152,104 @@ def _places(call: ast.Call, site: Site) -> list[ast.expr]:
     return [*call.args[skipped:], *(keyword.value for keyword in call.keywords)]
 
 
-def is_bound_later(call: ast.Call, site: Site) -> bool:
+def is_bound_later(call: ast.Call, model: SemanticModel) -> bool:
     """`low = torch.as_tensor(self.low)`, of which a `clamp` further down makes its bound"""
-    match site.parent(call):
-        case ast.Assign(targets=[ast.Name() as name]) if len(site.bindings(name)) == 1:
+    match model.parent(call):
+        case ast.Assign(targets=[ast.Name() as name]) if len(model.names.bindings(name)) == 1:
             pass
         case _:
             return False
-    for read in site.reads(name.id, site.scope(name)):
-        around = site.parent(read)
-        around = site.parent(around) if isinstance(around, ast.keyword) else around
-        if isinstance(around, ast.Call) and read in _places(around, site):
+    for read in model.names.reads(name.id, model.names.scope(name)):
+        around = model.parent(read)
+        around = model.parent(around) if isinstance(around, ast.keyword) else around
+        if isinstance(around, ast.Call) and read in _places(around, model):
             return True
     return False
 
 
-def is_of_space(node: ast.expr, site: Site) -> bool:
+def is_of_space(node: ast.expr, model: SemanticModel) -> bool:
     """`space.high - space.low`: is it computed of the bounds of spaces, and is nothing larger so?"""
-    if not isinstance(node, ast.BinOp) or not _reads_space(node, site):
+    if not isinstance(node, ast.BinOp) or not _reads_space(node, model):
         return False
-    parent = site.parent(node)
+    parent = model.parent(node)
     while isinstance(parent, ast.UnaryOp):
-        parent = site.parent(parent)
-    if isinstance(parent, ast.BinOp) and bound_at(parent, site) is not None:
+        parent = model.parent(parent)
+    if isinstance(parent, ast.BinOp) and bound_at(parent, model) is not None:
         return False
-    return not _is_inside_call(node, site)
+    return not _is_inside_call(node, model)
 
 
-def _reads_space(node: ast.expr, site: Site) -> bool:
-    ends = (part for part in below(node) if isinstance(part, ast.expr) and _is_end(part, site))
-    return any(not _is_one_number(end, site) for end in ends)
+def _reads_space(node: ast.expr, model: SemanticModel) -> bool:
+    ends = (part for part in below(node) if isinstance(part, ast.expr) and _is_end(part, model))
+    return any(not _is_one_number(end, model) for end in ends)
 
 
-def _is_one_number(end: ast.expr, site: Site) -> bool:
+def _is_one_number(end: ast.expr, model: SemanticModel) -> bool:
     """`space.nvec[0]`: arithmetic on that takes no time."""
-    match site.parent(end):
+    match model.parent(end):
         case ast.Subscript(value=value, slice=ast.Constant(value=int())):
             return value is end
     return False
 
 
-def _is_end(part: ast.expr, site: Site) -> bool:
+def _is_end(part: ast.expr, model: SemanticModel) -> bool:
     value: ast.expr | None = part
     if isinstance(part, ast.Name):
-        definitions = site.definitions(part) if isinstance(part.ctx, ast.Load) else []
+        definitions = model.dataflow.definitions(part) if isinstance(part.ctx, ast.Load) else []
         value = definitions[0].value if len(definitions) == 1 else None
-    found: bool = value is not None and is_end(value, site)
+    found: bool = value is not None and is_end(value, model)
     return found
 
 
-def _is_inside_call(node: ast.expr, site: Site) -> bool:
+def _is_inside_call(node: ast.expr, model: SemanticModel) -> bool:
     """Is it part of a bound that is told of as a whole?"""
-    parent = site.parent(node)
+    parent = model.parent(node)
     if isinstance(parent, ast.Call) and node in parent.args:
-        return bound_at(parent, site) is not None
+        return bound_at(parent, model) is not None
     return False
 
 
 # -- fixes -------------------------------------------------------------------------------------
 
 
-def build_fix(found: Bound, site: Site) -> Fix | None:
+def build_fix(found: Bound, model: SemanticModel) -> Fix | None:
     """Make it before the loop, or in the constructor."""
-    if not site.can_be_moved(found.node) or found.loose or "\n" in site.text(found.node):
+    if not model.edit.is_relocatable(found.node) or found.loose or "\n" in model.source.text(found.node):
         return None
-    return _before_loop(found, site) if found.loop is not None else _in_constructor(found, site)
+    return _before_loop(found, model) if found.loop is not None else _in_constructor(found, model)
 
 
-def _before_loop(found: Bound, site: Site) -> Fix | None:
+def _before_loop(found: Bound, model: SemanticModel) -> Fix | None:
     loop = found.loop
     assert isinstance(loop, ast.stmt)
     inside = set(below(loop))
-    if any(binding.node in inside for name in found.inlined for binding in site.definitions(name)):
+    if any(binding.node in inside for name in found.inlined for binding in model.dataflow.definitions(name)):
         return None
-    text = site.text(found.node)
-    name = site.free_local(
-        [name_for(found, site), f"{name_for(found, site)}_bound"], found.node, f"bound {text}"
+    text = model.source.text(found.node)
+    name = model.importer.fresh_local(
+        [name_for(found, model), f"{name_for(found, model)}_bound"], found.node, f"bound {text}"
     )
-    before = site.insert_before(loop, f"{name} = {text}")
+    before = model.edit.insert_before(loop, f"{name} = {text}")
     if before is None:
         return None
-    edits = (replace(before, shared=True), _in_place(found.node, name, site))
+    edits = (replace(before, shared=True), _in_place(found.node, name, model))
     reason = f"{_SHARED.format('passes')}; and it is made where the loop may not run"
     return Fix(f"Make it before the loop, as `{name}`", Safety.UNSAFE, edits, reason)
 
 
-def _in_place(node: ast.expr, name: str, site: Site) -> Edit:
+def _in_place(node: ast.expr, name: str, model: SemanticModel) -> Edit:
     """Write the name, without the parentheses that held an operation together."""
-    start, end = site.span(node)
-    text = site.tree.text
-    grouped = isinstance(site.parent(node), (ast.BinOp, ast.UnaryOp)) and isinstance(node, ast.BinOp)
+    start, end = model.source.span(node)
+    text = model.syntax.text
+    grouped = isinstance(model.parent(node), (ast.BinOp, ast.UnaryOp)) and isinstance(node, ast.BinOp)
     if grouped and text[start - 1] == "(" and text[end : end + 1] == ")":
         return Edit(start - 1, end + 1, name)
-    return site.replace(node, name)
+    return model.edit.replace(node, name)
 
 
-def _in_constructor(found: Bound, site: Site) -> Fix | None:
-    cls, function = site.class_of(found.node), site.function(found.node)
-    made = site.method(cls, "__init__") if cls is not None else None
+def _in_constructor(found: Bound, model: SemanticModel) -> Fix | None:
+    cls, function = model.class_of(found.node), model.function(found.node)
+    made = model.method(cls, "__init__") if cls is not None else None
     if cls is None or made is None or function is None or function is made or found.inlined:
         return None
     own = function.args.args[0].arg if function.args.args else ""
@@ -258,12 +258,14 @@ def _in_constructor(found: Bound, site: Site) -> Fix | None:
     anchor = _last_store(found, own, made)
     if anchor is None:
         return None
-    text = site.text(found.node)
-    name = site.free_name(f"_{name_for(found, site)}", f"bound {site.tree.qualname(cls)} {text}")
-    inserted = site.insert_after(anchor, f"{own}.{name} = {text}")
+    text = model.source.text(found.node)
+    name = model.importer.fresh_name(
+        f"_{name_for(found, model)}", f"bound {model.syntax.qualname(cls)} {text}"
+    )
+    inserted = model.edit.insert_after(anchor, f"{own}.{name} = {text}")
     if inserted is None:
         return None
-    edits = (replace(inserted, shared=True), _in_place(found.node, f"{own}.{name}", site))
+    edits = (replace(inserted, shared=True), _in_place(found.node, f"{own}.{name}", model))
     return Fix(f"Make it in `__init__`, as `{own}.{name}`", Safety.UNSAFE, edits, _SHARED.format("calls"))
 
 
@@ -297,9 +299,9 @@ def _last_store(found: Bound, own: str, made: Function) -> ast.stmt | None:
     return last
 
 
-def name_for(found: Bound, site: Site) -> str:
+def name_for(found: Bound, model: SemanticModel) -> str:
     """What to call it: like the variable that holds it here, or by the bound that it is made of."""
-    match site.parent(found.node):
+    match model.parent(found.node):
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
             return name.strip("_") or "bound"
         case ast.keyword(arg="min" | "a_min"):

@@ -10,7 +10,7 @@ from rlint.models.kind import Tag
 from rlint.rule import Heat, last_names
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.numbers import is_number
 from rlint.syntax.scopes import How
 from rlint.syntax.syntax_index import LOOPS
@@ -55,52 +55,52 @@ class Bound:
     loop: AnyLoop | None = None
 
 
-def bound_at(node: ast.expr, site: Site) -> Bound | None:
+def bound_at(node: ast.expr, model: SemanticModel) -> Bound | None:
     """The bounds that an expression makes anew, with the loop before which they could be made."""
     found = Bound(node)
-    if not _stays(node, found, site, _DEPTH) or not found.arrays or not found.made:
+    if not _stays(node, found, model, _DEPTH) or not found.arrays or not found.made:
         return None
-    loops = site.loops(node)
+    loops = model.frequency.loops(node)
     if loops and not isinstance(loops[0], LOOPS):
         return None
     for loop in loops:
-        if not isinstance(loop, LOOPS) or not _unbound_in(loop, found, site):
+        if not isinstance(loop, LOOPS) or not _unbound_in(loop, found, model):
             break
         found.loop = loop
     if found.loop is not None:
         return found
-    function = site.function(node)
-    if found.names or function is None or site.class_of(node) is None:
+    function = model.function(node)
+    if found.names or function is None or model.class_of(node) is None:
         return None
-    return found if site.heat_of(function.body[0]).level is Heat.HOT else None
+    return found if model.frequency.heat_of(function.body[0]).level is Heat.HOT else None
 
 
-def has_ends(site: Site) -> bool:
+def has_ends(model: SemanticModel) -> bool:
     """Does the file name the ends of anything at all?"""
-    return site.once(_names_ends, site.tree.module)
+    return model.once(_names_ends, model.syntax.module)
 
 
-def _names_ends(_module: ast.Module, site: Site) -> bool:
-    return any(map(site.attribute_uses, _ENDS))
+def _names_ends(_module: ast.Module, model: SemanticModel) -> bool:
+    return any(map(model.names.attribute_uses, _ENDS))
 
 
-def is_end(node: ast.expr, site: Site) -> bool:
+def is_end(node: ast.expr, model: SemanticModel) -> bool:
     """`self.action_space.low`: an array of bounds that comes from a space."""
     if not isinstance(node, ast.Attribute) or node.attr not in _ENDS:
         return False
     named = last_name(node.value) or ""
-    return site.kind_of(node.value).tag is Tag.SPACE or named.endswith("space")
+    return model.types.type_of(node.value).tag is Tag.SPACE or named.endswith("space")
 
 
-def _unbound_in(loop: AnyLoop, found: Bound, site: Site) -> bool:
+def _unbound_in(loop: AnyLoop, found: Bound, model: SemanticModel) -> bool:
     inside = set(below(loop))
-    if any(binding.node in inside for name in found.names for binding in site.definitions(name)):
+    if any(binding.node in inside for name in found.names for binding in model.dataflow.definitions(name)):
         return False
     attributes = {part.attr for array in found.arrays for part in _chain(array)}
     return not any(
         use in inside and not isinstance(use.ctx, ast.Load)
         for attribute in sorted(attributes)
-        for use in site.attribute_uses(attribute)
+        for use in model.names.attribute_uses(attribute)
     )
 
 
@@ -112,7 +112,7 @@ def _chain(node: ast.expr) -> list[ast.Attribute]:
     return found
 
 
-def _stays(node: ast.expr, found: Bound, site: Site, depth: int) -> bool:
+def _stays(node: ast.expr, found: Bound, model: SemanticModel, depth: int) -> bool:
     """Is it made of constants, settings and the bounds of spaces?"""
     if depth <= 0:
         return False
@@ -120,26 +120,26 @@ def _stays(node: ast.expr, found: Bound, site: Site, depth: int) -> bool:
         case ast.Constant():
             return True
         case ast.UnaryOp(operand=operand):
-            if site.kind_of(operand).tag not in _NUMBERS and not is_number(operand, site):
+            if model.types.type_of(operand).tag not in _NUMBERS and not is_number(operand, model):
                 found.made.append(node)
-            return _stays(operand, found, site, depth - 1)
+            return _stays(operand, found, model, depth - 1)
         case ast.BinOp(left=left, right=right):
-            if not is_number(node, site):
+            if not is_number(node, model):
                 found.made.append(node)
-            return _stays(left, found, site, depth - 1) and _stays(right, found, site, depth - 1)
+            return _stays(left, found, model, depth - 1) and _stays(right, found, model, depth - 1)
         case ast.Name():
-            return _name_stays(node, found, site, depth)
+            return _name_stays(node, found, model, depth)
         case ast.Attribute():
-            return site.qualified(node) is not None or _attribute_stays(node, found, site)
+            return model.names.qualified(node) is not None or _attribute_stays(node, found, model)
         case ast.Subscript(value=value, slice=ast.Constant() | ast.Slice(lower=None, upper=None)):
-            return _stays(value, found, site, depth - 1)
+            return _stays(value, found, model, depth - 1)
         case ast.Call():
-            return _call_stays(node, found, site, depth)
+            return _call_stays(node, found, model, depth)
     return False
 
 
-def _call_stays(call: ast.Call, found: Bound, site: Site, depth: int) -> bool:
-    qualified = site.qualified(call.func)
+def _call_stays(call: ast.Call, found: Bound, model: SemanticModel, depth: int) -> bool:
+    qualified = model.names.qualified(call.func)
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     if any(keyword.arg in (None, "out", "requires_grad") for keyword in call.keywords):
         return False
@@ -150,11 +150,11 @@ def _call_stays(call: ast.Call, found: Bound, site: Site, depth: int) -> bool:
         given.append(call.func.value)
     elif qualified not in _PLAIN:
         return False
-    return all(_stays(part, found, site, depth - 1) for part in given)
+    return all(_stays(part, found, model, depth - 1) for part in given)
 
 
-def _attribute_stays(node: ast.Attribute, found: Bound, site: Site) -> bool:
-    if node.attr in ("device", "dtype") and not site.is_setting(node):
+def _attribute_stays(node: ast.Attribute, found: Bound, model: SemanticModel) -> bool:
+    if node.attr in ("device", "dtype") and not model.types.is_setting(node):
         found.loose.append(node)
         return isinstance(node.value, (ast.Name, ast.Attribute))
     root: ast.expr = node
@@ -162,24 +162,24 @@ def _attribute_stays(node: ast.Attribute, found: Bound, site: Site) -> bool:
         root = root.value
     if not isinstance(root, ast.Name):
         return False
-    own = site.is_self(root)
+    own = model.names.is_self(root)
     if not own:
         found.names.append(root)
-    if is_end(node, site):
+    if is_end(node, model):
         found.arrays.append(node)
-        return not own or site.is_setting(_chain(node)[-1])
-    if not own or not site.is_setting(node):
+        return not own or model.types.is_setting(_chain(node)[-1])
+    if not own or not model.types.is_setting(node):
         return False
-    kind = site.kind_of(node)
+    kind = model.types.type_of(node)
     if kind.tag in (Tag.NDARRAY, Tag.LIST) and not kind.optional:
         found.arrays.append(node)
-        return not any(_is_written(use, site) for use in site.attribute_uses(node.attr))
-    return kind.tag in _NUMBERS | {Tag.DEVICE, Tag.DTYPE} or is_number(node, site)
+        return not any(_is_written(use, model) for use in model.names.attribute_uses(node.attr))
+    return kind.tag in _NUMBERS | {Tag.DEVICE, Tag.DTYPE} or is_number(node, model)
 
 
-def _is_written(use: ast.Attribute, site: Site) -> bool:
+def _is_written(use: ast.Attribute, model: SemanticModel) -> bool:
     """`self.low[0] = 1`, `self.low.fill(0)`, `out=self.low`"""
-    parent = site.parent(use)
+    parent = model.parent(use)
     match parent:
         case ast.Subscript(value=value, ctx=ctx):
             return value is use and not isinstance(ctx, ast.Load)
@@ -192,17 +192,17 @@ def _is_written(use: ast.Attribute, site: Site) -> bool:
     return False
 
 
-def _name_stays(name: ast.Name, found: Bound, site: Site, depth: int) -> bool:
+def _name_stays(name: ast.Name, found: Bound, model: SemanticModel, depth: int) -> bool:
     """`low`, where `low, high = self.action_space.low, self.action_space.high`; else a variable that is
     bound before the loop.
     """
-    if site.qualified(name) is not None:
+    if model.names.qualified(name) is not None:
         return True
-    definitions = site.definitions(name)
+    definitions = model.dataflow.definitions(name)
     match definitions:
         case [only] if only.how is How.ASSIGN and not only.path and isinstance(only.value, ast.Attribute):
             inner = Bound(name)
-            if _stays(only.value, inner, site, depth - 1) and inner.arrays and not inner.names:
+            if _stays(only.value, inner, model, depth - 1) and inner.arrays and not inner.names:
                 found.arrays += inner.arrays
                 found.inlined.append(name)
                 return True

@@ -79,7 +79,7 @@ from rlint.rules.computation.rl508_numpy_on_scalar.scalar_calls import (
     scalar_call,
 )
 from rlint.semantics.frequency.loops import ENVIRONMENT_STEP
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.numbers import number_of
 from rlint.syntax.walk import below
 
@@ -97,82 +97,91 @@ class NumpyOnScalar(Rule):
     visits = (ast.Call,)
     callees = CALLED
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a call of numpy's with single numbers."""
         assert isinstance(node, ast.Call)
-        if not (site.qualified(node.func) or "").startswith("numpy."):
+        if not (model.names.qualified(node.func) or "").startswith("numpy."):
             return
-        called = site.text(node.func)
-        found = scalar_call(node, site)
+        called = model.source.text(node.func)
+        found = scalar_call(node, model)
         if found is not None:
-            if found.ufunc and not is_often(found, site):
+            if found.ufunc and not is_often(found, model):
                 return
             message = (
                 f"`{called}` treats {found.what} like an array, which takes longer than `{found.better}`"
             )
             text = " ".join((found.text or "").replace("{math}", f"math.{found.math}").split())
             advice = f"Write `{text}`" if text and len(text) < _LONG else f"Use `{found.better}`"
-            yield self.finding(site, node, message, fix=build_fix(found, site), advice=advice)
+            yield self.finding(model, node, message, fix=build_fix(found, model), advice=advice)
             return
-        items = picked_from(node, site)
+        items = picked_from(node, model)
         if items is not None:
-            shown = " ".join(site.text(items).split())
+            shown = " ".join(model.source.text(items).split())
             what = f"`{shown}`" if len(shown) < _LONG else "the list"
             message = f"`{called}` makes an array of {what} to pick one item of it"
             advice = "Pick an index with `randint`, and take the item from the list"
-            yield self.finding(site, node, message, fix=pick_by_index(node, items, site), advice=advice)
+            yield self.finding(model, node, message, fix=pick_by_index(node, items, model), advice=advice)
 
 
-def is_often(found: Scalar, site: Site) -> bool:
+def is_often(found: Scalar, model: SemanticModel) -> bool:
     """Is a call for which numpy takes little longer made with numbers that may change, and for each step of
     an environment or each item of a loop?
     """
-    if all(is_fixed(given, site) for given in found.given):
+    if all(is_fixed(given, model) for given in found.given):
         return False
     call = found.call
-    loops = site.loops(call)
+    loops = model.frequency.loops(call)
     if loops and any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in below(loops[0])):
         return False  # which takes a thousand times as long
-    return bool(loops) or ENVIRONMENT_STEP in site.drives(call) or site.runs_by_role(call)
+    return (
+        bool(loops) or ENVIRONMENT_STEP in model.frequency.drivers(call) or model.frequency.runs_by_role(call)
+    )
 
 
-def is_fixed(given: ast.expr, site: Site) -> bool:
+def is_fixed(given: ast.expr, model: SemanticModel) -> bool:
     """Is it a constant, or what the object is set to?"""
     parts = [node for node in below(given) if isinstance(node, (ast.Name, ast.Attribute, ast.Call))]
     if any(isinstance(part, ast.Call) for part in parts):
         return False
-    variables = [part for part in parts if site.qualified(part) is None]
-    settings = [part for part in variables if isinstance(part, ast.Attribute) and site.is_setting(part)]
+    variables = [part for part in parts if model.names.qualified(part) is None]
+    settings = [
+        part for part in variables if isinstance(part, ast.Attribute) and model.types.is_setting(part)
+    ]
     held = {inner for setting in settings for inner in below(setting)}
     return all(
-        part in held or ((number := number_of(part, site)) is not None and number.fixed) for part in variables
+        part in held or ((number := number_of(part, model)) is not None and number.fixed)
+        for part in variables
     )
 
 
-def build_fix(found: Scalar, site: Site) -> Fix | None:
+def build_fix(found: Scalar, model: SemanticModel) -> Fix | None:
     """Write what Python has in its place."""
     call = found.call
-    if found.text is None or not site.can_be_moved(call) or isinstance(site.parent(call), ast.Attribute):
+    if (
+        found.text is None
+        or not model.edit.is_relocatable(call)
+        or isinstance(model.parent(call), ast.Attribute)
+    ):
         return None
     if not all(is_plain(given) for given in found.given):
         return None
-    if any(site.scope(call).lookup(name) is not None for name in found.needs):
+    if any(model.names.scope(call).lookup(name) is not None for name in found.needs):
         return None  # the builtin has another meaning here
     edits: list[Edit] = []
     text = found.text
     if found.math:
-        spelled = site.spelled(f"math.{found.math}", call)
+        spelled = model.names.spelled(f"math.{found.math}", call)
         if spelled is None:
-            imported = site.module_import("math", user=call)
+            imported = model.importer.module_import("math", user=call)
             if imported is None:
                 return None
             edits.append(imported[1])
             spelled = f"math.{found.math}"
         text = text.replace("{math}", spelled)
     if found.ufunc:  # another name for the function: what it is given stays as it is written
-        edits.append(site.replace(call.func, text.partition("(")[0]))
+        edits.append(model.edit.replace(call.func, text.partition("(")[0]))
     else:
-        edits.append(site.replace(call, in_place(text, call, site)))
+        edits.append(model.edit.replace(call, in_place(text, call, model)))
     return Fix(f"Use `{found.better}`", Safety.UNSAFE, tuple(edits), reason_for(found))
 
 
@@ -186,9 +195,9 @@ def is_plain(given: ast.expr) -> bool:
     )
 
 
-def in_place(text: str, call: ast.Call, site: Site) -> str:
+def in_place(text: str, call: ast.Call, model: SemanticModel) -> str:
     """The text, in parentheses where it would fall apart."""
-    parent = site.parent(call)
+    parent = model.parent(call)
     alone = isinstance(parent, _ALONE) or (isinstance(parent, ast.Call) and call is not parent.func)
     return text if alone or not text.startswith("sum(") or " / " not in text else f"({text})"
 
@@ -203,24 +212,24 @@ def reason_for(found: Scalar) -> str:
     return "a Python number comes out, no numpy scalar, and `nan` may be passed over where numpy returned it"
 
 
-def pick_by_index(call: ast.Call, items: ast.expr, site: Site) -> Fix | None:
+def pick_by_index(call: ast.Call, items: ast.expr, model: SemanticModel) -> Fix | None:
     """`items[np.random.randint(len(items))]`"""
-    if isinstance(site.parent(call), ast.Attribute) or not site.can_be_moved(call):
+    if isinstance(model.parent(call), ast.Attribute) or not model.edit.is_relocatable(call):
         return None
     if isinstance(call.func, ast.Attribute):
-        randint: str | None = f"{site.text(call.func.value)}.randint"
+        randint: str | None = f"{model.source.text(call.func.value)}.randint"
     else:
-        randint = site.spelled("numpy.random.randint", call)
+        randint = model.names.spelled("numpy.random.randint", call)
     if randint is None:
         return None
-    text = site.text(items)
+    text = model.source.text(items)
     if isinstance(items, (ast.List, ast.Tuple)):
-        if not all(is_plain(item) and site.effect_of(item).quiet for item in items.elts):
+        if not all(is_plain(item) and model.effects.effect_of(item).quiet for item in items.elts):
             return None
         picked = f"{text}[{randint}({len(items.elts)})]"
-    elif isinstance(items, (ast.Name, ast.Attribute)) and site.scope(call).lookup("len") is None:
+    elif isinstance(items, (ast.Name, ast.Attribute)) and model.names.scope(call).lookup("len") is None:
         picked = f"{text}[{randint}(len({text}))]"
     else:
         return None
     reason = "the item itself comes out, where numpy gave a copy in a type that fits all items"
-    return Fix("Pick the item by its index", Safety.UNSAFE, (site.replace(call, picked),), reason)
+    return Fix("Pick the item by its index", Safety.UNSAFE, (model.edit.replace(call, picked),), reason)

@@ -7,7 +7,7 @@ import ast
 from rlint.frozen import frozen
 from rlint.models.kind import Tag
 from rlint.rule import last_names
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.numbers import is_number
 from rlint.syntax.scopes import How
 
@@ -63,23 +63,23 @@ class Scalar:
     what: str = "a single number"
 
 
-def scalar_call(call: ast.Call, site: Site, depth: int = _DEPTH) -> Scalar | None:
+def scalar_call(call: ast.Call, model: SemanticModel, depth: int = _DEPTH) -> Scalar | None:
     """The call of a numpy function with single numbers, or with a few in a list."""
-    qualified = site.qualified(call.func) or ""
+    qualified = model.names.qualified(call.func) or ""
     if not qualified.startswith("numpy.") or any(isinstance(given, ast.Starred) for given in call.args):
         return None
     if qualified == _CLIP:
-        return _clipped(call, site, depth)
+        return _clipped(call, model, depth)
     if call.keywords:
         return None
     if qualified in OF_DISPLAY:
-        return _of_display(call, OF_DISPLAY[qualified], site, depth)
+        return _of_display(call, OF_DISPLAY[qualified], model, depth)
     given = tuple(call.args)
     wanted = 2 if qualified in MATH_OF_TWO or qualified in EXTREMES else 1
     known = qualified in MATH or qualified in ABSOLUTE or wanted == 2
-    if not known or len(given) != wanted or not all(is_single(number, site, depth) for number in given):
+    if not known or len(given) != wanted or not all(is_single(number, model, depth) for number in given):
         return None
-    texts = ", ".join(site.text(number) for number in given)
+    texts = ", ".join(model.source.text(number) for number in given)
     if qualified in ABSOLUTE:
         return Scalar(call, given, "abs", f"abs({texts})", ("abs",), ufunc=True)
     if qualified in EXTREMES:
@@ -87,39 +87,39 @@ def scalar_call(call: ast.Call, site: Site, depth: int = _DEPTH) -> Scalar | Non
         return Scalar(call, given, name, f"{name}({texts})", (name,), ufunc=True, what="single numbers")
     ours = MATH.get(qualified) or MATH_OF_TWO[qualified]
     text: str | None = f"{{math}}({texts})"
-    if ours in _WHOLE and not _is_made_whole(call, site):
+    if ours in _WHOLE and not _is_made_whole(call, model):
         text = None  # a whole number comes out, where numpy's is a float
     return Scalar(call, given, f"math.{ours}", text, math=ours, ufunc=True)
 
 
-def is_single(node: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
+def is_single(node: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
     """Is it one number: a Python number, a numpy scalar, or what is computed of such?"""
-    kind = site.kind_of(node)
+    kind = model.types.type_of(node)
     if kind.tag is Tag.NUMPY_SCALAR:
         return not kind.optional
-    if is_number(node, site):
+    if is_number(node, model):
         return True
     if depth <= 0 or kind.optional:
         return False
     match node:
         case ast.UnaryOp(operand=operand):
-            return is_single(operand, site, depth - 1)
+            return is_single(operand, model, depth - 1)
         case ast.BinOp(left=left, right=right):
-            return is_single(left, site, depth - 1) and is_single(right, site, depth - 1)
+            return is_single(left, model, depth - 1) and is_single(right, model, depth - 1)
         case ast.Call():
-            return scalar_call(node, site, depth - 1) is not None
+            return scalar_call(node, model, depth - 1) is not None
         case ast.Name():
-            bindings = site.definitions(node)
+            bindings = model.dataflow.definitions(node)
             values = [binding.value for binding in bindings if binding.how is How.ASSIGN and not binding.path]
             return (
                 bool(bindings)
-                and all(value is not None and is_single(value, site, depth - 1) for value in values)
+                and all(value is not None and is_single(value, model, depth - 1) for value in values)
                 and len(values) == len(bindings)
             )
     return False
 
 
-def _clipped(call: ast.Call, site: Site, depth: int) -> Scalar | None:
+def _clipped(call: ast.Call, model: SemanticModel, depth: int) -> Scalar | None:
     """`np.clip(x, low, high)`"""
     parts = list(call.args)
     for index, names in enumerate(_BOUNDS):
@@ -130,22 +130,22 @@ def _clipped(call: ast.Call, site: Site, depth: int) -> Scalar | None:
             parts += named
     if len(parts) != len(_BOUNDS) or len(call.args) + len(call.keywords) != len(_BOUNDS):
         return None
-    if not all(is_single(part, site, depth) for part in parts):
+    if not all(is_single(part, model, depth) for part in parts):
         return None
-    value, low, high = (site.text(part) for part in parts)
+    value, low, high = (model.source.text(part) for part in parts)
     return Scalar(call, tuple(parts), "min(max())", f"min(max({value}, {low}), {high})", ("min", "max"))
 
 
-def _of_display(call: ast.Call, name: str, site: Site, depth: int) -> Scalar | None:
+def _of_display(call: ast.Call, name: str, model: SemanticModel, depth: int) -> Scalar | None:
     """`np.max([a, b])`, `np.mean((a, b))`"""
     match call.args:
         case [ast.List(elts=elements) | ast.Tuple(elts=elements) as display]:
             pass
         case _:
             return None
-    if not 1 < len(elements) <= _MOST or not all(is_single(element, site, depth) for element in elements):
+    if not 1 < len(elements) <= _MOST or not all(is_single(element, model, depth) for element in elements):
         return None
-    texts = ", ".join(site.text(element) for element in elements)
+    texts = ", ".join(model.source.text(element) for element in elements)
     what = f"{len(elements)} numbers in a {'list' if isinstance(display, ast.List) else 'tuple'}"
     given = tuple(elements)
     if name == "mean":
@@ -155,24 +155,24 @@ def _of_display(call: ast.Call, name: str, site: Site, depth: int) -> Scalar | N
     return Scalar(call, given, name, text, (name,), what=what)
 
 
-def _is_made_whole(call: ast.Call, site: Site) -> bool:
+def _is_made_whole(call: ast.Call, model: SemanticModel) -> bool:
     """`int(np.floor(x))`"""
-    match site.parent(call):
+    match model.parent(call):
         case ast.Call(func=func, args=[argument], keywords=[]):
-            return argument is call and site.qualified(func) == "builtins.int"
+            return argument is call and model.names.qualified(func) == "builtins.int"
     return False
 
 
 # -- items picked from a list ------------------------------------------------------------------
 
 
-def picked_from(call: ast.Call, site: Site) -> ast.expr | None:
+def picked_from(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     """The list from which `np.random.choice(items)` picks one item."""
     match call:
-        case ast.Call(args=[items], keywords=[]) if site.qualified(call.func) == _CHOICE:
+        case ast.Call(args=[items], keywords=[]) if model.names.qualified(call.func) == _CHOICE:
             if isinstance(items, (ast.List, ast.Tuple)):
                 plain = items.elts and not any(isinstance(item, ast.Starred) for item in items.elts)
                 return items if plain else None
-            kind = site.kind_of(items)
+            kind = model.types.type_of(items)
             return items if kind.tag in (Tag.LIST, Tag.TUPLE) and not kind.optional else None
     return None

@@ -64,7 +64,7 @@ from collections.abc import Iterator
 
 from rlint.rule import Finding, Fix, Heat, Rule
 from rlint.rules.consistency.rl801_mixed_accessor_names import accessors, rename
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 
 class MixedAccessorNames(Rule):
@@ -78,18 +78,18 @@ class MixedAccessorNames(Rule):
     opt_in = True
     visits = (ast.FunctionDef, ast.AsyncFunctionDef)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for an accessor with another word than most accessors of its sort."""
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         found = accessors.accessor(node.name)
-        if found is None or rename.is_given_by_others(node, site):
+        if found is None or rename.is_given_by_others(node, model):
             return
-        word, names = accessors.usual_word(found, site)
+        word, names = accessors.usual_word(found, model)
         if word == found.word or not names:
             return
         new = found.by(word)
-        fix: Fix | None = rename.renaming(node.name, new, site)
+        fix: Fix | None = rename.renaming(node.name, new, model)
         others = f" and {len(names) - 1} more say" if len(names) > 1 else " says"
         message = f"`{node.name}` says `{found.word}` where `{names[0]}`{others} `{word}`"
         advice = f"Rename it to `{new}` in all files: its definition, calls, imports and overriding methods"
-        yield self.finding(site, node, message, fix=fix, advice=advice)
+        yield self.finding(model, node, message, fix=fix, advice=advice)

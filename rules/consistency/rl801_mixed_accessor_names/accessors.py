@@ -9,7 +9,7 @@ from rlint.frozen import frozen
 from rlint.semantics.interprocedural.project_index import Index
 from rlint.semantics.interprocedural.reference import ACCESSOR, ACCESSOR_WORDS
 from rlint.semantics.interprocedural.summary import ClassSummary
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 _KNOWN_BASES = ("abc.ABC", "builtins.object", "torch.nn.Module")
 _GROUP = {word: group for group in ACCESSOR_WORDS for word in group}
@@ -45,13 +45,13 @@ def has_unknown_base(owner: ClassSummary, index: Index) -> bool:
     return any(isinstance(base, str) and base not in _KNOWN_BASES for base in index.ancestry(owner))
 
 
-def usual_word(found: Accessor, site: Site) -> tuple[str, list[str]]:
+def usual_word(found: Accessor, model: SemanticModel) -> tuple[str, list[str]]:
     """The word that most such accessors of the project have, and the names that have it; of two words as
     frequent, the one that is defined twice as often or more, and else the one that is spelled out.
     """
     names: dict[str, list[str]] = {}
     defined = Counter[str]()
-    for name, count in site.function_names(_KNOWN_BASES):
+    for name, count in model.program.function_names(_KNOWN_BASES):
         other = accessor(name)
         if other is not None and other.sort == found.sort:
             names.setdefault(other.word, []).append(name)

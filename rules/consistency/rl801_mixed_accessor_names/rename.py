@@ -6,39 +6,39 @@ from rlint.rule import Edit, Elsewhere, Fix, Safety
 from rlint.rules.consistency.rl801_mixed_accessor_names.accessors import has_unknown_base
 from rlint.semantics.interprocedural.reference import Mention, Sort
 from rlint.semantics.interprocedural.summary import ModuleSummary
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import Function
 
 _REASON = "code outside of the project may call it by the old name"
 
 
-def is_given_by_others(function: Function, site: Site) -> bool:
+def is_given_by_others(function: Function, model: SemanticModel) -> bool:
     """May a library ask for this name: is it a method of a class with a base that nobody knows?"""
-    owner = site.class_of(function)
-    if owner is None or site.parent(function) is not owner:
+    owner = model.class_of(function)
+    if owner is None or model.parent(function) is not owner:
         return False
-    summary = site.module.classes.get(site.tree.qualname(owner))
-    return summary is None or has_unknown_base(summary, site.index)
+    summary = model.module.classes.get(model.syntax.qualname(owner))
+    return summary is None or has_unknown_base(summary, model.index)
 
 
-def renaming(old: str, new: str, site: Site) -> Fix | None:
+def renaming(old: str, new: str, model: SemanticModel) -> Fix | None:
     """The fix that gives all functions and methods of a name another one, wherever they are defined,
     imported, called or read; None where a place may mean something else or something else may mean them,
     where names are looked up while the program runs, or where the new name is taken.
     """
-    modules = list(site.index.modules.values())
+    modules = list(model.index.modules.values())
     if any(module.looks_up_names or _holds(new, module) for module in modules):
         return None
-    if site.free_name(new, f"rename {old}") != new:
+    if model.importer.fresh_name(new, f"rename {old}") != new:
         return None
     edits: dict[str, tuple[Edit, ...]] = {}
     for module in modules:
         own = [mention for mention in module.mentions if mention.name == old]
-        if not all(_can_change(mention, module, site) for mention in own):
+        if not all(_can_change(mention, module, model) for mention in own):
             return None
         if own:
             edits[module.path] = tuple(Edit(mention.start, mention.start + len(old), new) for mention in own)
-    here = edits.pop(site.module.path, None)
+    here = edits.pop(model.module.path, None)
     if here is None:
         return None
     digests = {module.path: module.digest for module in modules}
@@ -50,12 +50,12 @@ def _holds(name: str, module: ModuleSummary) -> bool:
     return any(mention.name == name for mention in module.mentions)
 
 
-def _can_change(mention: Mention, module: ModuleSummary, site: Site) -> bool:
+def _can_change(mention: Mention, module: ModuleSummary, model: SemanticModel) -> bool:
     """Is it a definition that only the project knows, or does it surely mean one?"""
     if mention.sort is Sort.OTHER or not mention.path or "@" in mention.path:
         return False  # a parameter holds what callers hand over, also those that nobody knows
     if mention.sort is Sort.DEFINITION:
         owner = module.classes.get(mention.path.rpartition(".")[0])
-        return owner is None or not has_unknown_base(owner, site.index)
-    meant = site.index.callables(mention.path, module.module)
+        return owner is None or not has_unknown_base(owner, model.index)
+    meant = model.index.callables(mention.path, module.module)
     return bool(meant) and all(function.name == mention.name for function in meant)

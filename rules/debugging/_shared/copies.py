@@ -8,7 +8,7 @@ from rlint.frozen import frozen
 from rlint.models.kind import Tag
 from rlint.regex import regex
 from rlint.rules.debugging._shared import errors
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.weight_sync import may_be_network
 from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
@@ -50,178 +50,178 @@ class WeightCopy:
     doubt: str
 
 
-def copy_of(value: ast.expr, site: Site) -> WeightCopy | None:
+def copy_of(value: ast.expr, model: SemanticModel) -> WeightCopy | None:
     """The copy of weights that an expression makes, or None."""
-    if not _may_copy(value, site):
+    if not _may_copy(value, model):
         return None
-    source, copied = _source(value, site)
+    source, copied = _source(value, model)
     if source is None or not copied:
         return None
-    return WeightCopy(value, source, _doubt(value, site))
+    return WeightCopy(value, source, _doubt(value, model))
 
 
-def _may_copy(value: ast.expr, site: Site) -> bool:
+def _may_copy(value: ast.expr, model: SemanticModel) -> bool:
     """Can an expression be a chain that copies, as far as its outermost part tells?"""
     if not isinstance(value, ast.Call):
         return value.__class__ in _MAY_COPY
     called = value.func
     return (isinstance(called, ast.Attribute) and called.attr in _METHODS) or (
-        site.qualified(called) in _FUNCTIONS
+        model.names.qualified(called) in _FUNCTIONS
     )
 
 
-def _source(value: ast.expr, site: Site) -> tuple[ast.expr | None, bool]:
+def _source(value: ast.expr, model: SemanticModel) -> tuple[ast.expr | None, bool]:
     """The weights at the root of a chain, and whether the chain copies them."""
     match value:
         case ast.Attribute(value=owner, attr="data" | "T"):
-            return _source(owner, site)
+            return _source(owner, model)
         case ast.Call(func=ast.Attribute(value=owner, attr=method), args=args):
             if method in _COPYING_METHODS or method in _KEEPING_METHODS:
-                source, copied = _source(owner, site)
+                source, copied = _source(owner, model)
                 moved = method == "to" and any(
                     isinstance(arg, ast.Constant) and arg.value == "cpu" for arg in args
                 )
                 if source is not None:
                     return source, copied or moved or method in _COPYING_METHODS
-            if site.qualified(value.func) is None:
-                return (value, False) if is_parameters(value, site) else (None, False)
+            if model.names.qualified(value.func) is None:
+                return (value, False) if is_parameters(value, model) else (None, False)
     match value:
         case ast.Call(func=callee, args=[argument, *_]):
-            function = site.qualified(callee) or ""
+            function = model.names.qualified(callee) or ""
             if function in _COPYING_FUNCTIONS or function in _KEEPING_FUNCTIONS:
-                source, copied = _source(argument, site)
-                if source is None and function == "copy.deepcopy" and _is_network(argument, site):
+                source, copied = _source(argument, model)
+                if source is None and function == "copy.deepcopy" and _is_network(argument, model):
                     source = argument
                 return source, copied or function in _COPYING_FUNCTIONS
         case ast.ListComp(elt=each) | ast.GeneratorExp(elt=each) | ast.DictComp(value=each):
-            source, copied = _source(each, site)
+            source, copied = _source(each, model)
             return (value.generators[0].iter, copied) if source is not None else (None, False)
-    return (value, False) if is_weights(value, site) else (None, False)
+    return (value, False) if is_weights(value, model) else (None, False)
 
 
-def _is_network(expression: ast.expr, site: Site) -> bool:
-    return site.kind_of(expression).tag is Tag.MODULE
+def _is_network(expression: ast.expr, model: SemanticModel) -> bool:
+    return model.types.type_of(expression).tag is Tag.MODULE
 
 
-def is_weights(expression: ast.expr, site: Site) -> bool:
+def is_weights(expression: ast.expr, model: SemanticModel) -> bool:
     """Is the value a parameter of a network, its parameters or its state?"""
     match expression:
         case ast.Attribute(value=owner, attr=name) if _WEIGHT.fullmatch(name):
-            return site.kind_of(owner).tag in (Tag.MODULE, Tag.UNKNOWN)
+            return model.types.type_of(owner).tag in (Tag.MODULE, Tag.UNKNOWN)
         case ast.Subscript(value=owner):
-            return is_parameters(owner, site)
+            return is_parameters(owner, model)
         case ast.Call(func=ast.Name() as callee, args=[argument, *_]):
-            return site.qualified(callee) == "builtins.next" and is_parameters(argument, site)
+            return model.names.qualified(callee) == "builtins.next" and is_parameters(argument, model)
         case ast.Name():
-            return _is_bound_to_weights(expression, site)
-    return is_parameters(expression, site)
+            return _is_bound_to_weights(expression, model)
+    return is_parameters(expression, model)
 
 
-def is_parameters(expression: ast.expr, site: Site) -> bool:
+def is_parameters(expression: ast.expr, model: SemanticModel) -> bool:
     """Is the value what `parameters()`, `named_parameters()` or `state_dict()` of a network gives?"""
-    if site.kind_of(expression).tag in (Tag.PARAMETERS, Tag.STATE_DICT):
+    if model.types.type_of(expression).tag in (Tag.PARAMETERS, Tag.STATE_DICT):
         return True
     match expression:
         case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _PARAMETERS:
-            return may_be_network(owner, site)
+            return may_be_network(owner, model)
         case ast.Call(func=ast.Attribute(value=owner, attr="items" | "values"), args=[]):
-            return is_parameters(owner, site)
-        case ast.Call(func=callee, args=[argument]) if site.qualified(callee) in _KEEPING_FUNCTIONS:
-            return is_parameters(argument, site)
+            return is_parameters(owner, model)
+        case ast.Call(func=callee, args=[argument]) if model.names.qualified(callee) in _KEEPING_FUNCTIONS:
+            return is_parameters(argument, model)
     return False
 
 
-def _is_bound_to_weights(name: ast.Name, site: Site) -> bool:
-    definitions = site.definitions(name)
+def _is_bound_to_weights(name: ast.Name, model: SemanticModel) -> bool:
+    definitions = model.dataflow.definitions(name)
     if len(definitions) != 1 or definitions[0].value is None:
         return False
     binding, value = definitions[0], definitions[0].value
     if isinstance(value, ast.Name):
         return False  # another name for something: one step is followed, no chain (nor circle) of them
     if binding.how in (How.FOR, How.COMPREHENSION):
-        return _gives_weights(value, binding.path, site)
-    return binding.how is How.ASSIGN and not binding.path and is_weights(value, site)
+        return _gives_weights(value, binding.path, model)
+    return binding.how is How.ASSIGN and not binding.path and is_weights(value, model)
 
 
-def _gives_weights(iterated: ast.expr, path: tuple[int, ...], site: Site) -> bool:
+def _gives_weights(iterated: ast.expr, path: tuple[int, ...], model: SemanticModel) -> bool:
     """Does iterating over something give parameters, at this place of each item?"""
     match iterated:
         case ast.Call(func=ast.Name() as callee, args=args) if path:
-            function = site.qualified(callee)
+            function = model.names.qualified(callee)
             if function == "builtins.enumerate" and args:
-                return path[0] == 1 and _gives_weights(args[0], path[1:], site)
+                return path[0] == 1 and _gives_weights(args[0], path[1:], model)
             if function == "builtins.zip":
-                return 0 <= path[0] < len(args) and _gives_weights(args[path[0]], path[1:], site)
+                return 0 <= path[0] < len(args) and _gives_weights(args[path[0]], path[1:], model)
         case ast.Call(func=ast.Attribute(attr="named_parameters" | "items")):
-            return path == (1,) and is_parameters(iterated, site)
-    return not path and is_parameters(iterated, site)
+            return path == (1,) and is_parameters(iterated, model)
+    return not path and is_parameters(iterated, model)
 
 
-def is_of_copies(expression: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
+def is_of_copies(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
     """Is the value computed from copies of weights?"""
     if depth <= 0:
         return False
     for node in below(expression):
         if not isinstance(node, ast.Name):
             continue
-        for binding in site.definitions(node):
+        for binding in model.dataflow.definitions(node):
             value = binding.value if binding.how is How.ASSIGN else None
-            if value is not None and (copy_of(value, site) or is_of_copies(value, site, depth - 1)):
+            if value is not None and (copy_of(value, model) or is_of_copies(value, model, depth - 1)):
                 return True
     return False
 
 
-def _doubt(value: ast.expr, site: Site) -> str:
+def _doubt(value: ast.expr, model: SemanticModel) -> str:
     """Why evaluating a copy might do more than to copy."""
 
     def are_weights(expression: ast.expr) -> bool:
-        return is_weights(expression, site)
+        return is_weights(expression, model)
 
     for node in below(value):
         match node:
             case ast.Call(func=callee):
-                doubt = _doubt_about_call(node, callee, site)
+                doubt = _doubt_about_call(node, callee, model)
                 if doubt:
                     return doubt
-            case ast.Subscript(value=owner) if site.kind_of(owner).tag not in _INDEXED and not is_parameters(
-                owner, site
-            ):
-                return f"looking up `{site.text(node)}` may do more than that"
-            case ast.Attribute(value=owner, attr=name) if runs_code(node, site):
+            case ast.Subscript(value=owner) if model.types.type_of(
+                owner
+            ).tag not in _INDEXED and not is_parameters(owner, model):
+                return f"looking up `{model.source.text(node)}` may do more than that"
+            case ast.Attribute(value=owner, attr=name) if runs_code(node, model):
                 return f"reading `{name}` runs code that does more than that"
             case ast.NamedExpr() | ast.Await() | ast.Yield() | ast.YieldFrom():
                 return "the expression does more than to copy"
-    failing = next((node for node in below(value) if errors.may_raise(node, are_weights, site)), None)
+    failing = next((node for node in below(value) if errors.may_raise(node, are_weights, model)), None)
     if failing is not None:
         failing = failing.iter if isinstance(failing, ast.comprehension) else failing
-        return f"`{' '.join(site.text(failing).split())}` may raise an error, which is not raised any more"
+        return f"`{' '.join(model.source.text(failing).split())}` may raise an error, which is not raised any more"
     return ""
 
 
-def _doubt_about_call(call: ast.Call, callee: ast.expr, site: Site) -> str:
-    function = site.qualified(callee)
+def _doubt_about_call(call: ast.Call, callee: ast.expr, model: SemanticModel) -> str:
+    function = model.names.qualified(callee)
     if function in ("copy.deepcopy", "copy.copy"):
         return "copying may run code of the copied classes (`__deepcopy__`)"
     if function in _COPYING_FUNCTIONS or function in _KEEPING_FUNCTIONS or function == "builtins.next":
         return ""
     if isinstance(callee, ast.Attribute):
-        effect = site.call_effect(call)
+        effect = model.effects.call_effect(call)
         tensor = callee.attr in _COPYING_METHODS or callee.attr in _KEEPING_METHODS
         network = callee.attr in _PARAMETERS or callee.attr in ("items", "values")
         if callee.attr in _PARAMETERS and (
-            site.may_override(callee.value, callee.attr)
-            or (callee.attr == "state_dict" and site.changes_what_it_loads())
+            model.types.may_override(callee.value, callee.attr)
+            or (callee.attr == "state_dict" and model.program.customizes_state_dicts())
         ):
             return f"`{callee.attr}` is overridden or hooked by classes here, and may do more than to read"
-        if effect.quiet or ((tensor or network) and not site.callables(call)):
+        if effect.quiet or ((tensor or network) and not model.types.call_targets(call)):
             return ""
-    return f"`{site.text(callee)}` may do more than to read"
+    return f"`{model.source.text(callee)}` may do more than to read"
 
 
-def runs_code(attribute: ast.Attribute, site: Site) -> bool:
+def runs_code(attribute: ast.Attribute, model: SemanticModel) -> bool:
     """Is the attribute a property of a project's class, or does such a class look it up, with effects?"""
-    if site.knowledge.effects.hidden.effect(attribute).acts:
+    if model.analysis.effects.hidden.effect(attribute).acts:
         return True
-    owner = site.class_of_value(attribute.value)
-    method = site.index.method(owner, attribute.attr) if owner is not None else None
-    return method is not None and method.is_property and not site.index.effect_of(method).quiet
+    owner = model.types.class_of_value(attribute.value)
+    method = model.index.method(owner, attribute.attr) if owner is not None else None
+    return method is not None and method.is_property and not model.index.effect_of(method).quiet

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from rlint.models.kind import Tag
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How
 
 _OF_ANY_TENSOR = frozenset(
@@ -24,56 +24,60 @@ _WITH_WEIGHT = frozenset(
 _TAKE_ANYTHING = frozenset({"torch.clone", "builtins.list", "builtins.tuple"})
 
 
-def may_raise(node: ast.AST, are_weights: Callable[[ast.expr], bool], site: Site) -> bool:
+def may_raise(node: ast.AST, are_weights: Callable[[ast.expr], bool], model: SemanticModel) -> bool:
     """Whether a part of an expression may raise an error by itself, its own parts left out. `are_weights`
     says whether a variable is bound to the parameters, or the items of the state, of what may be a network.
     """
     match node:
         case ast.Attribute(value=owner, attr=name):
-            if site.qualified(node) is not None or _is_method(node, site):
+            if model.names.qualified(node) is not None or _is_method(node, model):
                 return False  # the call is judged
-            return not _has(owner, name, site)
+            return not _has(owner, name, model)
         case ast.Call(func=ast.Attribute(value=owner, attr=method), args=[], keywords=[]) if (
-            site.qualified(node.func) is None
+            model.names.qualified(node.func) is None
         ):
-            return not _takes(owner, method, are_weights, site)
+            return not _takes(owner, method, are_weights, model)
         case ast.Call(func=func, args=[_], keywords=[]):
-            return site.qualified(func) not in _TAKE_ANYTHING
+            return model.names.qualified(func) not in _TAKE_ANYTHING
         case ast.Call() | ast.Subscript() | ast.BinOp() | ast.Compare():
             return True
         case ast.comprehension(iter=iterated, ifs=ifs):
-            return bool(ifs) or not _gives_tensors(iterated, site)
+            return bool(ifs) or not _gives_tensors(iterated, model)
         case ast.Name(ctx=ast.Load()):
-            return any(binding.how is How.ASSIGN and binding.path for binding in site.definitions(node))
+            return any(
+                binding.how is How.ASSIGN and binding.path for binding in model.dataflow.definitions(node)
+            )
     return False
 
 
-def _is_method(attribute: ast.Attribute, site: Site) -> bool:
-    call = site.parent(attribute)
+def _is_method(attribute: ast.Attribute, model: SemanticModel) -> bool:
+    call = model.parent(attribute)
     return isinstance(call, ast.Call) and call.func is attribute
 
 
-def _has(owner: ast.expr, name: str, site: Site) -> bool:
-    kind = site.kind_of(owner)
+def _has(owner: ast.expr, name: str, model: SemanticModel) -> bool:
+    kind = model.types.type_of(owner)
     if kind.optional:
         return False
     if kind.tag is Tag.TENSOR:
         return name in ("data", "grad")
     if kind.tag is Tag.MODULE and kind.of in _WITH_WEIGHT:
         return name == "weight"
-    found = site.kind_of(_attribute(owner, name, site))
+    found = model.types.type_of(_attribute(owner, name, model))
     return kind.tag in (Tag.MODULE, Tag.INSTANCE) and found.tag is Tag.MODULE and not found.optional
 
 
-def _attribute(owner: ast.expr, name: str, site: Site) -> ast.expr:
-    around = site.parent(owner)
+def _attribute(owner: ast.expr, name: str, model: SemanticModel) -> ast.expr:
+    around = model.parent(owner)
     assert isinstance(around, ast.Attribute)
     assert around.attr == name
     return around
 
 
-def _takes(owner: ast.expr, method: str, are_weights: Callable[[ast.expr], bool], site: Site) -> bool:
-    kind = site.kind_of(owner)
+def _takes(
+    owner: ast.expr, method: str, are_weights: Callable[[ast.expr], bool], model: SemanticModel
+) -> bool:
+    kind = model.types.type_of(owner)
     if kind.optional:
         return False
     if kind.tag is Tag.TENSOR or (not kind and _is_tensor(owner, are_weights)):
@@ -90,15 +94,15 @@ def _is_tensor(value: ast.expr, are_weights: Callable[[ast.expr], bool]) -> bool
     return isinstance(value, ast.Name) and are_weights(value)
 
 
-def _gives_tensors(iterated: ast.expr, site: Site) -> bool:
+def _gives_tensors(iterated: ast.expr, model: SemanticModel) -> bool:
     """Whether all that is iterated over are parameters, or the tensors of a state dict."""
-    if site.kind_of(iterated).tag is Tag.PARAMETERS:
+    if model.types.type_of(iterated).tag is Tag.PARAMETERS:
         return True
     match iterated:
         case ast.Call(func=ast.Attribute(value=owner, attr="named_parameters"), args=[], keywords=[]):
-            return site.kind_of(owner).tag is Tag.MODULE
+            return model.types.type_of(owner).tag is Tag.MODULE
         case ast.Call(func=ast.Attribute(value=owner, attr=method), args=[]) if method in _OF_ANY_MAPPING:
             # what a module gives in its own way need be no tensor
-            is_state = site.kind_of(owner).tag is Tag.STATE_DICT
-            return is_state and not site.index.defines_method("get_extra_state")
+            is_state = model.types.type_of(owner).tag is Tag.STATE_DICT
+            return is_state and not model.index.defines_method("get_extra_state")
     return False

@@ -7,7 +7,7 @@ import re
 
 from rlint.models.effect import EffectKind
 from rlint.regex import regex
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _METHODS = frozenset(
@@ -27,14 +27,14 @@ _COUNTER = regex(
 )
 
 
-def log_of(statement: ast.AST, site: Site) -> ast.Call | None:
+def log_of(statement: ast.AST, model: SemanticModel) -> ast.Call | None:
     """The call that a statement consists of, if it only tells something to a person."""
     match statement:
         case ast.Expr(value=ast.Call() as call) if not _writes_a_file(call):
             pass
         case _:
             return None
-    effect = site.call_effect(call)
+    effect = model.effects.call_effect(call)
     if effect.acts and effect.does_only(EffectKind.TELLS):
         return call
     match call.func:

@@ -8,29 +8,29 @@ from collections.abc import Mapping
 
 from rlint.regex import regex
 from rlint.rule import Edit
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 _SEPARATOR = regex(r"((?:(?<!\s)\s+)?[,;|]\s+| - )")
 
 
-def trimmed(parts: Mapping[ast.expr, ast.Call], site: Site) -> list[Edit] | None:
+def trimmed(parts: Mapping[ast.expr, ast.Call], model: SemanticModel) -> list[Edit] | None:
     """Take parts out of log messages: items of a dict, or clauses of an f-string; None where they
     cannot be told from the rest.
     """
     edits: list[Edit] = []
     places: dict[ast.Dict | ast.JoinedStr, list[ast.expr]] = {}
     for part in parts:
-        place = site.parent(part)
+        place = model.parent(part)
         while isinstance(place, ast.FormattedValue):
-            place = site.parent(place)
+            place = model.parent(place)
         if not isinstance(place, (ast.Dict, ast.JoinedStr)):
             return None
         places.setdefault(place, []).append(part)
     for place, going in places.items():
         more = (
-            _without_items(place, going, site)
+            _without_items(place, going, model)
             if isinstance(place, ast.Dict)
-            else _shortened(place, going, site)
+            else _shortened(place, going, model)
         )
         if more is None:
             return None
@@ -38,9 +38,9 @@ def trimmed(parts: Mapping[ast.expr, ast.Call], site: Site) -> list[Edit] | None
     return edits
 
 
-def _without_items(place: ast.Dict, going: list[ast.expr], site: Site) -> list[Edit] | None:
+def _without_items(place: ast.Dict, going: list[ast.expr], model: SemanticModel) -> list[Edit] | None:
     """Take items out of a dict display, each with the comma before it (or behind, for the first)."""
-    keys, values, text = place.keys, place.values, site.tree.text
+    keys, values, text = place.keys, place.values, model.syntax.text
     if None in keys or len(going) == len(values):
         return None
     edits = []
@@ -49,23 +49,23 @@ def _without_items(place: ast.Dict, going: list[ast.expr], site: Site) -> list[E
         if key is None or value not in going:
             continue
         if index > kept[0]:
-            start, end = site.span(values[index - 1])[1], site.span(value)[1]
-            between = text[start : site.span(key)[0]]
+            start, end = model.source.span(values[index - 1])[1], model.source.span(value)[1]
+            between = text[start : model.source.span(key)[0]]
         else:
             following = keys[index + 1]
             if following is None:
                 return None
-            start, end = site.span(key)[0], site.span(following)[0]
-            between = text[site.span(value)[1] : end]
-        if between.strip() != "," or site.has_comment(start, end):
+            start, end = model.source.span(key)[0], model.source.span(following)[0]
+            between = text[model.source.span(value)[1] : end]
+        if between.strip() != "," or model.source.has_comment(start, end):
             return None
         edits.append(Edit(start, end, ""))
     return edits
 
 
-def _shortened(place: ast.JoinedStr, going: list[ast.expr], site: Site) -> list[Edit] | None:
+def _shortened(place: ast.JoinedStr, going: list[ast.expr], model: SemanticModel) -> list[Edit] | None:
     """Take the clauses out of an f-string that show nothing but what goes: `f"loss {a}, change {b}"`."""
-    text = site.text(place)
+    text = model.source.text(place)
     head = re.match(r"[fF][rR]?(\"|')(?!\1)", text)
     fields = [value for value in place.values if isinstance(value, ast.FormattedValue)]
     if head is None or "\n" in text or not text.endswith(head.group(1)):
@@ -96,7 +96,7 @@ def _shortened(place: ast.JoinedStr, going: list[ast.expr], site: Site) -> list[
             kept += clauses[index - 1] * bool(kept) + clauses[index]
     if not any(any(state) for state in states) or "".join(kept).count(head.group(1)):
         return None
-    return [site.replace(place, f"{head.group()}{''.join(kept)}{head.group(1)}")]
+    return [model.edit.replace(place, f"{head.group()}{''.join(kept)}{head.group(1)}")]
 
 
 def _split(inside: str) -> list[str] | None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.rules.debugging._shared import copies, logs, uses
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.walk import below
 
@@ -23,8 +23,8 @@ class Trace:
     that conditions on it decide over other messages.
     """
 
-    def __init__(self, binding: Binding, site: Site) -> None:
-        self.site = site
+    def __init__(self, binding: Binding, model: SemanticModel) -> None:
+        self.model = model
         self.statements: dict[ast.stmt, None] = {}
         self.logs: list[ast.Call] = []
         self.parts: dict[ast.expr, ast.Call] = {}
@@ -34,12 +34,12 @@ class Trace:
         self.checked = False
         self.escapes = not self._follow(binding)
         if not self.escapes:
-            self.statements[site.tree.statement(binding.node)] = None
+            self.statements[model.syntax.statement(binding.node)] = None
             self._set_apart()
             self._gather()
 
     def _is_quiet(self, expression: ast.expr) -> bool:
-        quiet: bool = uses.is_quiet(expression, self.is_dead, self.site)
+        quiet: bool = uses.is_quiet(expression, self.is_dead, self.model)
         return quiet
 
     def is_dead(self, node: ast.AST) -> bool:
@@ -47,7 +47,7 @@ class Trace:
         return any(
             isinstance(name, ast.Name)
             and isinstance(name.ctx, ast.Load)
-            and any(binding in self.values for binding in self.site.definitions(name))
+            and any(binding in self.values for binding in self.model.dataflow.definitions(name))
             for name in below(node)
         )
 
@@ -58,23 +58,23 @@ class Trace:
         if binding in self.values:
             return True
         self.values.add(binding)
-        scope = self.site.scope(binding.node)
-        if self.site.captured(binding.name, scope):
+        scope = self.model.names.scope(binding.node)
+        if self.model.names.is_captured(binding.name, scope):
             return False
-        for use in self.site.uses(binding.name, scope):
+        for use in self.model.names.uses(binding.name, scope):
             if isinstance(use.ctx, ast.Load):
-                reaching = self.site.definitions(use)
+                reaching = self.model.dataflow.definitions(use)
                 if not reaching:
                     return False  # read where it is not set yet: an error of its own
                 if binding in reaching and not self._read(use):
                     return False
-            elif isinstance(use.ctx, ast.Del) and not self._take(self.site.tree.statement(use)):
+            elif isinstance(use.ctx, ast.Del) and not self._take(self.model.syntax.statement(use)):
                 return False
         return True
 
     def _read(self, read: ast.Name) -> bool:
-        self.compared = self.compared or uses.is_compared(read, self.site)
-        return self._take(self.site.tree.statement(read))
+        self.compared = self.compared or uses.is_compared(read, self.model)
+        return self._take(self.model.syntax.statement(read))
 
     def _take(self, statement: ast.stmt) -> bool:
         """Count a statement among those that go, with what hangs on it; False where it does more."""
@@ -111,7 +111,7 @@ class Trace:
                 fine = self._is_quiet(iterable)
                 fine = fine and all(self._follow(target) for target in self._bound_by(statement))
                 return fine and all(self._take(child) for child in (*body, *orelse))
-        log = logs.log_of(statement, self.site)
+        log = logs.log_of(statement, self.model)
         if log is None:
             return False
         self.logs.append(log)
@@ -125,21 +125,21 @@ class Trace:
         """Does a name start as a constant, so that adding to it changes nothing else?"""
         return all(
             binding.how is How.AUGMENT or isinstance(binding.value, ast.Constant)
-            for binding in self.site.bindings(target)
+            for binding in self.model.names.bindings(target)
         )
 
     def _follow_list(self, owner: ast.Name) -> bool:
         """Follow a local list that starts empty, to which something is appended."""
-        match self.site.definitions(owner):
+        match self.model.dataflow.definitions(owner):
             case [Binding(how=How.ASSIGN, path=(), value=ast.List(elts=[])) as binding]:
-                statement = self.site.tree.statement(binding.node)
+                statement = self.model.syntax.statement(binding.node)
                 single = isinstance(statement, ast.Assign) and len(statement.targets) == 1
                 self.statements[statement] = None
                 return single and self._follow(binding)
         return False
 
     def _bound_by(self, statement: ast.stmt) -> list[Binding]:
-        scope = self.site.scope(statement)
+        scope = self.model.names.scope(statement)
         owners = {scope.function, scope.module}
         return [
             binding
@@ -151,7 +151,9 @@ class Trace:
 
     def _is_gone(self, target: ast.Name) -> bool:
         return any(
-            binding in self.values for binding in self.site.bindings(target) if binding.how is not How.DELETE
+            binding in self.values
+            for binding in self.model.names.bindings(target)
+            if binding.how is not How.DELETE
         )
 
     # -- backwards and upwards: what is left without a purpose ---------------------------------
@@ -171,13 +173,13 @@ class Trace:
         for log in self.logs:
             pieces = {piece: self.is_dead(piece) for piece in logs.pieces(log)}
             if all(
-                dead or logs.tells_when(piece) or copies.is_of_copies(piece, self.site)
+                dead or logs.tells_when(piece) or copies.is_of_copies(piece, self.model)
                 for piece, dead in pieces.items()
             ):
                 continue
-            statement = self.site.tree.statement(log)
+            statement = self.model.syntax.statement(log)
             self.tangled = self.tangled or any(
-                ancestor in self.statements for ancestor in self.site.ancestors(statement)
+                ancestor in self.statements for ancestor in self.model.ancestors(statement)
             )
             self.statements.pop(statement, None)
             self.parts.update({piece: log for piece, dead in pieces.items() if dead})
@@ -189,7 +191,7 @@ class Trace:
                     yield node
 
     def _add_feeder(self, name: ast.Name) -> None:
-        for binding in self.site.definitions(name):
+        for binding in self.model.dataflow.definitions(name):
             if binding in self.values or binding.how is not How.ASSIGN or binding.value is None:
                 continue
             match binding.statement:
@@ -197,12 +199,12 @@ class Trace:
                     pass
                 case _:
                     continue
-            scope = self.site.scope(statement)
-            if not scope.is_function or self.site.captured(binding.name, scope):
+            scope = self.model.names.scope(statement)
+            if not scope.is_function or self.model.names.is_captured(binding.name, scope):
                 continue
             readers = [
-                use for use in self.site.uses(binding.name, scope)
-                if not isinstance(use.ctx, ast.Store) and binding in self.site.definitions(use)
+                use for use in self.model.names.uses(binding.name, scope)
+                if not isinstance(use.ctx, ast.Store) and binding in self.model.dataflow.definitions(use)
             ]  # fmt: skip
             if self._is_quiet(binding.value) and all(self.goes(reader) for reader in readers):
                 self.values.add(binding)
@@ -210,18 +212,18 @@ class Trace:
 
     def goes(self, node: ast.AST) -> bool:
         """Does a node go with one of the statements?"""
-        around = (node, *self.site.ancestors(node))
+        around = (node, *self.model.ancestors(node))
         return any(part in self.statements or part in self.parts for part in around)
 
     def _add_holder(self, statement: ast.stmt) -> None:
-        match self.site.parent(statement):
+        match self.model.parent(statement):
             case ast.If(test=header) as holder:
                 headers = [header]
             case ast.For(iter=header) as holder:
                 headers = [header]
             case ast.With(items=items) as holder if all(
                 isinstance(item.context_expr, ast.Call)
-                and self.site.qualified(item.context_expr.func) in _QUIET_CONTEXTS
+                and self.model.names.qualified(item.context_expr.func) in _QUIET_CONTEXTS
                 for item in items
             ):
                 headers = []
@@ -235,5 +237,5 @@ class Trace:
             self.statements[holder] = None
 
     def _goes_unread(self, binding: Binding) -> bool:
-        reads = self.site.reads(binding.name, self.site.scope(binding.node))
-        return all(self.goes(read) for read in reads if binding in self.site.definitions(read))
+        reads = self.model.names.reads(binding.name, self.model.names.scope(binding.node))
+        return all(self.goes(read) for read in reads if binding in self.model.dataflow.definitions(read))

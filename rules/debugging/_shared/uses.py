@@ -8,7 +8,7 @@ from collections.abc import Callable
 from rlint import models
 from rlint.models.kind import Tag
 from rlint.rules.debugging._shared import copies
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _COMPARING = frozenset(
@@ -17,40 +17,42 @@ _COMPARING = frozenset(
 )
 
 
-def is_quiet(expression: ast.expr, of_copy: Callable[[ast.expr], bool], site: Site) -> bool:
+def is_quiet(expression: ast.expr, of_copy: Callable[[ast.expr], bool], model: SemanticModel) -> bool:
     """Can evaluating an expression be left out? `of_copy` tells what comes of the copy: methods that
     tensors have are pure on that, known as a tensor or not.
     """
     for node in below(expression):
         match node:
-            case ast.Call() if not (site.call_effect(node).quiet or _is_of_tensor(node, of_copy, site)):
+            case ast.Call() if not (
+                model.effects.call_effect(node).quiet or _is_of_tensor(node, of_copy, model)
+            ):
                 return False
             case ast.NamedExpr() | ast.Await() | ast.Yield() | ast.YieldFrom():
                 return False
-            case ast.Attribute() if copies.runs_code(node, site):
+            case ast.Attribute() if copies.runs_code(node, model):
                 return False
     return True
 
 
-def _is_of_tensor(call: ast.Call, of_copy: Callable[[ast.expr], bool], site: Site) -> bool:
-    if not isinstance(call.func, ast.Attribute) or site.qualified(call.func) is not None:
+def _is_of_tensor(call: ast.Call, of_copy: Callable[[ast.expr], bool], model: SemanticModel) -> bool:
+    if not isinstance(call.func, ast.Attribute) or model.names.qualified(call.func) is not None:
         return False
     method, owner = call.func.attr, call.func.value
-    if site.callables(call):
+    if model.types.call_targets(call):
         return False
-    if copies.is_parameters(call, site):
+    if copies.is_parameters(call, model):
         return True
     count = len(call.args) + len(call.keywords)
     known = (models.method_fact(tag, method, count) for tag in (Tag.TENSOR, Tag.NDARRAY))
     if not any(fact is not None and fact.effect.quiet for fact in known):
         return False
     inside = (node for node in below(owner) if isinstance(node, ast.expr))
-    return of_copy(owner) or any(copies.is_weights(node, site) for node in inside)
+    return of_copy(owner) or any(copies.is_weights(node, model) for node in inside)
 
 
-def is_compared(read: ast.Name, site: Site) -> bool:
+def is_compared(read: ast.Name, model: SemanticModel) -> bool:
     """Does a value, where it is read, go into a comparison with another that varies?"""
-    for ancestor in site.ancestors(read):
+    for ancestor in model.ancestors(read):
         match ancestor:
             case (
                 ast.BinOp(left=left, op=ast.Sub(), right=right)

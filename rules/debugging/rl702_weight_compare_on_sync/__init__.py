@@ -72,7 +72,7 @@ from collections.abc import Iterator
 
 from rlint.rule import Finding, Fix, Heat, Rule
 from rlint.rules.debugging.rl702_weight_compare_on_sync import comparisons
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 _LONGEST = 50
 _ADVICE = (
@@ -91,30 +91,32 @@ class WeightCompareOnSync(Rule):
     visits = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.If)
     triggers = ("weight", "bias", "parameters", "state_dict")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a statement that compares weights for a message alone."""
         assert isinstance(node, ast.stmt)
         value, name = _parts(node)
-        comparison = comparisons.comparison_in(value, site) if value is not None else None
-        if comparison is None or site.heat_of(node).level < self.heat:
+        comparison = comparisons.comparison_in(value, model) if value is not None else None
+        if comparison is None or model.frequency.heat_of(node).level < self.heat:
             return
         if name:
-            traced = comparisons.traced(node, name, site)
+            traced = comparisons.traced(node, name, model)
             if traced is not None:
                 trace, fix = traced
                 ends = "only a message tells of it" if trace.logs else "nothing uses the result"
-                yield self._found(node, comparison, ends, fix, site)
+                yield self._found(node, comparison, ends, fix, model)
             return
-        told, fix = comparisons.is_told_only(node, comparison, site)
+        told, fix = comparisons.is_told_only(node, comparison, model)
         if told:
             ends = "only a warning" if isinstance(node, ast.If) else "only a message"
-            yield self._found(node, comparison, f"{ends} comes of it", fix, site)
+            yield self._found(node, comparison, f"{ends} comes of it", fix, model)
 
-    def _found(self, node: ast.stmt, comparison: ast.expr, ends: str, fix: Fix | None, site: Site) -> Finding:
-        text = " ".join(site.text(comparison).split())
+    def _found(
+        self, node: ast.stmt, comparison: ast.expr, ends: str, fix: Fix | None, model: SemanticModel
+    ) -> Finding:
+        text = " ".join(model.source.text(comparison).split())
         shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
         message = f"`{shown}` goes through all these weights each time, and {ends}"
-        return self.finding(site, node, message, fix=fix, advice=_ADVICE)
+        return self.finding(model, node, message, fix=fix, advice=_ADVICE)
 
 
 def _parts(statement: ast.stmt) -> tuple[ast.expr | None, str]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import itertools
 
-from rlint.edit.removal import removed
 from rlint.rule import Fix, Safety
 from rlint.rules.debugging._shared import copies, logs, removal, traces
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding
 from rlint.syntax.walk import below
 
@@ -31,11 +30,11 @@ _MAY_COMPARE = frozenset({ast.BinOp, ast.Compare, ast.Call})
 _DEPTH = 8
 
 
-def comparison_in(expression: ast.expr, site: Site) -> ast.expr | None:
+def comparison_in(expression: ast.expr, model: SemanticModel) -> ast.expr | None:
     """The outermost part of an expression that compares weights with weights, or hashes them."""
     for node in below(expression):
-        if node.__class__ in _MAY_COMPARE and _is_comparison(node, site):
-            around = itertools.takewhile(lambda parent: parent is not expression, site.ancestors(node))
+        if node.__class__ in _MAY_COMPARE and _is_comparison(node, model):
+            around = itertools.takewhile(lambda parent: parent is not expression, model.ancestors(node))
             if node is expression or not any(
                 isinstance(parent, ast.Lambda) for parent in (*around, expression)
             ):
@@ -44,114 +43,114 @@ def comparison_in(expression: ast.expr, site: Site) -> ast.expr | None:
     return None
 
 
-def _is_comparison(node: ast.AST, site: Site) -> bool:
+def _is_comparison(node: ast.AST, model: SemanticModel) -> bool:
     if isinstance(node, ast.Call):
-        return bool(node.args) and _is_comparing_call(node, site)
+        return bool(node.args) and _is_comparing_call(node, model)
     match node:
         case ast.BinOp(left=left, op=ast.Sub(), right=right):
-            return _are_weights(left, right, site)
+            return _are_weights(left, right, model)
         case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
-            return _are_weights(left, right, site)
+            return _are_weights(left, right, model)
     return False
 
 
-def _is_comparing_call(call: ast.Call, site: Site) -> bool:
+def _is_comparing_call(call: ast.Call, model: SemanticModel) -> bool:
     func, first = call.func, call.args[0]
-    qualified = site.qualified(func)
+    qualified = model.names.qualified(func)
     if qualified in _HASHES:
         parts = (part for part in below(first) if isinstance(part, ast.expr))
-        return any(copies.is_weights(part, site) for part in parts)
+        return any(copies.is_weights(part, model) for part in parts)
     if not isinstance(func, ast.Attribute) or func.attr not in _COMPARING:
         return False
     if len(call.args) > 1:
-        return qualified is not None and _are_weights(first, call.args[1], site)
-    return _are_weights(func.value, first, site)
+        return qualified is not None and _are_weights(first, call.args[1], model)
+    return _are_weights(func.value, first, model)
 
 
-def _are_weights(left: ast.expr, right: ast.expr, site: Site) -> bool:
-    return _comes_of_weights(left, site, _DEPTH) and _comes_of_weights(right, site, _DEPTH)
+def _are_weights(left: ast.expr, right: ast.expr, model: SemanticModel) -> bool:
+    return _comes_of_weights(left, model, _DEPTH) and _comes_of_weights(right, model, _DEPTH)
 
 
-def _comes_of_weights(value: ast.expr, site: Site, depth: int) -> bool:
+def _comes_of_weights(value: ast.expr, model: SemanticModel, depth: int) -> bool:
     """Is a value weights, a copy of weights, or one number computed from all of them?"""
     if depth == 0:
         return False
     match value:
         case ast.Attribute(value=owner, attr="data" | "T"):
-            return _comes_of_weights(owner, site, depth - 1)
+            return _comes_of_weights(owner, model, depth - 1)
         case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _CHAIN:
-            if site.qualified(value.func) is None and _comes_of_weights(owner, site, depth - 1):
+            if model.names.qualified(value.func) is None and _comes_of_weights(owner, model, depth - 1):
                 return True
     match value:
-        case ast.Call(func=func, args=[first, *_]) if site.qualified(func) in _WRAPPERS:
-            return _comes_of_weights(first, site, depth - 1)
+        case ast.Call(func=func, args=[first, *_]) if model.names.qualified(func) in _WRAPPERS:
+            return _comes_of_weights(first, model, depth - 1)
         case ast.ListComp(elt=each) | ast.GeneratorExp(elt=each):
-            return _comes_of_weights(each, site, depth - 1)
+            return _comes_of_weights(each, model, depth - 1)
         case ast.Name():
-            bound = [binding.value for binding in site.definitions(value)]
-            if len(bound) == 1 and bound[0] is not None and copies.copy_of(bound[0], site) is not None:
+            bound = [binding.value for binding in model.dataflow.definitions(value)]
+            if len(bound) == 1 and bound[0] is not None and copies.copy_of(bound[0], model) is not None:
                 return True
-    weights: bool = copies.is_weights(value, site)
+    weights: bool = copies.is_weights(value, model)
     return weights
 
 
 class _Together(traces.Trace):  # type: ignore[misc]  # mypy sees the rules by another name
     """What hangs on several comparisons, which one message tells of."""
 
-    def __init__(self, binding: Binding, others: list[Binding], site: Site) -> None:
+    def __init__(self, binding: Binding, others: list[Binding], model: SemanticModel) -> None:
         self._others = others
-        super().__init__(binding, site)
+        super().__init__(binding, model)
 
     def _follow(self, binding: Binding) -> bool:
         if not super()._follow(binding):
             return False
         waiting, self._others = self._others, []
         for other in waiting:
-            self.statements[self.site.tree.statement(other.node)] = None
+            self.statements[self.model.syntax.statement(other.node)] = None
         return all(self._follow(other) for other in waiting)
 
 
-def traced(statement: ast.stmt, name: str, site: Site) -> tuple[traces.Trace, Fix | None] | None:
+def traced(statement: ast.stmt, name: str, model: SemanticModel) -> tuple[traces.Trace, Fix | None] | None:
     """What hangs on the comparison that a statement binds to a name (or adds to it), and the fix that
     removes it; None where something else needs the result.
     """
-    binding = _binding_of(statement, name, site)
-    if binding is None or site.is_imported(name):
+    binding = _binding_of(statement, name, model)
+    if binding is None or model.program.is_imported(name):
         return None
-    trace = traces.Trace(binding, site)
+    trace = traces.Trace(binding, model)
     if trace.escapes:
         return None
-    fix = _without(trace, site)
-    others = [] if fix is not None else _told_with(trace, site)
+    fix = _without(trace, model)
+    others = [] if fix is not None else _told_with(trace, model)
     if others:
-        together = _Together(binding, others, site)
-        fix = None if together.escapes else _without(together, site)
+        together = _Together(binding, others, model)
+        fix = None if together.escapes else _without(together, model)
     return trace, fix
 
 
-def _binding_of(statement: ast.AST, name: str, site: Site) -> Binding | None:
-    scope = site.scope(statement).lookup(name)
+def _binding_of(statement: ast.AST, name: str, model: SemanticModel) -> Binding | None:
+    scope = model.names.scope(statement).lookup(name)
     bindings: list[Binding] = scope.bindings[name] if scope is not None and not scope.is_class else []
     return next((each for each in bindings if each.statement is statement), None)
 
 
-def _told_with(trace: traces.Trace, site: Site) -> list[Binding]:
+def _told_with(trace: traces.Trace, model: SemanticModel) -> list[Binding]:
     """The other comparisons that the same messages tell of."""
     found: dict[Binding, None] = {}
     for log in trace.logs:
         for name in below(log):
-            for binding in site.definitions(name) if isinstance(name, ast.Name) else ():
-                compares = binding.value is not None and comparison_in(binding.value, site) is not None
+            for binding in model.dataflow.definitions(name) if isinstance(name, ast.Name) else ():
+                compares = binding.value is not None and comparison_in(binding.value, model) is not None
                 if compares and binding not in trace.values:
                     found[binding] = None
     return [*found]
 
 
-def _without(trace: traces.Trace, site: Site) -> Fix | None:
+def _without(trace: traces.Trace, model: SemanticModel) -> Fix | None:
     """Remove a comparison, with all that is only there for it."""
     if trace.checked or trace.tangled:
         return None
-    gone, shorter = removed(trace.statements, site), removal.trimmed(trace.parts, site)
+    gone, shorter = model.edit.delete_statements(trace.statements), removal.trimmed(trace.parts, model)
     if gone is None or shorter is None:
         return None
     lines = ", ".join(str(line) for line in sorted({log.lineno for log in trace.logs}))
@@ -160,20 +159,24 @@ def _without(trace: traces.Trace, site: Site) -> Fix | None:
     return Fix(title, Safety.UNSAFE, (*gone, *shorter), reason or "nobody can look at the comparison then")
 
 
-def is_told_only(statement: ast.stmt, comparison: ast.expr, site: Site) -> tuple[bool, Fix | None]:
+def is_told_only(statement: ast.stmt, comparison: ast.expr, model: SemanticModel) -> tuple[bool, Fix | None]:
     """Does a statement only tell of a comparison or complain about it? With the fix that takes it out."""
-    log = logs.log_of(statement, site)
+    log = logs.log_of(statement, model)
     if log is not None:
         pieces = logs.pieces(log)
-        telling = [piece for piece in pieces if comparison_in(piece, site) is not None]
+        telling = [piece for piece in pieces if comparison_in(piece, model) is not None]
         others = [piece for piece in pieces if piece not in telling and not logs.tells_when(piece)]
         if logs.complains(log):
             return True, None
-        edits = removal.trimmed(dict.fromkeys(telling, log), site) if others else removed([statement], site)
+        edits = (
+            removal.trimmed(dict.fromkeys(telling, log), model)
+            if others
+            else model.edit.delete_statements([statement])
+        )
         reason = f"the log no longer tells of the comparison (line {log.lineno})"
         title = "Remove the comparison from the log" if others else "Remove the log of the comparison"
         return True, Fix(title, Safety.UNSAFE, tuple(edits), reason) if edits else None
     match statement:
         case ast.If(test=test, body=body, orelse=[]) if comparison in below(test):
-            return all(logs.log_of(child, site) is not None for child in body), None
+            return all(logs.log_of(child, model) is not None for child in body), None
     return False, None

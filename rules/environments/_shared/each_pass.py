@@ -7,7 +7,7 @@ import ast
 from rlint.frozen import frozen
 from rlint.models.kind import Tag
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.environments import makes_environment
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.syntax_index import FUNCTIONS
@@ -37,20 +37,20 @@ class Again:
     loop: ast.For | ast.AsyncFor | ast.While | None
 
 
-def made_again(call: ast.Call, site: Site, *, may_leave: bool = False) -> Again | None:
+def made_again(call: ast.Call, model: SemanticModel, *, may_leave: bool = False) -> Again | None:
     """Is a call made unconditionally, in each pass or on each call, with arguments that stay the same? With
     `may_leave`, a function may return before it.
     """
-    looped = site.loops(call)
+    looped = model.frequency.loops(call)
     loop = looped[0] if looped else None
     if isinstance(loop, (ast.For, ast.AsyncFor, ast.While)):
-        if is_guarded(call, loop, site) or not all(stays(value, loop, site) for value in given(call)):
+        if is_guarded(call, loop, model) or not all(stays(value, loop, model) for value in given(call)):
             return None
         return Again(call, loop)
-    function = site.function(call)
-    if loop is not None or function is None or is_guarded(call, function, site, may_leave=may_leave):
+    function = model.function(call)
+    if loop is not None or function is None or is_guarded(call, function, model, may_leave=may_leave):
         return None
-    if not all(is_fixed(value, site, _DEPTH) for value in given(call)):
+    if not all(is_fixed(value, model, _DEPTH) for value in given(call)):
         return None
     return Again(call, None)
 
@@ -63,14 +63,14 @@ def given(call: ast.Call) -> list[ast.expr]:
     return values
 
 
-def is_guarded(node: ast.AST, around: ast.AST, site: Site, *, may_leave: bool = False) -> bool:
+def is_guarded(node: ast.AST, around: ast.AST, model: SemanticModel, *, may_leave: bool = False) -> bool:
     """Does a condition stand between a node and the loop or function around it, or may the pass be left
     first?
     """
     child = node
-    for parent in site.ancestors(node):
+    for parent in model.ancestors(node):
         if isinstance(child, ast.stmt) and isinstance(parent, (*_BLOCKS, *FUNCTIONS)) and not may_leave:
-            block, index = site.tree.block(child)
+            block, index = model.syntax.block(child)
             if any(_may_leave(statement) for statement in block[:index]):
                 return True
         if parent is around:
@@ -93,77 +93,85 @@ def _may_leave(statement: ast.stmt) -> bool:
 # -- in a loop -----------------------------------------------------------------------------------
 
 
-def stays(value: ast.expr, loop: ast.AST, site: Site) -> bool:
+def stays(value: ast.expr, loop: ast.AST, model: SemanticModel) -> bool:
     """Has an expression the same value in each pass of a loop, for all that the loop does?"""
     inside = {id(node) for node in below(loop)}
     for node in below(value):
         if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Starred)):
             return False
-        if isinstance(node, ast.Call) and not _only_reads(node, site):
+        if isinstance(node, ast.Call) and not _only_reads(node, model):
             return False
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and site.qualified(node) is None:
-            if site.scope(node).lookup(node.id) is None or _is_own(node, value, site):
+        if (
+            isinstance(node, ast.Name)
+            and isinstance(node.ctx, ast.Load)
+            and model.names.qualified(node) is None
+        ):
+            if model.names.scope(node).lookup(node.id) is None or _is_own(node, value, model):
                 continue
-            if any(id(binding.node) in inside for binding in site.definitions(node)):
+            if any(id(binding.node) in inside for binding in model.dataflow.definitions(node)):
                 return False
-            if _is_changed(node.id, node, loop, site):
+            if _is_changed(node.id, node, loop, model):
                 return False
-        if isinstance(node, ast.Attribute) and site.qualified(node) is None:
-            stored = (use for use in site.attribute_uses(node.attr) if not isinstance(use.ctx, ast.Load))
+        if isinstance(node, ast.Attribute) and model.names.qualified(node) is None:
+            stored = (
+                use for use in model.names.attribute_uses(node.attr) if not isinstance(use.ctx, ast.Load)
+            )
             if any(id(use) in inside for use in stored):
                 return False
-            if _is_read_only(node, site) and not (site.is_self(node.value) and not site.is_setting(node)):
+            if _is_read_only(node, model) and not (
+                model.names.is_self(node.value) and not model.types.is_setting(node)
+            ):
                 continue
-            if not _is_method(node, site) and not is_kept(node, site):
+            if not _is_method(node, model) and not is_kept(node, model):
                 return False
-            if not _is_method(node, site) and _is_changed(node.attr, node, loop, site):
+            if not _is_method(node, model) and _is_changed(node.attr, node, loop, model):
                 return False
     return True
 
 
-def _is_own(name: ast.Name, value: ast.expr, site: Site) -> bool:
+def _is_own(name: ast.Name, value: ast.expr, model: SemanticModel) -> bool:
     """Is it bound within the expression, by a comprehension or a lambda?"""
-    scope = site.scope(name).lookup(name.id)
+    scope = model.names.scope(name).lookup(name.id)
     return scope is not None and any(node is scope.node for node in below(value))
 
 
-def _is_read_only(attribute: ast.Attribute, site: Site) -> bool:
+def _is_read_only(attribute: ast.Attribute, model: SemanticModel) -> bool:
     """A number, a string or such."""
-    return bool(site.kind_of(attribute)) and site.kind_of(attribute).tag not in _HOLDERS
+    return bool(model.types.type_of(attribute)) and model.types.type_of(attribute).tag not in _HOLDERS
 
 
-def _is_method(attribute: ast.Attribute, site: Site) -> bool:
-    parent = site.parent(attribute)
+def _is_method(attribute: ast.Attribute, model: SemanticModel) -> bool:
+    parent = model.parent(attribute)
     return isinstance(parent, ast.Call) and parent.func is attribute
 
 
-def is_kept(attribute: ast.Attribute, site: Site) -> bool:
+def is_kept(attribute: ast.Attribute, model: SemanticModel) -> bool:
     """Does nothing set the attribute again, once its object is made: `self.env_id`, `args.env_id`?"""
-    if site.is_setting(attribute):
+    if model.types.is_setting(attribute):
         return True
-    if site.is_self(attribute.value):
+    if model.names.is_self(attribute.value):
         return False
     root = attribute.value
     while isinstance(root, ast.Attribute):
         root = root.value
-    setters = site.index.setters(attribute.attr)
-    return isinstance(root, ast.Name) and not site.is_self(root) and not setters
+    setters = model.index.setters(attribute.attr)
+    return isinstance(root, ast.Name) and not model.names.is_self(root) and not setters
 
 
-def _only_reads(call: ast.Call, site: Site) -> bool:
+def _only_reads(call: ast.Call, model: SemanticModel) -> bool:
     if isinstance(call.func, ast.Attribute) and call.func.attr in _PASSES_ON:
         return True
-    if site.qualified(call.func) in _GO_THROUGH and not all(
-        site.kind_of(value).tag in _SAME_ITEMS for value in call.args
+    if model.names.qualified(call.func) in _GO_THROUGH and not all(
+        model.types.type_of(value).tag in _SAME_ITEMS for value in call.args
     ):
         return False  # a sampler has other items each time
-    made = site.kind_of(call).tag in (Tag.DATASET, Tag.LOADER) or makes_environment(call, site)
-    return made or site.answers_alike(call)
+    made = model.types.type_of(call).tag in (Tag.DATASET, Tag.LOADER) or makes_environment(call, model)
+    return made or model.effects.is_repeatable(call)
 
 
-def _is_changed(name: str, value: ast.expr, loop: ast.AST, site: Site) -> bool:
+def _is_changed(name: str, value: ast.expr, loop: ast.AST, model: SemanticModel) -> bool:
     """May the loop change the contents of a list or such, in its own lines?"""
-    if site.kind_of(value).tag not in _HOLDERS:
+    if model.types.type_of(value).tag not in _HOLDERS:
         return False
     for node in below(loop):
         match node:
@@ -178,38 +186,44 @@ def _is_changed(name: str, value: ast.expr, loop: ast.AST, site: Site) -> bool:
 # -- in a function -------------------------------------------------------------------------------
 
 
-def is_fixed(value: ast.expr, site: Site, depth: int) -> bool:
+def is_fixed(value: ast.expr, model: SemanticModel, depth: int) -> bool:
     """Has an expression the same value on each call of the function around it?"""
     if depth <= 0:
         return False
     for node in below(value):
         if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Starred, ast.Lambda)):
             return False
-        if isinstance(node, ast.Call) and not _only_reads(node, site):
+        if isinstance(node, ast.Call) and not _only_reads(node, model):
             return False
-        is_read = isinstance(node, ast.Attribute) and site.qualified(node) is None
+        is_read = isinstance(node, ast.Attribute) and model.names.qualified(node) is None
         if (
             isinstance(node, ast.Attribute)
             and is_read
-            and not (_is_method(node, site) or is_kept(node, site))
+            and not (_is_method(node, model) or is_kept(node, model))
         ):
             return False
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and site.qualified(node) is None:
-            if site.is_self(node) or _is_own(node, value, site):
+        if (
+            isinstance(node, ast.Name)
+            and isinstance(node.ctx, ast.Load)
+            and model.names.qualified(node) is None
+        ):
+            if model.names.is_self(node) or _is_own(node, value, model):
                 continue
-            if not all(_is_fixed_binding(binding, node, site, depth) for binding in site.bindings(node)):
+            if not all(
+                _is_fixed_binding(binding, node, model, depth) for binding in model.names.bindings(node)
+            ):
                 return False
     return True
 
 
-def _is_fixed_binding(binding: Binding, name: ast.Name, site: Site, depth: int) -> bool:
-    scope = site.scope(name).lookup(name.id)
-    if scope is None or len(site.bindings(name)) != 1:
+def _is_fixed_binding(binding: Binding, name: ast.Name, model: SemanticModel, depth: int) -> bool:
+    scope = model.names.scope(name).lookup(name.id)
+    if scope is None or len(model.names.bindings(name)) != 1:
         return scope is None
     if scope.parent is None:
         return binding.how in (How.ASSIGN, How.IMPORT, How.FUNCTION, How.CLASS) and not any(
-            name.id in inner.globals for inner in site.tree.scopes.values()
+            name.id in inner.globals for inner in model.syntax.scopes.values()
         )
     if binding.how is not How.ASSIGN or binding.value is None or binding.path:
         return False
-    return is_fixed(binding.value, site, depth - 1)
+    return is_fixed(binding.value, model, depth - 1)

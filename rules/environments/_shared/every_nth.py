@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.edit.block_moves import put_under
 from rlint.models.effect import EffectKind
 from rlint.regex import regex
 from rlint.rule import Edit, Heat
 from rlint.semantics.frequency import trip_count
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import FUNCTIONS
 from rlint.syntax.walk import below
 
@@ -27,89 +26,95 @@ _LOOKS = frozenset(
 
 
 def every_nth(
-    run: Sequence[ast.stmt], period: int, site: Site, harmless: EffectKind = EffectKind.READS_CLOCK
+    run: Sequence[ast.stmt], period: int, model: SemanticModel, harmless: EffectKind = EffectKind.READS_CLOCK
 ) -> Edit | None:
     """Put statements that follow one another behind `if step % period == 0`; None where nothing that counts
     is in reach, or where leaving them out would leave out more than what they write. `harmless` are the
     effects that may be left out with them.
     """
-    counter = counter_at(run[0], site, period)
-    if counter is None or not all(writes_alone(statement, site, harmless) for statement in run):
+    counter = counter_at(run[0], model, period)
+    if counter is None or not all(writes_alone(statement, model, harmless) for statement in run):
         return None
-    return put_under(f"if {counter} % {period} == 0:", run, site)
+    return model.edit.wrap_in(f"if {counter} % {period} == 0:", run)
 
 
-def writes_alone(statement: ast.stmt, site: Site, harmless: EffectKind = EffectKind.READS_CLOCK) -> bool:
+def writes_alone(
+    statement: ast.stmt, model: SemanticModel, harmless: EffectKind = EffectKind.READS_CLOCK
+) -> bool:
     """Does nothing but the outermost call of a statement change anything, `with` a file or without?"""
     if isinstance(statement, ast.With):
         opened = [item.context_expr for item in statement.items]
-        return all(_is_harmless(given, site, harmless) for given in opened) and all(
-            writes_alone(inner, site, harmless) for inner in statement.body
+        return all(_is_harmless(given, model, harmless) for given in opened) and all(
+            writes_alone(inner, model, harmless) for inner in statement.body
         )
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return False
     call = statement.value
     given = [argument.value if isinstance(argument, ast.Starred) else argument for argument in call.args]
     given += [keyword.value for keyword in call.keywords]
-    return all(_is_harmless(argument, site, harmless) for argument in given)
+    return all(_is_harmless(argument, model, harmless) for argument in given)
 
 
-def _is_harmless(given: ast.expr, site: Site, harmless: EffectKind) -> bool:
+def _is_harmless(given: ast.expr, model: SemanticModel, harmless: EffectKind) -> bool:
     if any(isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield)) for node in below(given)):
         return False
     for call in (node for node in below(given) if isinstance(node, ast.Call)):
-        if isinstance(call.func, ast.Attribute) and call.func.attr in _LOOKS and not site.callables(call):
+        if (
+            isinstance(call.func, ast.Attribute)
+            and call.func.attr in _LOOKS
+            and not model.types.call_targets(call)
+        ):
             continue
-        if not site.call_effect(call).does_only(harmless):
+        if not model.effects.call_effect(call).does_only(harmless):
             return False
     return True
 
 
-def counter_at(statement: ast.stmt, site: Site, period: int) -> str | None:
+def counter_at(statement: ast.stmt, model: SemanticModel, period: int) -> str | None:
     """What counts the passes that a statement runs in, as text: the variable of the loop that gives it its
     beat, or what is counted up by one in each of them. A loop that begins again and again, and may make less
     than `period` passes each time, counts nothing: what it counts would begin again with it.
     """
-    beat = site.beat(statement)
-    if beat is None or (beat.calls and site.loops(statement)):
+    beat = model.frequency.cadence(statement)
+    if beat is None or (beat.calls and model.frequency.loops(statement)):
         return None
-    loop = site.driving_loop(statement)
+    loop = model.frequency.driving_loop(statement)
     if isinstance(loop, (ast.For, ast.AsyncFor)):
-        counter = counts_passes(loop, period, site)
+        counter = counts_passes(loop, period, model)
         if counter is not None:
             return counter
-    return _counted_up(statement, loop, site)
+    return _counted_up(statement, loop, model)
 
 
-def counts_passes(loop: ast.For | ast.AsyncFor, period: int, site: Site) -> str | None:
+def counts_passes(loop: ast.For | ast.AsyncFor, period: int, model: SemanticModel) -> str | None:
     """The variable of a loop that counts its passes, and does not begin again before `period` of them."""
-    counted = loop_counter(loop, site)
-    if counted is None or _is_rebound(counted, loop, site):
+    counted = loop_counter(loop, model)
+    if counted is None or _is_rebound(counted, loop, model):
         return None
-    return counted.id if _is_long(loop, period, site) or not _begins_again(loop, site) else None
+    return counted.id if _is_long(loop, period, model) or not _begins_again(loop, model) else None
 
 
-def _begins_again(loop: ast.For | ast.AsyncFor, site: Site) -> bool:
+def _begins_again(loop: ast.For | ast.AsyncFor, model: SemanticModel) -> bool:
     """Whether a loop stands in another one, or in a function that runs again and again."""
-    return bool(site.loops(loop)) or site.heat_of(loop).level is Heat.HOT
+    return bool(model.frequency.loops(loop)) or model.frequency.heat_of(loop).level is Heat.HOT
 
 
-def _is_long(loop: ast.For | ast.AsyncFor, period: int, site: Site) -> bool:
+def _is_long(loop: ast.For | ast.AsyncFor, period: int, model: SemanticModel) -> bool:
     """Whether a loop surely makes many passes, or runs through what has as many items as there are data."""
-    many = trip_count.passes(loop, site)
+    many = trip_count.passes(loop, model)
     if many is not None:
         return many >= period
     counts = [call for call in below(loop.iter) if isinstance(call, ast.Call)]
-    return not any(site.qualified(call.func) in _COUNTS for call in counts)
+    return not any(model.names.qualified(call.func) in _COUNTS for call in counts)
 
 
-def loop_counter(loop: ast.For | ast.AsyncFor, site: Site) -> ast.Name | None:
+def loop_counter(loop: ast.For | ast.AsyncFor, model: SemanticModel) -> ast.Name | None:
     """The variable of a loop that counts its passes: `for step in range(n)`, `for step, batch in
     enumerate(loader)`, with a progress bar around it or without.
     """
     iterable = loop.iter
     while isinstance(iterable, ast.Call):
-        qualified = site.qualified(iterable.func) or ""
+        qualified = model.names.qualified(iterable.func) or ""
         if qualified in _COUNTS:
             by_one = len(iterable.args) <= (1 if qualified == _ENDLESS else 2)
             by_one = by_one and all(keyword.arg not in ("step", None) for keyword in iterable.keywords)
@@ -125,15 +130,15 @@ def loop_counter(loop: ast.For | ast.AsyncFor, site: Site) -> ast.Name | None:
     return None
 
 
-def _is_rebound(name: ast.Name, loop: ast.AST, site: Site) -> bool:
+def _is_rebound(name: ast.Name, loop: ast.AST, model: SemanticModel) -> bool:
     """Is the variable of a loop bound by anything else in the loop?"""
-    bound = [binding.statement for binding in site.bindings(name) if binding.statement is not loop]
-    return any(loop in site.ancestors(statement) for statement in bound)
+    bound = [binding.statement for binding in model.names.bindings(name) if binding.statement is not loop]
+    return any(loop in model.ancestors(statement) for statement in bound)
 
 
-def _counted_up(statement: ast.stmt, loop: ast.AST | None, site: Site) -> str | None:
-    function = site.function(statement)
-    for added in sorted(site.tree.of_type(ast.AugAssign), key=site.span):
+def _counted_up(statement: ast.stmt, loop: ast.AST | None, model: SemanticModel) -> str | None:
+    function = model.function(statement)
+    for added in sorted(model.syntax.of_type(ast.AugAssign), key=model.source.span):
         match added:
             case ast.AugAssign(
                 target=ast.Name() | ast.Attribute(value=ast.Name()) as target,
@@ -143,23 +148,28 @@ def _counted_up(statement: ast.stmt, loop: ast.AST | None, site: Site) -> str | 
                 pass
             case _:
                 continue
-        if site.function(added) is not function or not _STEPS.search(target_name(target)):
+        if model.function(added) is not function or not _STEPS.search(target_name(target)):
             continue
-        around = site.loops(added)
+        around = model.frequency.loops(added)
         same = around[:1] == [loop] if loop is not None else not around
-        begins_again = isinstance(target, ast.Name) and _is_local_to_a_step(target, site)
-        if same and not begins_again and not _waits(added, loop, site) and not _is_reset(target, loop, site):
-            return site.text(target)
+        begins_again = isinstance(target, ast.Name) and _is_local_to_a_step(target, model)
+        if (
+            same
+            and not begins_again
+            and not _waits(added, loop, model)
+            and not _is_reset(target, loop, model)
+        ):
+            return model.source.text(target)
     return None
 
 
-def _is_local_to_a_step(name: ast.Name, site: Site) -> bool:
+def _is_local_to_a_step(name: ast.Name, model: SemanticModel) -> bool:
     """Whether a variable is one of a function that runs in each step, so that it counts within that alone."""
-    scope = site.scope(name).lookup(name.id)
-    function = site.function(name)
-    if scope is None or function is None or not scope.is_function or scope is not site.scope(name):
+    scope = model.names.scope(name).lookup(name.id)
+    function = model.function(name)
+    if scope is None or function is None or not scope.is_function or scope is not model.names.scope(name):
         return False
-    return site.heat_of(function.body[0]).level is Heat.HOT
+    return model.frequency.heat_of(function.body[0]).level is Heat.HOT
 
 
 def target_name(target: ast.Name | ast.Attribute) -> str:
@@ -167,28 +177,28 @@ def target_name(target: ast.Name | ast.Attribute) -> str:
     return (target.id if isinstance(target, ast.Name) else target.attr).lower()
 
 
-def _waits(added: ast.stmt, loop: ast.AST | None, site: Site) -> bool:
+def _waits(added: ast.stmt, loop: ast.AST | None, model: SemanticModel) -> bool:
     """Does the counting stand behind a condition, inside of the loop?"""
-    for ancestor in site.ancestors(added):
+    for ancestor in model.ancestors(added):
         if ancestor is loop or isinstance(ancestor, FUNCTIONS):
             break
         if isinstance(ancestor, (ast.If, ast.Try, ast.Match)):
             return True
-    return bool(site.guards(added))
+    return bool(model.frequency.guards(added))
 
 
-def _is_reset(target: ast.expr, loop: ast.AST | None, site: Site) -> bool:
+def _is_reset(target: ast.expr, loop: ast.AST | None, model: SemanticModel) -> bool:
     """Whether it is set to something in each pass of the loop, or of one around it, so that it does not count
     all passes.
     """
-    text = site.text(target)
-    for assigned in site.tree.of_type(ast.Assign):
-        if all(site.text(one) != text for one in assigned.targets):
+    text = model.source.text(target)
+    for assigned in model.syntax.of_type(ast.Assign):
+        if all(model.source.text(one) != text for one in assigned.targets):
             continue
-        if site.function(assigned) is not site.function(target):
+        if model.function(assigned) is not model.function(target):
             continue
-        around = site.loops(assigned)
-        begins = around[:1] == [loop] or around[:1] in [[each] for each in site.loops(target)]
-        if (begins if loop is not None else not around) and not site.guards(assigned):
+        around = model.frequency.loops(assigned)
+        begins = around[:1] == [loop] or around[:1] in [[each] for each in model.frequency.loops(target)]
+        if (begins if loop is not None else not around) and not model.frequency.guards(assigned):
             return True
     return False

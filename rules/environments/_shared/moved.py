@@ -6,51 +6,63 @@ import ast
 from dataclasses import replace
 
 from rlint.rule import Edit
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 
 def moved_before(
-    call: ast.Call, loop: ast.For | ast.AsyncFor | ast.While, wanted: str, site: Site
+    call: ast.Call, loop: ast.For | ast.AsyncFor | ast.While, wanted: str, model: SemanticModel
 ) -> tuple[Edit, ...] | None:
     """Edits that evaluate a call once, before a loop; None where that cannot be done with all its text."""
-    if not site.can_be_moved(call) or any(isinstance(node, ast.withitem) for node in _up(call, loop, site)):
+    if not model.edit.is_relocatable(call) or any(
+        isinstance(node, ast.withitem) for node in _up(call, loop, model)
+    ):
         return None
-    statement = site.parent(call)
+    statement = model.parent(call)
     match statement:
         case ast.Assign(targets=[ast.Name(id=name) as target]):
             if statement not in loop.body:
                 return None  # in a `with` block, whatever that does
-            return _whole(statement, name, target, loop, site)
+            return _whole(statement, name, target, loop, model)
         case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Expr():
             return None
-    key = f"before {site.span(loop)[0]} {site.text(call)}"
-    name = site.free_local([wanted, f"{wanted}_once", f"shared_{wanted}"], call, key)
-    code = site.moved(f"{name} = {site.operand(call)}", site.tree.statement(call), loop)
-    before = site.insert_before(loop, code) if code is not None else None
-    return (replace(before, shared=True), site.replace(call, name)) if before is not None else None
+    key = f"before {model.source.span(loop)[0]} {model.source.text(call)}"
+    name = model.importer.fresh_local([wanted, f"{wanted}_once", f"shared_{wanted}"], call, key)
+    code = model.edit.reindented(
+        f"{name} = {model.edit.parenthesized(call)}", model.syntax.statement(call), loop
+    )
+    before = model.edit.insert_before(loop, code) if code is not None else None
+    return (replace(before, shared=True), model.edit.replace(call, name)) if before is not None else None
 
 
 def _whole(
-    statement: ast.Assign, name: str, target: ast.Name, loop: ast.For | ast.AsyncFor | ast.While, site: Site
+    statement: ast.Assign,
+    name: str,
+    target: ast.Name,
+    loop: ast.For | ast.AsyncFor | ast.While,
+    model: SemanticModel,
 ) -> tuple[Edit, ...] | None:
-    scope = site.scope(target)
-    start, _ = site.span(statement)
-    line_end = site.tree.positions.line_end(statement.end_lineno or statement.lineno)
-    if len(site.bindings(target)) != 1 or site.captured(name, scope) or site.has_comment(start, line_end):
+    scope = model.names.scope(target)
+    start, _ = model.source.span(statement)
+    line_end = model.syntax.positions.line_end(statement.end_lineno or statement.lineno)
+    if (
+        len(model.names.bindings(target)) != 1
+        or model.names.is_captured(name, scope)
+        or model.source.has_comment(start, line_end)
+    ):
         return None
     inside = {id(node) for node in below(loop)}
-    if any(id(read) not in inside for read in site.reads(name, scope.lookup(name) or scope)):
+    if any(id(read) not in inside for read in model.names.reads(name, scope.lookup(name) or scope)):
         return None  # what it is behind a loop that never ran
-    code = site.moved(site.text(statement), statement, loop)
-    before = site.insert_before(loop, code) if code is not None else None
-    deleted = site.delete(statement)
+    code = model.edit.reindented(model.source.text(statement), statement, loop)
+    before = model.edit.insert_before(loop, code) if code is not None else None
+    deleted = model.edit.delete_statement(statement)
     return (before, deleted) if before is not None and deleted is not None else None
 
 
-def _up(node: ast.AST, loop: ast.AST, site: Site) -> list[ast.AST]:
+def _up(node: ast.AST, loop: ast.AST, model: SemanticModel) -> list[ast.AST]:
     found: list[ast.AST] = []
-    for parent in site.ancestors(node):
+    for parent in model.ancestors(node):
         if parent is loop:
             break
         found.append(parent)

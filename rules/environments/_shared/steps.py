@@ -8,7 +8,7 @@ from rlint.regex import regex
 from rlint.semantics.frequency.cadence import Beat
 from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP
 from rlint.semantics.frequency.path_conditions import Guard, Sort
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 _NO_TRAINING = regex(
     r"(^|_)(eval\w*|tests?|testing|play\w*|enjoy|demo\w*|watch\w*|visuali[sz]\w*|record\w*|render\w*|benchmark\w*"
@@ -33,10 +33,10 @@ def step_of(beat: Beat) -> str | None:
     return GRADIENT_STEP if GRADIENT_STEP in beat.drivers and not many else None
 
 
-def unguarded_step(node: ast.AST, site: Site) -> str | None:
+def unguarded_step(node: ast.AST, model: SemanticModel) -> str | None:
     """The step of a training that a node runs in each time, with nothing to hold it back; None otherwise."""
-    beat = site.beat(node)
-    if beat is None or held_back(beat.guards) or not is_training(node, site):
+    beat = model.frequency.cadence(node)
+    if beat is None or held_back(beat.guards) or not is_training(node, model):
         return None
     return step_of(beat)
 
@@ -46,30 +46,32 @@ def held_back(guards: tuple[Guard, ...]) -> bool:
     return any(guard.sort is not Sort.RANK for guard in guards)
 
 
-def is_training(node: ast.AST, site: Site) -> bool:
+def is_training(node: ast.AST, model: SemanticModel) -> bool:
     """Are gradient steps taken in the loop that runs a node? Or around it, or is the function or file called
     `train`, and neither is called otherwise (`evaluate`, `watch`)?
     """
-    beat = site.beat(node)
+    beat = model.frequency.cadence(node)
     if beat is None:
         return False
     if GRADIENT_STEP in beat.drivers | beat.nested:
         return True
     called = [name for path in beat.calls for name in path.split(".")]
-    function = site.function(node)
+    function = model.function(node)
     if function is not None:
-        called += site.tree.qualname(function).split(".")
-    called.append(site.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py"))
+        called += model.syntax.qualname(function).split(".")
+    called.append(model.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py"))
     if any(_NO_TRAINING.search(name.lower()) for name in called):
         return False
-    return GRADIENT_STEP in site.drives(node) or any(_TRAINS.search(name.lower()) for name in called)
+    return GRADIENT_STEP in model.frequency.drivers(node) or any(
+        _TRAINS.search(name.lower()) for name in called
+    )
 
 
-def stands_free(node: ast.AST, site: Site) -> bool:
+def stands_free(node: ast.AST, model: SemanticModel) -> bool:
     """Does the loop that runs a node run itself whenever the program does: behind no condition but that
     the file is the program?
     """
-    beat = site.beat(node)
+    beat = model.frequency.cadence(node)
     return beat is None or is_free(beat.around)
 
 
@@ -83,7 +85,7 @@ def is_for_training(way: tuple[str, ...]) -> bool:
     return not any(_NO_TRAINING.search(part.lower()) for path in way for part in path.split(".")[-2:])
 
 
-def trains_large_models(site: Site) -> bool:
+def trains_large_models(model: SemanticModel) -> bool:
     """Does a file train models of which one gradient step takes long, by the libraries that it imports?"""
-    imported = (*site.module.imports.values(), *site.module.star_imports)
+    imported = (*model.module.imports.values(), *model.module.star_imports)
     return any(name.partition(".")[0] in _LARGE_MODELS or "tokenizer" in name.lower() for name in imported)

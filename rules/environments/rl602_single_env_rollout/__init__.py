@@ -73,7 +73,7 @@ from rlint.rule import Finding, Rule
 from rlint.rules.environments._shared.steps import is_for_training, is_training
 from rlint.rules.environments.rl602_single_env_rollout.one_env import runs_network, sees_one
 from rlint.semantics.frequency.loops import ENVIRONMENT_STEP, GRADIENT_STEP
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.environments import stepped_in_turn
 from rlint.syntax.walk import below
 
@@ -91,55 +91,56 @@ class SingleEnvRollout(Rule):
     opt_in = True
     visits = (ast.Call,)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         if not node.args or not isinstance(node.func, (ast.Name, ast.Attribute)):
             return
-        if not runs_network(node, site) or not sees_one(node, site):
+        if not runs_network(node, model) or not sees_one(node, model):
             return
-        if not per_step(node, site) or is_told_elsewhere(node, site):
+        if not per_step(node, model) or is_told_elsewhere(node, model):
             return
-        text = " ".join(site.text(node.func).split())
+        text = " ".join(model.source.text(node.func).split())
         yield self.finding(
-            site,
+            model,
             node,
             f"`{text}` runs on a batch of one in each step of a single environment",
             advice=ADVICE,
         )
 
 
-def per_step(call: ast.Call, site: Site) -> bool:
+def per_step(call: ast.Call, model: SemanticModel) -> bool:
     """Does a call run once in each step of an environment, in training?"""
-    beat = site.beat(call)
+    beat = model.frequency.cadence(call)
     if beat is None or ENVIRONMENT_STEP not in beat.drivers:
         return False
     # in a loop that steps the environment and learns, or in one that it is called from to collect
     if GRADIENT_STEP in beat.drivers | beat.nested:
-        learns: bool = is_training(call, site)
+        learns: bool = is_training(call, model)
         return learns
-    return any(is_for_training(way) for way in site.ways_from_training(call))
+    return any(is_for_training(way) for way in model.frequency.ways_from_training(call))
 
 
-def is_told_elsewhere(call: ast.Call, site: Site) -> bool:
+def is_told_elsewhere(call: ast.Call, model: SemanticModel) -> bool:
     """Are several environments stepped in turn here (RL406), or has another network of this function been
     told of?
     """
-    function = site.function(call)
-    loops = site.loops(call)
+    function = model.function(call)
+    loops = model.frequency.loops(call)
     if any(
-        stepped_in_turn(step, site) is not None and any(loop in loops for loop in site.loops(step)[:1])
-        for step in site.calls_named("step", function)
+        stepped_in_turn(step, model) is not None
+        and any(loop in loops for loop in model.frequency.loops(step)[:1])
+        for step in model.names.calls_named("step", function)
     ):
         return True
-    before = site.order.position(call)
+    before = model.dataflow.order.position(call)
     return any(
         isinstance(other, ast.Call)
         and other is not call
-        and site.function(other) is function
-        and site.order.position(other) < before
+        and model.function(other) is function
+        and model.dataflow.order.position(other) < before
         and other.args
         and isinstance(other.func, (ast.Name, ast.Attribute))
-        and runs_network(other, site)
-        and sees_one(other, site)
-        for other in below(function or site.tree.module)
+        and runs_network(other, model)
+        and sees_one(other, model)
+        for other in below(function or model.syntax.module)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.semantics.frequency.loops import ENVIRONMENT_STEP
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.observations import is_observation, names_one
 from rlint.semantics.types.one_row_batches import only_row
 from rlint.syntax.scopes import How
@@ -14,67 +14,69 @@ from rlint.syntax.walk import below
 _DEPTH = 4
 
 
-def runs_network(call: ast.Call, site: Site) -> bool:
+def runs_network(call: ast.Call, model: SemanticModel) -> bool:
     """Does a call run a network, itself or by one of its methods?"""
-    run = site.network_run(call)
-    return run is not None and (run[0] is not call.func or site.gives_gradient(call))
+    run = model.nn.network_run(call)
+    return run is not None and (run[0] is not call.func or model.gradients.gives_gradient(call))
 
 
-def sees_one(call: ast.Call, site: Site) -> bool:
+def sees_one(call: ast.Call, model: SemanticModel) -> bool:
     """Is a network given one observation: a batch of one, or what leads to an action that is one number?"""
-    if any(is_one_row(value, site, _DEPTH) for value in call.args):
+    if any(is_one_row(value, model, _DEPTH) for value in call.args):
         return True
-    shown = any(is_shown(node, site) for value in call.args for node in below(value))
-    return shown and gives_one_number(call, site)
+    shown = any(is_shown(node, model) for value in call.args for node in below(value))
+    return shown and gives_one_number(call, model)
 
 
-def gives_one_number(call: ast.Call, site: Site) -> bool:
+def gives_one_number(call: ast.Call, model: SemanticModel) -> bool:
     """Does the function around a call step the environment with one number (`action.item()`), or choose one
     for others, without learning?
     """
-    function = site.function(call)
-    for step in site.calls_named("step", function):
-        is_step = site.knowledge.loops.driver_of(step) == ENVIRONMENT_STEP
-        if is_step and step.args and is_number(step.args[0], site):
+    function = model.function(call)
+    for step in model.names.calls_named("step", function):
+        is_step = model.analysis.loops.driver_of(step) == ENVIRONMENT_STEP
+        if is_step and step.args and is_number(step.args[0], model):
             return True
-    if function is None or site.takes_gradient_steps(function):
+    if function is None or model.nn.takes_gradient_steps(function):
         return False
     returned = (node.value for node in below(function) if isinstance(node, ast.Return))
-    return any(value is not None and is_number(value, site) for value in returned)
+    return any(value is not None and is_number(value, model) for value in returned)
 
 
-def is_number(value: ast.expr, site: Site) -> bool:
+def is_number(value: ast.expr, model: SemanticModel) -> bool:
     """Is it `x.item()` or `int(x)`, or a variable that holds such?"""
     match value:
         case ast.Call(func=ast.Attribute(attr="item"), args=[]) | ast.Call(func=ast.Name(id="int"), args=[_]):
             return True
         case ast.Name():
-            made = [binding.value for binding in site.definitions(value) if binding.how is How.ASSIGN]
-            return any(m is not None and not isinstance(m, ast.Name) and is_number(m, site) for m in made)
+            made = [
+                binding.value for binding in model.dataflow.definitions(value) if binding.how is How.ASSIGN
+            ]
+            return any(m is not None and not isinstance(m, ast.Name) and is_number(m, model) for m in made)
     return False
 
 
-def is_one_row(value: ast.expr, site: Site, depth: int) -> bool:
+def is_one_row(value: ast.expr, model: SemanticModel, depth: int) -> bool:
     """Is it an observation that was made a batch of one, here or where a variable was bound?"""
     for node in below(value):
-        wrapped = only_row(node, site)
-        if wrapped is not None and any(is_shown(part, site) for part in below(wrapped)):
+        wrapped = only_row(node, model)
+        if wrapped is not None and any(is_shown(part, model) for part in below(wrapped)):
             return True
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and depth:
-            bindings = site.definitions(node)
+            bindings = model.dataflow.definitions(node)
             made = bindings[0].value if len(bindings) == 1 and bindings[0].how is How.ASSIGN else None
-            if made is not None and site.once(_is_one_row, (made, depth - 1)):
+            if made is not None and model.once(_is_one_row, (made, depth - 1)):
                 return True
     return False
 
 
-def _is_one_row(value: tuple[ast.expr, int], site: Site) -> bool:
-    return is_one_row(value[0], site, value[1])
+def _is_one_row(value: tuple[ast.expr, int], model: SemanticModel) -> bool:
+    return is_one_row(value[0], model, value[1])
 
 
-def is_shown(node: ast.AST, site: Site) -> bool:
+def is_shown(node: ast.AST, model: SemanticModel) -> bool:
     """Is it what an environment shows, by where it comes from or what it is called?"""
     if not isinstance(node, (ast.Name, ast.Attribute)):
         return False
     name = node.id if isinstance(node, ast.Name) else node.attr
-    return names_one(name) or is_observation(node, site)
+    return names_one(name) or is_observation(node, model)

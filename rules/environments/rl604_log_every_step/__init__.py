@@ -77,7 +77,7 @@ from rlint.rules.environments.rl604_log_every_step.logs import (
     writes_together,
 )
 from rlint.semantics.frequency import trip_count
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 PERIOD = 100
 
@@ -92,52 +92,52 @@ class LogEveryStep(Rule):
     visits = (ast.Call,)
     callees = NAMES
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Find the first of the writes that follow one another."""
-        statement = site.parent(node)
+        statement = model.parent(node)
         if not isinstance(statement, ast.Expr):
             return
-        call = log_write(statement, site)
+        call = log_write(statement, model)
         if call is None:
             return
-        run = writes_together(statement, site)
-        if not run or trains_large_models(site):
+        run = writes_together(statement, model)
+        if not run or trains_large_models(model):
             return
-        step = unguarded_step(statement, site)
-        if step is None or is_short(statement, site):
+        step = unguarded_step(statement, model)
+        if step is None or is_short(statement, model):
             return
-        written = f"`{site.text(call.func)}` writes in each {step}"
+        written = f"`{model.source.text(call.func)}` writes in each {step}"
         others = len(run) - 1
         if others:
             written += f", and {others} more beside it" if others > 1 else ", and another beside it"
         yield self.finding(
-            site,
+            model,
             call,
             f"{written}: nobody reads that much, and each takes its part of the step",
-            fix=build_fix(run, site),
-            advice=advice(statement, step, site),
+            fix=build_fix(run, model),
+            advice=advice(statement, step, model),
         )
 
 
-def is_short(statement: ast.stmt, site: Site) -> bool:
+def is_short(statement: ast.stmt, model: SemanticModel) -> bool:
     """Does the loop make so few passes that all of what it writes may be read?"""
-    loop = site.driving_loop(statement)
-    count = trip_count.passes(loop, site) if loop is not None else None
+    loop = model.frequency.driving_loop(statement)
+    count = trip_count.passes(loop, model) if loop is not None else None
     return count is not None and count < PERIOD
 
 
-def build_fix(run: list[ast.stmt], site: Site) -> Fix | None:
+def build_fix(run: list[ast.stmt], model: SemanticModel) -> Fix | None:
     """Write every hundredth time."""
-    edit = every_nth(run, PERIOD, site)
-    if edit is None or writes_rare_values(run, site):
+    edit = every_nth(run, PERIOD, model)
+    if edit is None or writes_rare_values(run, model):
         return None
     reason = f"of {PERIOD} steps, only one is written"
     return Fix(f"Write in every {PERIOD}th step alone", Safety.UNSAFE, (edit,), reason)
 
 
-def advice(statement: ast.stmt, step: str, site: Site) -> str:
+def advice(statement: ast.stmt, step: str, model: SemanticModel) -> str:
     """What to write instead."""
-    counter = counter_at(statement, site, PERIOD)
+    counter = counter_at(statement, model, PERIOD)
     rarely = (
         f"`if {counter} % {PERIOD} == 0:`" if counter is not None else f"in every {PERIOD}th of them alone"
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from rlint.models.kind import Tag
 from rlint.rule import last_names
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _METHODS = frozenset(
@@ -26,9 +26,9 @@ NAMES = _METHODS | _LEVELS | {"log"} | last_names("builtins.print", *_TRACKERS)
 """The last names of all calls that may write to a log."""
 
 
-def is_log_write(call: ast.Call, site: Site) -> bool:
+def is_log_write(call: ast.Call, model: SemanticModel) -> bool:
     """Does a call write to a log at once, rather than collect what will be written?"""
-    qualified = site.qualified(call.func)
+    qualified = model.names.qualified(call.func)
     if qualified is not None:
         prefix, _, name = qualified.rpartition(".")
         if f"{prefix}." in _LOGGERS:
@@ -40,12 +40,14 @@ def is_log_write(call: ast.Call, site: Site) -> bool:
         return False
     method = call.func.attr
     if method in _METHODS:
-        return not site.callables(call)
+        return not model.types.call_targets(call)
     if method not in _LEVELS and method != "log":
         return False
-    kind = site.kind_of(call.func.value)
+    kind = model.types.type_of(call.func.value)
     if not kind and method in _LEVELS:
-        return (last_name(call.func.value) or "").lower().strip("_") == "logger" and not site.callables(call)
+        return (last_name(call.func.value) or "").lower().strip(
+            "_"
+        ) == "logger" and not model.types.call_targets(call)
     return kind.tag is (Tag.WRITER if method == "log" else Tag.LOGGER)
 
 
@@ -55,31 +57,31 @@ def _goes_on(call: ast.Call) -> bool:
     return any(not (isinstance(end, ast.Constant) and "\n" in str(end.value)) for end in ends)
 
 
-def log_write(statement: ast.stmt, site: Site) -> ast.Call | None:
+def log_write(statement: ast.stmt, model: SemanticModel) -> ast.Call | None:
     """The call of a statement that does nothing but write to a log."""
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return None
-    return statement.value if is_log_write(statement.value, site) else None
+    return statement.value if is_log_write(statement.value, model) else None
 
 
-def writes_together(statement: ast.stmt, site: Site) -> list[ast.stmt]:
+def writes_together(statement: ast.stmt, model: SemanticModel) -> list[ast.stmt]:
     """The statements that write to a log right one after the other, from their first on; empty where the
     statement is not the first.
     """
-    block, first = site.tree.block(statement)
-    if first > 0 and log_write(block[first - 1], site) is not None:
+    block, first = model.syntax.block(statement)
+    if first > 0 and log_write(block[first - 1], model) is not None:
         return []
     last = first
-    while last + 1 < len(block) and log_write(block[last + 1], site) is not None:
+    while last + 1 < len(block) and log_write(block[last + 1], model) is not None:
         last += 1
     return block[first : last + 1]
 
 
-def writes_rare_values(run: Sequence[ast.stmt], site: Site) -> bool:
+def writes_rare_values(run: Sequence[ast.stmt], model: SemanticModel) -> bool:
     """Does one of the statements write a dict that a condition in the loop puts more into now and then, as
     the return of an episode when it is over?
     """
-    loop = site.driving_loop(run[0])
+    loop = model.frequency.driving_loop(run[0])
     if loop is None:
         return False
     names = {node.id for statement in run for node in below(statement) if isinstance(node, ast.Name)}
@@ -92,7 +94,7 @@ def writes_rare_values(run: Sequence[ast.stmt], site: Site) -> bool:
             if isinstance(given, ast.Name)
         }
     placed = [*_updates(loop), *_entries(loop)]
-    return any(name in names and _is_conditional(node, loop, run, site) for name, node in placed)
+    return any(name in names and _is_conditional(node, loop, run, model) for name, node in placed)
 
 
 def _updates(loop: ast.AST) -> Iterator[tuple[str, ast.Call]]:
@@ -109,10 +111,10 @@ def _entries(loop: ast.AST) -> Iterator[tuple[str, ast.Subscript]]:
                 yield owner, node
 
 
-def _is_conditional(node: ast.AST, loop: ast.AST, run: Sequence[ast.stmt], site: Site) -> bool:
+def _is_conditional(node: ast.AST, loop: ast.AST, run: Sequence[ast.stmt], model: SemanticModel) -> bool:
     """Does a node stand behind a condition in the loop that the statements do not stand behind?"""
-    around = set(site.ancestors(run[0]))
-    for parent in site.ancestors(node):
+    around = set(model.ancestors(run[0]))
+    for parent in model.ancestors(node):
         if parent is loop or parent in around:
             return False
         if isinstance(parent, ast.If):

@@ -81,7 +81,7 @@ from rlint.rules.environments.rl608_replot_per_episode import figures as figures
 from rlint.rules.environments.rl608_replot_per_episode.figures import Does
 from rlint.rules.environments.rl608_replot_per_episode.passes import PASS, pass_of
 from rlint.semantics.frequency.path_conditions import Sort
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 PERIOD = 100
 _HOLD_BACK = frozenset(Sort) - {Sort.RANK, Sort.ENDS}
@@ -98,22 +98,22 @@ class ReplotPerEpisode(Rule):
     visits = (ast.Call,)
     triggers = ("pyplot", "matplotlib", "pylab")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Find the first of the calls of a pass that is the worst."""
         assert isinstance(node, ast.Call)
-        if not figures.uses_matplotlib(site):
+        if not figures.uses_matplotlib(model):
             return
-        what = figures.does(node, site)
-        if what in (None, Does.EMPTIES) or is_drawn_on_demand(node, site):
+        what = figures.does(node, model)
+        if what in (None, Does.EMPTIES) or is_drawn_on_demand(node, model):
             return
-        often = how_often(node, site)
-        if often is None or trains_large_models(site):
+        often = how_often(node, model)
+        if often is None or trains_large_models(model):
             return
-        beside = calls_beside(node, site)
-        leak = first_leak(beside, site)
-        pile = first_of_pile(beside, site) if leak is None else None
-        text = " ".join(site.text(node.func).split())
-        rarely = how_rarely(node, site)
+        beside = calls_beside(node, model)
+        leak = first_leak(beside, model)
+        pile = first_of_pile(beside, model) if leak is None else None
+        text = " ".join(model.source.text(node.func).split())
+        rarely = how_rarely(node, model)
         if node is leak:
             message = f"`{text}` opens another figure in each {often}, and none is ever closed"
             advice = f"Draw {rarely} or once behind the training, and close the figure (`plt.close`)"
@@ -125,98 +125,100 @@ class ReplotPerEpisode(Rule):
             advice = (
                 f"Draw {rarely} or once behind the training, or give one curve the new values (`set_data`)"
             )
-        elif leak is None and pile is None and node is first_drawing(beside, often, site):
+        elif leak is None and pile is None and node is first_drawing(beside, often, model):
             message = (
                 f"`{text}` draws the whole figure again in each {often}, which takes longer than many steps"
             )
             advice = f"Draw {rarely} or once behind the training"
         else:
             return
-        yield self.finding(site, node, message, advice=advice)
+        yield self.finding(model, node, message, advice=advice)
 
 
-def is_drawn_on_demand(call: ast.Call, site: Site) -> bool:
+def is_drawn_on_demand(call: ast.Call, model: SemanticModel) -> bool:
     """Is it an environment that draws itself?"""
-    function = site.function(call)
+    function = model.function(call)
     if function is not None and function.name.strip("_") in _DRAWING:
         return True
-    owner = site.class_of(call)
-    return owner is not None and all(site.method(owner, name) is not None for name in ("step", "reset"))
+    owner = model.class_of(call)
+    return owner is not None and all(model.method(owner, name) is not None for name in ("step", "reset"))
 
 
-def how_often(call: ast.Call, site: Site) -> str | None:
+def how_often(call: ast.Call, model: SemanticModel) -> str | None:
     """The pass of a training that a call runs in each time; None where anything holds it back."""
-    beat = site.beat(call)
+    beat = model.frequency.cadence(call)
     if beat is None or any(guard.sort in _HOLD_BACK for guard in beat.guards):
         return None
-    often: str | None = pass_of(call, site)
+    often: str | None = pass_of(call, model)
     return often
 
 
-def how_rarely(call: ast.Call, site: Site) -> str:
+def how_rarely(call: ast.Call, model: SemanticModel) -> str:
     """When to draw instead."""
-    counter = counter_at(site.tree.statement(call), site, PERIOD)
+    counter = counter_at(model.syntax.statement(call), model, PERIOD)
     return f"`if {counter} % {PERIOD} == 0:`" if counter is not None else f"in one pass of {PERIOD},"
 
 
-def calls_beside(call: ast.Call, site: Site) -> list[tuple[ast.Call, Does]]:
+def calls_beside(call: ast.Call, model: SemanticModel) -> list[tuple[ast.Call, Does]]:
     """What the same pass does to figures in the same function, in the order of the lines."""
-    by_pass = site.once(calls_by_pass, site.tree.module)
-    return by_pass.get((site.function(call), site.driving_loop(call)), [])
+    by_pass = model.once(calls_by_pass, model.syntax.module)
+    return by_pass.get((model.function(call), model.frequency.driving_loop(call)), [])
 
 
 def calls_by_pass(
-    _module: ast.Module, site: Site
+    _module: ast.Module, model: SemanticModel
 ) -> dict[tuple[ast.AST | None, ast.AST | None], list[tuple[ast.Call, Does]]]:
     """The same for all functions of the file, and the loops in them."""
     found: dict[tuple[ast.AST | None, ast.AST | None], list[tuple[ast.Call, Does]]] = {}
-    for call in site.warm_nodes(ast.Call):
+    for call in model.frequency.warm_nodes(ast.Call):
         assert isinstance(call, ast.Call)
-        what = figures.does(call, site)
-        if what is not None and how_often(call, site) is not None:
-            beside = found.setdefault((site.function(call), site.driving_loop(call)), [])
+        what = figures.does(call, model)
+        if what is not None and how_often(call, model) is not None:
+            beside = found.setdefault((model.function(call), model.frequency.driving_loop(call)), [])
             beside.append((call, what))
     return found
 
 
-def is_cleared(site: Site, *, closes: bool) -> bool:
+def is_cleared(model: SemanticModel, *, closes: bool) -> bool:
     """May anything in the file, or in one that calls it, close a figure (or else take away what it shows)?"""
-    for node in site.tree.of_type(ast.Call):
+    for node in model.syntax.of_type(ast.Call):
         assert isinstance(node, ast.Call)
-        what = figures.does(node, site)
+        what = figures.does(node, model)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if what is Does.EMPTIES and (not closes or name in ("close", "")):
             return True
-        if name == "add_figure" or (waits_in_window(node, site) and not shows_on(site)):
+        if name == "add_figure" or (waits_in_window(node, model) and not shows_on(model)):
             return True
         if not closes and name == "remove" and not node.args:
             return True
-    elsewhere: bool = figures.may_close(site)
+    elsewhere: bool = figures.may_close(model)
     return elsewhere
 
 
-def waits_in_window(call: ast.Call, site: Site) -> bool:
+def waits_in_window(call: ast.Call, model: SemanticModel) -> bool:
     """Is it `plt.show()` while the training runs? It waits until somebody closes the windows."""
-    shows = site.qualified(call.func) == "matplotlib.pyplot.show" and not call.keywords
-    return shows and site.heat_of(call).level is not Heat.COLD
+    shows = model.names.qualified(call.func) == "matplotlib.pyplot.show" and not call.keywords
+    return shows and model.frequency.heat_of(call).level is not Heat.COLD
 
 
-def shows_on(site: Site) -> bool:
+def shows_on(model: SemanticModel) -> bool:
     """Do windows stay open while the program runs on (`plt.ion()`)?"""
-    return any(site.qualified(use) == "matplotlib.pyplot.ion" for use in site.attribute_uses("ion"))
+    return any(
+        model.names.qualified(use) == "matplotlib.pyplot.ion" for use in model.names.attribute_uses("ion")
+    )
 
 
-def first_leak(beside: list[tuple[ast.Call, Does]], site: Site) -> ast.Call | None:
+def first_leak(beside: list[tuple[ast.Call, Does]], model: SemanticModel) -> ast.Call | None:
     """The first figure that is opened in each pass, if none is closed or given away."""
     makes = [call for call, what in beside if what is Does.MAKES and figures.opens_anew(call)]
-    if not makes or is_given_away(makes[0], site) or is_cleared(site, closes=True):
+    if not makes or is_given_away(makes[0], model) or is_cleared(model, closes=True):
         return None
     return makes[0]
 
 
-def is_given_away(call: ast.Call, site: Site) -> bool:
+def is_given_away(call: ast.Call, model: SemanticModel) -> bool:
     """Does the function return figures, or keep them for somebody else?"""
-    function = site.function(call)
+    function = model.function(call)
     if function is None:
         return False
     for node in ast.walk(function):
@@ -224,35 +226,37 @@ def is_given_away(call: ast.Call, site: Site) -> bool:
             parts = [
                 part for part in ast.walk(node.value) if isinstance(part, (ast.Name, ast.Attribute, ast.Call))
             ]
-            if any(figures.is_figure(part, site) or part is call for part in parts):
+            if any(figures.is_figure(part, model) or part is call for part in parts):
                 return True
     return False
 
 
-def first_of_pile(beside: list[tuple[ast.Call, Does]], site: Site) -> ast.Call | None:
+def first_of_pile(beside: list[tuple[ast.Call, Does]], model: SemanticModel) -> ast.Call | None:
     """The first call that adds to a figure made before, if nothing is taken away again."""
     adds = [call for call, what in beside if what is Does.ADDS]
     if not adds or any(what is Does.MAKES and figures.opens_anew(call) for call, what in beside):
         return None
     drawn = any(what is Does.DRAWS for _, what in beside)
-    if not (drawn or any(adds_all_again(call, site) for call in adds)) or is_cleared(site, closes=False):
+    if not (drawn or any(adds_all_again(call, model) for call in adds)) or is_cleared(model, closes=False):
         return None
     return adds[0]
 
 
-def adds_all_again(call: ast.Call, site: Site) -> bool:
+def adds_all_again(call: ast.Call, model: SemanticModel) -> bool:
     """Is one of the arguments a list that the same function adds to in the same pass?"""
-    loop = site.driving_loop(call)
+    loop = model.frequency.driving_loop(call)
     grown = {
-        site.text(other.func.value)
-        for other in site.calls_named("append", site.function(call))
-        if isinstance(other.func, ast.Attribute) and loop is not None and site.driving_loop(other) is loop
+        model.source.text(other.func.value)
+        for other in model.names.calls_named("append", model.function(call))
+        if isinstance(other.func, ast.Attribute)
+        and loop is not None
+        and model.frequency.driving_loop(other) is loop
     }
-    return any(site.text(argument) in grown for argument in call.args)
+    return any(model.source.text(argument) in grown for argument in call.args)
 
 
-def first_drawing(beside: list[tuple[ast.Call, Does]], often: str, site: Site) -> ast.Call | None:
+def first_drawing(beside: list[tuple[ast.Call, Does]], often: str, model: SemanticModel) -> ast.Call | None:
     """The first call that draws a figure whose curves are made anew."""
-    if often == PASS or figures.gives_new_data(site) or figures.makes_video(site):
+    if often == PASS or figures.gives_new_data(model) or figures.makes_video(model):
         return None
     return next((call for call, what in beside if what is Does.DRAWS), None)

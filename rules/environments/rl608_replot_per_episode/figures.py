@@ -7,7 +7,7 @@ import enum
 
 from rlint.models.kind import Tag
 from rlint.regex import regex
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 
 class Does(enum.Enum):
@@ -44,15 +44,15 @@ _VIDEO = frozenset(
 )
 
 
-def uses_matplotlib(site: Site) -> bool:
+def uses_matplotlib(model: SemanticModel) -> bool:
     """Does a file import matplotlib, or seaborn on top of it?"""
-    roots = {name.partition(".")[0] for name in site.module.imports.values()}
+    roots = {name.partition(".")[0] for name in model.module.imports.values()}
     return not roots.isdisjoint(("matplotlib", "pylab", "seaborn"))
 
 
-def does(call: ast.Call, site: Site) -> Does | None:
+def does(call: ast.Call, model: SemanticModel) -> Does | None:
     """What a call does to a figure; None for one that does nothing of the kind."""
-    path = site.qualified(call.func) or ""
+    path = model.names.qualified(call.func) or ""
     known = _PYPLOT.match(path)
     if known is not None:
         return _of_pyplot(known[2])
@@ -60,8 +60,8 @@ def does(call: ast.Call, site: Site) -> Does | None:
         if _SEABORN.match(path):
             return Does.ADDS
         shown = path in ("wandb.Image", "IPython.display.display") and bool(call.args)
-        return Does.DRAWS if shown and _is_shown(call.args[0], site) else None
-    return _of_method(call, site) if isinstance(call.func, ast.Attribute) else None
+        return Does.DRAWS if shown and _is_shown(call.args[0], model) else None
+    return _of_method(call, model) if isinstance(call.func, ast.Attribute) else None
 
 
 def _of_pyplot(name: str) -> Does | None:
@@ -74,44 +74,44 @@ def _of_pyplot(name: str) -> Does | None:
     return Does.EMPTIES if name in _EMPTIES else None
 
 
-def _of_method(call: ast.Call, site: Site) -> Does | None:
+def _of_method(call: ast.Call, model: SemanticModel) -> Does | None:
     assert isinstance(call.func, ast.Attribute)
     owner, name = call.func.value, call.func.attr
     if name == "draw" and isinstance(owner, ast.Attribute) and owner.attr == "canvas":
         return Does.DRAWS
-    if name in ("savefig", "show") and is_figure(owner, site):
+    if name in ("savefig", "show") and is_figure(owner, model):
         return Does.DRAWS
-    if name in ("add_figure", "log_figure") and uses_matplotlib(site):
+    if name in ("add_figure", "log_figure") and uses_matplotlib(model):
         return Does.DRAWS
-    if name in _ADDS and is_axes(owner, site):
+    if name in _ADDS and is_axes(owner, model):
         return Does.ADDS
-    if name in _EMPTIES_OBJECT and (is_figure(owner, site) or is_axes(owner, site)):
+    if name in _EMPTIES_OBJECT and (is_figure(owner, model) or is_axes(owner, model)):
         return Does.EMPTIES
     return None
 
 
-def _is_shown(given: ast.expr, site: Site) -> bool:
-    return is_figure(given, site) or site.qualified(given) in (
+def _is_shown(given: ast.expr, model: SemanticModel) -> bool:
+    return is_figure(given, model) or model.names.qualified(given) in (
         "matplotlib.pyplot",
         "matplotlib.pylab",
         "pylab",
     )
 
 
-def is_figure(expression: ast.expr, site: Site) -> bool:
+def is_figure(expression: ast.expr, model: SemanticModel) -> bool:
     """Is it a figure of matplotlib, as far as its kind or its name tells?"""
-    kind = site.kind_of(expression)
+    kind = model.types.type_of(expression)
     if kind:
         return kind.tag is Tag.INSTANCE and kind.of == _FIGURE
-    return bool(_FIGURE_NAME.search(_name(expression))) and uses_matplotlib(site)
+    return bool(_FIGURE_NAME.search(_name(expression))) and uses_matplotlib(model)
 
 
-def is_axes(expression: ast.expr, site: Site) -> bool:
+def is_axes(expression: ast.expr, model: SemanticModel) -> bool:
     """Is it a pair of axes (or one of an array of them), as far as its kind or its name tells?"""
-    kind = site.kind_of(expression)
+    kind = model.types.type_of(expression)
     if kind:
         return kind.tag is Tag.INSTANCE and kind.of == _AXES
-    return bool(_AXES_NAME.search(_name(expression))) and uses_matplotlib(site)
+    return bool(_AXES_NAME.search(_name(expression))) and uses_matplotlib(model)
 
 
 def _name(expression: ast.expr) -> str:
@@ -133,23 +133,23 @@ def opens_anew(call: ast.Call) -> bool:
     return not numbered and not any(keyword.arg in ("num", None) for keyword in call.keywords)
 
 
-def gives_new_data(site: Site) -> bool:
+def gives_new_data(model: SemanticModel) -> bool:
     """Does a file hand new values to curves that it has drawn before?"""
-    return any(site.attribute_uses(name) for name in _NEW_DATA)
+    return any(model.names.attribute_uses(name) for name in _NEW_DATA)
 
 
-def makes_video(site: Site) -> bool:
+def makes_video(model: SemanticModel) -> bool:
     """Does a file read the pictures that it draws, or write them to a video?"""
-    return any(site.attribute_uses(name) for name in _VIDEO) or any(
-        name.startswith("matplotlib.animation.") for name in site.module.imports.values()
+    return any(model.names.attribute_uses(name) for name in _VIDEO) or any(
+        name.startswith("matplotlib.animation.") for name in model.module.imports.values()
     )
 
 
-def may_close(site: Site) -> bool:
+def may_close(model: SemanticModel) -> bool:
     """May another file of the project close or empty figures?"""
     return any(
-        module is not site.module
+        module is not model.module
         and not module.attributes_read.isdisjoint(_EMPTIES)
         and any(name.startswith("matplotlib") for name in module.imports.values())
-        for module in site.index.modules.values()
+        for module in model.index.modules.values()
     )

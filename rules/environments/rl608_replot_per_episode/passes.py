@@ -12,7 +12,7 @@ from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.frequency.loops import BATCH, ENVIRONMENT_STEP, GENERATION, GRADIENT_STEP
 from rlint.semantics.frequency.path_conditions import Sort
 from rlint.semantics.frequency.roles import LEARNS
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 EPISODE, PASS = "episode", "pass"
 _EPISODES = regex(r"episod|(^|[\W_])(i_)?(ep|eps|epis|games?)([\W_]|$)", re.IGNORECASE)
@@ -29,13 +29,13 @@ _REMEMBERS = LEARNS | frozenset(
 _TABLE = regex(r"^q(_?(table|values?|sa|matrix|func\w*))?\d?$|^action_values$", re.IGNORECASE)
 
 
-def pass_of(node: ast.AST, site: Site) -> str | None:
+def pass_of(node: ast.AST, model: SemanticModel) -> str | None:
     """What a line of a training runs once for: "environment step", "gradient step", "episode", or another
     "pass" (an epoch, a batch of rollouts). None where it is no training, a loop over whole trainings, or
     nobody knows.
     """
-    beat = site.beat(node)
-    if beat is None or GENERATION in beat.drivers | beat.nested or not _trains(node, site):
+    beat = model.frequency.cadence(node)
+    if beat is None or GENERATION in beat.drivers | beat.nested or not _trains(node, model):
         return None
     if any(guard.sort is Sort.ENDS for guard in beat.guards):
         return EPISODE
@@ -55,13 +55,13 @@ def _is_episode(beat: Beat) -> bool:
     return beat.resets or (bool(_EPISODES.search(beat.header)) and not beat.layered)
 
 
-def _trains(node: ast.AST, site: Site) -> bool:
+def _trains(node: ast.AST, model: SemanticModel) -> bool:
     """Is it a training, as far as its gradient steps tell, what is called in the loop (`agent.replay()`), or
     the table of values that it writes to?
     """
-    if is_training(node, site):
+    if is_training(node, model):
         return True
-    loop = site.driving_loop(node)
+    loop = model.frequency.driving_loop(node)
     return loop is not None and any(_learns(part) for part in ast.walk(loop))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from rlint.rule import Edit
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 
-def deletion(statement: ast.stmt, site: Site) -> Edit | None:
+def deletion(statement: ast.stmt, model: SemanticModel) -> Edit | None:
     """The edit that removes a statement; None where a comment would go with it."""
-    start, _ = site.span(statement)
-    end = site.tree.positions.line_end(statement.end_lineno or statement.lineno)
-    return None if site.has_comment(start, end) else site.delete(statement)
+    start, _ = model.source.span(statement)
+    end = model.syntax.positions.line_end(statement.end_lineno or statement.lineno)
+    return None if model.source.has_comment(start, end) else model.edit.delete_statement(statement)

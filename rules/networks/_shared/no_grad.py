@@ -6,13 +6,12 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from rlint import models
-from rlint.edit.block_moves import put_under
 from rlint.models.effect import Effect, EffectKind
 from rlint.models.kind import Tag
 from rlint.regex import regex
 from rlint.rule import Edit
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.gradient_sinks import ENDS, Outlet
 from rlint.syntax.walk import below
 
@@ -37,25 +36,27 @@ def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:
             yield node
 
 
-def under_no_grad(run: Sequence[ast.stmt], site: Site) -> tuple[Edit, ...] | None:
+def under_no_grad(run: Sequence[ast.stmt], model: SemanticModel) -> tuple[Edit, ...] | None:
     """Put statements that follow one another under `torch.no_grad()`; None where their lines cannot be
     indented just so.
     """
     first = run[0]
     if any(isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom)) for one in run for node in below(one)):
         return None
-    name = site.spelled("torch.no_grad", first)
+    name = model.names.spelled("torch.no_grad", first)
     added: tuple[Edit, ...] = ()
     if name is None:
-        imported = site.module_import("torch", user=first)
+        imported = model.importer.module_import("torch", user=first)
         if imported is None:
             return None
         name, added = "torch.no_grad", (imported[1],)
-    edit = put_under(f"with {name}():", run, site)
+    edit = model.edit.wrap_in(f"with {name}():", run)
     return (*added, edit) if edit is not None else None
 
 
-def loses_gradient(statement: ast.stmt, forwards: Sequence[ast.Call], site: Site) -> list[str] | None:
+def loses_gradient(
+    statement: ast.stmt, forwards: Sequence[ast.Call], model: SemanticModel
+) -> list[str] | None:
     """What, besides the forwards, the value of a statement is made of and must not need a gradient, as
     texts; None where something in it surely does, or learns, or where nobody can say.
     """
@@ -67,57 +68,57 @@ def loses_gradient(statement: ast.stmt, forwards: Sequence[ast.Call], site: Site
         if (
             call not in forwards
             and _LEARNS.search(last_name(call.func) or "")
-            and not _is_harmless(call, site)
+            and not _is_harmless(call, model)
         ):
             return None
     if isinstance(statement, ast.Assign):
         for target in statement.targets:
-            if isinstance(target, ast.Subscript) and site.kind_of(target.value).tag not in (
+            if isinstance(target, ast.Subscript) and model.types.type_of(target.value).tag not in (
                 Tag.LIST, Tag.DICT, Tag.NDARRAY, Tag.DEQUE,
             ):  # fmt: skip
-                doubts[site.text(target.value)] = None
-    if all(left.outlet in ENDS for left in site.outlets(value)):
+                doubts[model.source.text(target.value)] = None
+    if all(left.outlet in ENDS for left in model.gradients.sinks(value)):
         return list(doubts)
-    rest = site.sources(value, without=forwards)
-    if any(site.gives_gradient(call) for call in rest.calls):
+    rest = model.gradients.sources(value, without=forwards)
+    if any(model.gradients.gives_gradient(call) for call in rest.calls):
         return None
     for kept in rest.kept:
-        kind = site.kind_of(kept)
+        kind = model.types.type_of(kept)
         if kind.tag in (Tag.TENSOR, Tag.MODULE, Tag.PARAMETERS, Tag.DISTRIBUTION):
             return None
         if kind.tag not in _HOST:
-            doubts[site.text(kept)] = None
+            doubts[model.source.text(kept)] = None
     for part in (*rest.parameters, *rest.calls):
-        if site.kind_of(part).tag not in _HOST and not _from_host(part, site):
-            doubts[site.text(part)] = None
+        if model.types.type_of(part).tag not in _HOST and not _from_host(part, model):
+            doubts[model.source.text(part)] = None
     return list(doubts)
 
 
-def _from_host(part: ast.expr, site: Site) -> bool:
+def _from_host(part: ast.expr, model: SemanticModel) -> bool:
     """Is it a call of a library that makes values without a gradient?"""
-    qualified = site.qualified(part.func) if isinstance(part, ast.Call) else None
+    qualified = model.names.qualified(part.func) if isinstance(part, ast.Call) else None
     return qualified is not None and qualified.partition(".")[0] in ("numpy", "math", "random")
 
 
-def careless_calls(statement: ast.stmt, forwards: Sequence[ast.Call], site: Site) -> list[str]:
+def careless_calls(statement: ast.stmt, forwards: Sequence[ast.Call], model: SemanticModel) -> list[str]:
     """The calls in a statement, besides the forwards, of which nobody knows whether they mind autograd."""
     found: dict[str, None] = {}
     for call in calls_in(statement):
-        if call not in forwards and not _is_harmless(call, site):
-            found[site.text(call.func)] = None
+        if call not in forwards and not _is_harmless(call, model):
+            found[model.source.text(call.func)] = None
     return list(found)
 
 
-def _is_harmless(call: ast.Call, site: Site) -> bool:
-    if site.callables(call):
-        return site.call_effect(call).quiet and not site.gives_gradient(call)
-    qualified = site.qualified(call.func)
+def _is_harmless(call: ast.Call, model: SemanticModel) -> bool:
+    if model.types.call_targets(call):
+        return model.effects.call_effect(call).quiet and not model.gradients.gives_gradient(call)
+    qualified = model.names.qualified(call.func)
     if qualified is not None:
         known = models.callable_fact(qualified)
         return known is not None and _minds_no_mode(known.effect)
     if not isinstance(call.func, ast.Attribute):
         return False
-    tag = site.kind_of(call.func.value).tag
+    tag = model.types.type_of(call.func.value).tag
     known = models.method_fact(tag if tag is not Tag.UNKNOWN else Tag.TENSOR, call.func.attr)
     return known is not None and _minds_no_mode(known.effect)
 
@@ -130,20 +131,20 @@ def _minds_no_mode(effect: Effect) -> bool:
     return effect.does_only(_NO_MATTER | EffectKind.MUTATES if fills else _NO_MATTER)
 
 
-def only_leads_on(statement: ast.stmt, site: Site) -> bool:
+def only_leads_on(statement: ast.stmt, model: SemanticModel) -> bool:
     """Does a statement only compute what no gradient is taken of, so that it may stand among forwards?"""
     match statement:
         case ast.Assign(targets=[ast.Name() | ast.Tuple()], value=value):
-            left = site.outlets(value)
+            left = model.gradients.sinks(value)
             ends = bool(left) and all(one.outlet in ENDS for one in left)
-            return ends and not careless_calls(statement, (), site)
+            return ends and not careless_calls(statement, (), model)
     return False
 
 
-def _computes_weights(site: Site) -> bool:
+def _computes_weights(model: SemanticModel) -> bool:
     """Does the program know layers that compute their weights in each run, and keep them as attributes?"""
     return any(
-        site.is_imported_anywhere(f"torch.nn.utils.{name}") or site.is_attribute_read(name)
+        model.program.is_imported_anywhere(f"torch.nn.utils.{name}") or model.program.is_attribute_read(name)
         for name in _COMPUTED_WEIGHTS
     )
 
@@ -154,34 +155,34 @@ def joined(texts: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 
-def doubt_about(call: ast.Call, site: Site) -> str | None:
+def doubt_about(call: ast.Call, model: SemanticModel) -> str | None:
     """What a reader has to agree to about the network that a call runs; None where there is nothing."""
-    name = site.text(call.func)
-    if site.kind_of(call.func).tag is not Tag.MODULE:
+    name = model.source.text(call.func)
+    if model.types.type_of(call.func).tag is not Tag.MODULE:
         return f"`{name}` as a whole runs with autograd off: it must do nothing else that needs a gradient"
-    anatomy = site.network(call.func)
+    anatomy = model.nn.architecture(call.func)
     if anatomy.attention or anatomy.recurrent:
         layers = "attention" if anatomy.attention else "recurrent layers"
         return f"`{name}` has {layers}, computed another way under `no_grad`: last digits may differ"
-    if not anatomy.complete or site.is_attribute_read("is_grad_enabled"):
+    if not anatomy.complete or model.program.is_attribute_read("is_grad_enabled"):
         return (
             f"`{name}` must keep nothing of the run that a gradient is taken of later: not all of it is known"
         )
-    hooked = any(site.is_attribute_read(name) for name in HOOKS) or any(
-        isinstance(use.ctx, ast.Store) for use in site.attribute_uses("forward")
+    hooked = any(model.program.is_attribute_read(name) for name in HOOKS) or any(
+        isinstance(use.ctx, ast.Store) for use in model.names.attribute_uses("forward")
     )
     if anatomy.keeps or anatomy.hooks or hooked or anatomy.overrides & {"__call__"}:
         return f"What `{name}` keeps of the run, by attributes or hooks, has no gradient any more"
-    if _computes_weights(site):
+    if _computes_weights(model):
         return f"What `{name}` computes its weights as (`weight_norm`) has no gradient until it runs again"
-    outlets = {left.outlet for left in site.outlets(call)}
+    outlets = {left.outlet for left in model.gradients.sinks(call)}
     if Outlet.SHOWN in outlets:
         return "What is printed or asked of the result says that it has no gradient any more"
     if Outlet.CONVERTED in outlets:
         return "Torch warns where a result with a gradient is made a number, and will not do so any more"
-    for around in site.ancestors(call):
+    for around in model.ancestors(call):
         entered = [
-            site.qualified(item.context_expr.func) or ""
+            model.names.qualified(item.context_expr.func) or ""
             for item in (around.items if isinstance(around, ast.With) else ())
             if isinstance(item.context_expr, ast.Call)
         ]

@@ -9,7 +9,7 @@ from rlint import models
 from rlint.models.effect import EffectKind
 from rlint.models.kind import Tag
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.module_graph import Anatomy
 from rlint.syntax.walk import below, children, is_in, names_bound
 
@@ -30,128 +30,128 @@ _BODIES = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 
 
-def has_seen_the_same(call: ast.Call, earlier: Sequence[ast.Call], site: Site) -> bool:
+def has_seen_the_same(call: ast.Call, earlier: Sequence[ast.Call], model: SemanticModel) -> bool:
     """Did a call that reads like `call` run before it on the same input, with the same weights and under the
     same settings of autograd? `earlier` are those before it, in their order.
     """
     for other in reversed(earlier):
-        same = sees_the_same(other, call, site)
+        same = sees_the_same(other, call, model)
         if same:
             return True
-        if same is None and _are_beside(other, call, site):
+        if same is None and _are_beside(other, call, model):
             return False  # what changes between these two, changes between `call` and all before
     return False
 
 
-def that_see_the_same(call: ast.Call, later: Sequence[ast.Call], site: Site) -> list[ast.Call]:
+def that_see_the_same(call: ast.Call, later: Sequence[ast.Call], model: SemanticModel) -> list[ast.Call]:
     """Which calls that read like `call` run after it on the same input, with the same weights and under the
     same settings of autograd? `later` are those behind it, in their order.
     """
     found: list[ast.Call] = []
     for other in later:
-        same = sees_the_same(call, other, site)
+        same = sees_the_same(call, other, model)
         if same:
             found.append(other)
-        elif same is None and _are_beside(call, other, site):
+        elif same is None and _are_beside(call, other, model):
             break  # what changes between these two, changes between `call` and all behind
     return found
 
 
-def sees_the_same(call: ast.Call, again: ast.Call, site: Site) -> bool | None:
+def sees_the_same(call: ast.Call, again: ast.Call, model: SemanticModel) -> bool | None:
     """Does `again`, which reads like `call`, run after it on the same input, with the same weights and under
     the same settings of autograd? None if something may change them between the two.
     """
-    if not site.order.always_before(call, again) or _withs(call, site) != _withs(again, site):
+    if not model.dataflow.order.always_before(call, again) or _withs(call, model) != _withs(again, model):
         return False
-    between = site.between(call, again)
+    between = model.dataflow.between(call, again)
     if between is None:
         return False
-    beside, around = site.order.beside(call, again)
-    watched = _Watched(call, site)
+    beside, around = model.dataflow.order.beside(call, again)
+    watched = _Watched(call, model)
     if any(
-        watched.changed_by(node) and not _is_of_tensors(node, site) for part in beside for node in _run(part)
+        watched.changed_by(node) and not _is_of_tensors(node, model) for part in beside for node in _run(part)
     ):
         return None
     if any(watched.changed_by(node) for part in between for node in _run(part)):
         return None
-    return None if any(_changes(node, call, watched, site) for node in around) else True
+    return None if any(_changes(node, call, watched, model) for node in around) else True
 
 
-def _changes(around: ast.AST, call: ast.Call, watched: _Watched, site: Site) -> bool:
+def _changes(around: ast.AST, call: ast.Call, watched: _Watched, model: SemanticModel) -> bool:
     """May what is made of a network's output in the same expression change it, its input or the network?"""
     match around:
         case ast.Call(func=ast.Attribute(attr=method) as func) if is_in(call, func):
             return method.endswith("_")
-    return watched.changed_by(around) and not _is_of_tensors(around, site)
+    return watched.changed_by(around) and not _is_of_tensors(around, model)
 
 
-def _is_of_tensors(node: ast.AST, site: Site) -> bool:
+def _is_of_tensors(node: ast.AST, model: SemanticModel) -> bool:
     """Is it the call of a method that, as its name tells, only computes something of a tensor?"""
     match node:
-        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if not site.kind_of(owner):
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if not model.types.type_of(owner):
             known = models.method_fact(Tag.TENSOR, method)
-            return known is not None and known.effect.quiet and not site.callables(node)
+            return known is not None and known.effect.quiet and not model.types.call_targets(node)
     return False
 
 
-def _are_beside(call: ast.Call, other: ast.Call, site: Site) -> bool:
+def _are_beside(call: ast.Call, other: ast.Call, model: SemanticModel) -> bool:
     """Do two calls stand in simple statements of one block?"""
-    first, second = site.tree.statement(call), site.tree.statement(other)
+    first, second = model.syntax.statement(call), model.syntax.statement(other)
     return (
         isinstance(first, _SIMPLE)
         and isinstance(second, _SIMPLE)
-        and site.tree.block(first)[0] is site.tree.block(second)[0]
+        and model.syntax.block(first)[0] is model.syntax.block(second)[0]
     )
 
 
-def loop_without_change(call: ast.Call, site: Site) -> AnyLoop | None:
+def loop_without_change(call: ast.Call, model: SemanticModel) -> AnyLoop | None:
     """The outermost `for` loop or comprehension that runs `call` in each pass on the same input, with the
     same weights.
     """
-    watched = _Watched(call, site)
+    watched = _Watched(call, model)
     found = None
-    for loop in site.loops(call):
+    for loop in model.frequency.loops(call):
         if isinstance(loop, ast.While) or any(watched.changed_by(node) for node in _run(loop)):
             break
         found = loop
     return found
 
 
-def is_forward(call: ast.Call, site: Site) -> bool:
+def is_forward(call: ast.Call, model: SemanticModel) -> bool:
     """Does a call run a network with weights that gives the same each time, on arguments that are the same
     each time?
     """
-    anatomy = anatomy_of(call, site)
+    anatomy = anatomy_of(call, model)
     if anatomy is None or not (anatomy.repeatable and anatomy.weights):
         return False
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return all(site.effect_of(value).quiet for value in given)
+    return all(model.effects.effect_of(value).quiet for value in given)
 
 
-def anatomy_of(call: ast.Call, site: Site) -> Anatomy | None:
+def anatomy_of(call: ast.Call, model: SemanticModel) -> Anatomy | None:
     """What a call runs: a network itself, or a method of one."""
-    run = site.network_run(call)
-    return site.network(*run) if run is not None else None
+    run = model.nn.network_run(call)
+    return model.nn.architecture(*run) if run is not None else None
 
 
-def stays_the_same(moved: ast.AST, parts: Iterable[ast.AST], site: Site) -> bool:
+def stays_the_same(moved: ast.AST, parts: Iterable[ast.AST], model: SemanticModel) -> bool:
     """Would code that runs a network whatever the mode give the same behind `parts`, which run after it?"""
-    watched = _Watched(moved, site)
+    watched = _Watched(moved, model)
     return not any(
-        watched.changed_by(node) for part in parts for node in _run(part) if not _is_mode(node, site)
+        watched.changed_by(node) for part in parts for node in _run(part) if not _is_mode(node, model)
     )
 
 
-def _is_mode(node: ast.AST, site: Site) -> bool:
+def _is_mode(node: ast.AST, model: SemanticModel) -> bool:
     match node:
         case ast.Call(func=ast.Attribute(value=owner, attr="eval" | "train")):
-            return site.kind_of(owner).tag is Tag.MODULE
+            return model.types.type_of(owner).tag is Tag.MODULE
     return False
 
 
-def _withs(node: ast.AST, site: Site) -> list[ast.AST]:
+def _withs(node: ast.AST, model: SemanticModel) -> list[ast.AST]:
     """The blocks that may turn autograd or casts on and off around a node."""
-    return [ancestor for ancestor in site.ancestors(node) if isinstance(ancestor, _WITHS)]
+    return [ancestor for ancestor in model.ancestors(node) if isinstance(ancestor, _WITHS)]
 
 
 def _run(part: ast.AST) -> Iterator[ast.AST]:
@@ -167,11 +167,11 @@ def _run(part: ast.AST) -> Iterator[ast.AST]:
 class _Watched:
     """The names and attributes that a call of a network hangs on."""
 
-    def __init__(self, call: ast.AST, site: Site) -> None:
-        self.site = site
+    def __init__(self, call: ast.AST, model: SemanticModel) -> None:
+        self.model = model
         nodes = list(below(call))
         self.names = {
-            node.id for node in nodes if isinstance(node, ast.Name) and site.qualified(node) is None
+            node.id for node in nodes if isinstance(node, ast.Name) and model.names.qualified(node) is None
         }
         self.attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
@@ -202,25 +202,25 @@ class _Watched:
         return isinstance(owner, ast.Name) and owner.id in self.names
 
     def _changed_by_call(self, call: ast.Call) -> bool:
-        site = self.site
-        if site.kind_of(call.func).tag is Tag.MODULE:
+        model = self.model
+        if model.types.type_of(call.func).tag is Tag.MODULE:
             return False  # another network runs
-        effect = site.call_effect(call)
+        effect = model.effects.call_effect(call)
         if effect.does_only(_HARMLESS):
             return False
         match call.func:
-            case ast.Attribute(value=owner, attr=method) if site.qualified(call.func) is None:
-                kind = site.kind_of(owner)
+            case ast.Attribute(value=owner, attr=method) if model.names.qualified(call.func) is None:
+                kind = model.types.type_of(owner)
                 if kind.tag in _CONTAINERS:
                     return self._holds(owner)
                 if method == "zero_grad":
                     return False
                 if kind.tag is Tag.MODULE:
-                    return not _only_runs(owner, method, site)
+                    return not _only_runs(owner, method, model)
         return True
 
 
-def _only_runs(owner: ast.expr, method: str, site: Site) -> bool:
+def _only_runs(owner: ast.expr, method: str, model: SemanticModel) -> bool:
     """Does a method of a network run layers and nothing else: `agent.get_value(x)`?"""
-    anatomy = site.network(owner, method)
+    anatomy = model.nn.architecture(owner, method)
     return anatomy.complete and not (anatomy.keeps or anatomy.hooks)

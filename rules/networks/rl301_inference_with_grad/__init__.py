@@ -80,7 +80,7 @@ from rlint.rules.networks._shared.no_grad import (
     value_of,
 )
 from rlint.rules.networks.rl301_inference_with_grad.left_behind import leaves_something
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.autograd import Autograd
 from rlint.semantics.nn.gradient_sinks import Outlet
 from rlint.semantics.nn.weight_sync import is_network, words_of
@@ -110,95 +110,95 @@ class InferenceWithGrad(Rule):
     visits = (ast.Call,)
     triggers = ("torch",)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not (node.args or node.keywords) or not is_idle(node, site):
+        if not (node.args or node.keywords) or not is_idle(node, model):
             return
-        statement = site.tree.statement(node)
+        statement = model.syntax.statement(node)
         if value_of(statement) is None:
-            outer = [a for a in site.ancestors(node) if isinstance(a, ast.Call) and is_idle(a, site)]
+            outer = [a for a in model.ancestors(node) if isinstance(a, ast.Call) and is_idle(a, model)]
             run = [] if outer else [node]
             statements: list[ast.stmt] = []
         else:
-            if idle_forwards(statement, site)[0] is not node or is_led_on_to(statement, site):
+            if idle_forwards(statement, model)[0] is not node or is_led_on_to(statement, model):
                 return  # told of with the one before
-            statements = run_from(statement, site)
-            run = [call for one in statements for call in idle_forwards(one, site)]
-        if not run or not is_worth_it(node, site):
+            statements = run_from(statement, model)
+            run = [call for one in statements for call in idle_forwards(one, model)]
+        if not run or not is_worth_it(node, model):
             return
-        names = list(dict.fromkeys(site.text(call.func) for call in run))
-        outlets = {left.outlet for call in run for left in site.outlets(call)}
+        names = list(dict.fromkeys(model.source.text(call.func) for call in run))
+        outlets = {left.outlet for call in run for left in model.gradients.sinks(call)}
         what = LEAVES[outlets.pop()] if len(outlets) == 1 else "no gradient of the result is taken"
         records = "records a graph" if len(names) == 1 else "record graphs"
         message = f"{joined(names)} {records} that nothing uses: {what}"
-        yield self.finding(site, node, message, fix=build_fix(statements, site), advice=ADVICE)
+        yield self.finding(model, node, message, fix=build_fix(statements, model), advice=ADVICE)
 
 
-def is_idle(call: ast.Call, site: Site) -> bool:
+def is_idle(call: ast.Call, model: SemanticModel) -> bool:
     """Does a call run a network with autograd on, and no gradient can get out of its result?"""
     if not (call.args or call.keywords) or isinstance(call.func, ast.Call):
         return False
-    if not site.gives_gradient(call):
-        if site.kind_of(call.func) or not is_network(call.func, site):
+    if not model.gradients.gives_gradient(call):
+        if model.types.type_of(call.func) or not is_network(call.func, model):
             return False
-        if site.qualified(call.func) or site.callables(call):
+        if model.names.qualified(call.func) or model.types.call_targets(call):
             return False
-    if site.autograd_at(call) is not Autograd.ON or site.runs_frozen(call):
+    if model.gradients.autograd_at(call) is not Autograd.ON or model.nn.runs_frozen(call):
         return False
-    outlets = {left.outlet for left in site.ends(call)}
+    outlets = {left.outlet for left in model.gradients.contained_sinks(call)}
     if not outlets or outlets == {Outlet.SHOWN}:
         return False
-    return not leaves_something(call, site)
+    return not leaves_something(call, model)
 
 
-def idle_forwards(statement: ast.stmt, site: Site) -> list[ast.Call]:
+def idle_forwards(statement: ast.stmt, model: SemanticModel) -> list[ast.Call]:
     """The forwards in a simple statement that no gradient gets out of, outermost first."""
     found: list[ast.Call] = []
     for call in calls_in(statement):
-        within = any(ancestor in found for ancestor in site.ancestors(call))
-        if not within and is_idle(call, site):
+        within = any(ancestor in found for ancestor in model.ancestors(call))
+        if not within and is_idle(call, model):
             found.append(call)
     return found
 
 
-def run_from(statement: ast.stmt, site: Site) -> list[ast.stmt]:
+def run_from(statement: ast.stmt, model: SemanticModel) -> list[ast.stmt]:
     """The statements from one with an idle forward to the last such, where nothing else is between them."""
-    block, index = site.tree.block(statement)
+    block, index = model.syntax.block(statement)
     end = index + 1
     for position in range(end, len(block)):
-        if idle_forwards(block[position], site):
+        if idle_forwards(block[position], model):
             end = position + 1
-        elif not only_leads_on(block[position], site):
+        elif not only_leads_on(block[position], model):
             break
     return block[index:end]
 
 
-def is_led_on_to(statement: ast.stmt, site: Site) -> bool:
+def is_led_on_to(statement: ast.stmt, model: SemanticModel) -> bool:
     """Does the statement belong to a run that began before it?"""
-    block, index = site.tree.block(statement)
+    block, index = model.syntax.block(statement)
     for earlier in reversed(block[:index]):
-        if idle_forwards(earlier, site):
+        if idle_forwards(earlier, model):
             return True
-        if not only_leads_on(earlier, site):
+        if not only_leads_on(earlier, model):
             return False
     return False
 
 
-def is_worth_it(call: ast.Call, site: Site) -> bool:
+def is_worth_it(call: ast.Call, model: SemanticModel) -> bool:
     """Does the forward run per step, or for a whole batch?"""
-    if site.heat_of(call).level is Heat.HOT:
+    if model.frequency.heat_of(call).level is Heat.HOT:
         return True
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    words = {word for argument in given for word in words_of(argument, site)}
+    words = {word for argument in given for word in words_of(argument, model)}
     return bool(words & MANY) and not words & SINGLE
 
 
-def build_fix(run: Sequence[ast.stmt], site: Site) -> Fix | None:
+def build_fix(run: Sequence[ast.stmt], model: SemanticModel) -> Fix | None:
     """Put the statements under `no_grad`."""
     doubts: dict[str, None] = {}
     for statement in run:
-        forwards = idle_forwards(statement, site)
-        lost = loses_gradient(statement, forwards, site)
+        forwards = idle_forwards(statement, model)
+        lost = loses_gradient(statement, forwards, model)
         if lost is None:
             return None
         if lost:
@@ -209,14 +209,14 @@ def build_fix(run: Sequence[ast.stmt], site: Site) -> Fix | None:
         if bound:
             names = joined([name.id for name in bound])
             doubts[f"{names} must not need a gradient: what is kept of it has none any more"] = None
-        careless = careless_calls(statement, forwards, site)
+        careless = careless_calls(statement, forwards, model)
         if careless:
             doubts[f"{joined(careless)} runs with autograd off, too"] = None
         for call in forwards:
-            reason = doubt_about(call, site)
+            reason = doubt_about(call, model)
             if reason:
                 doubts[reason] = None
-    edits = under_no_grad(run, site) if run else None
+    edits = under_no_grad(run, model) if run else None
     if edits is None:
         return None
     safety = Safety.UNSAFE if doubts else Safety.SAFE

@@ -80,7 +80,7 @@ from rlint.rules.networks.rl303_hard_target_copy.followers import (
     is_kept,
     paired_parameters,
 )
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.weight_sync import (
     Loaded,
     copied_state,
@@ -108,35 +108,39 @@ class HardTargetCopy(Rule):
     callees = frozenset({"load_state_dict", "deepcopy"})
     triggers = ("load_state_dict", "deepcopy", "copy_")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         if isinstance(node, ast.For):
-            yield from self.check_loop(node, site)
+            yield from self.check_loop(node, model)
         elif isinstance(node, ast.Call):
-            loaded = loaded_state(node, site)
+            loaded = loaded_state(node, model)
             if loaded is not None:
-                yield from self.check_load(loaded, site)
-            elif site.qualified(node.func) == "copy.deepcopy":
-                yield from self.check_deepcopy(node, site)
+                yield from self.check_load(loaded, model)
+            elif model.names.qualified(node.func) == "copy.deepcopy":
+                yield from self.check_deepcopy(node, model)
 
-    def check_load(self, loaded: Loaded, site: Site) -> Iterator[Finding]:
+    def check_load(self, loaded: Loaded, model: SemanticModel) -> Iterator[Finding]:
         """`target.load_state_dict(net.state_dict())`, with or without a copy between."""
-        copied = copied_state(loaded.given, site)
-        owner = copied.owner if copied else state_owner(loaded.given, site)
-        if owner is None or not is_follower(loaded.target, owner, site) or not is_per_step(loaded.call, site):
+        copied = copied_state(loaded.given, model)
+        owner = copied.owner if copied else state_owner(loaded.given, model)
+        if (
+            owner is None
+            or not is_follower(loaded.target, owner, model)
+            or not is_per_step(loaded.call, model)
+        ):
             return
-        target, source = site.text(loaded.target), site.text(owner)
+        target, source = model.source.text(loaded.target), model.source.text(owner)
         message = f"`{target}` takes over all weights of `{source}` on each update, through two state dicts"
         tensors = f"{source}.state_dict()"
         if isinstance(loaded.argument, ast.Name) and not copied:
             tensors = loaded.argument.id
         fix = None
         if loaded.strict is not False and not (copied and loaded.given is not loaded.argument):
-            fix = copy_fix(loaded.call, loaded.target, owner, tensors, site)
-        yield self.finding(site, loaded.call, message, fix=fix, advice=IN_PLACE)
+            fix = copy_fix(loaded.call, loaded.target, owner, tensors, model)
+        yield self.finding(model, loaded.call, message, fix=fix, advice=IN_PLACE)
 
-    def check_deepcopy(self, call: ast.Call, site: Site) -> Iterator[Finding]:
+    def check_deepcopy(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """`target = copy.deepcopy(net)`."""
-        statement = site.tree.statement(call)
+        statement = model.syntax.statement(call)
         match statement, call:
             case ast.Assign(targets=[ast.Name() | ast.Attribute() as target], value=value), ast.Call(
                 args=[source], keywords=[]
@@ -144,85 +148,87 @@ class HardTargetCopy(Rule):
                 pass
             case _:
                 return
-        if not is_network(source, site) or not is_follower(target, source, site) or is_kept(target, site):
+        if not is_network(source, model) or not is_follower(target, source, model) or is_kept(target, model):
             return
-        if is_made_with_its_owner(target, site) or is_newly_made(source, call, site):
+        if is_made_with_its_owner(target, model) or is_newly_made(source, call, model):
             return
-        if site.heat_of(call).level < Heat.WARM or not site.runs_each_pass(call):
+        if model.frequency.heat_of(call).level < Heat.WARM or not model.frequency.runs_each_pass(call):
             return
-        new, old = site.text(source), site.text(target)
-        message = f"`{site.text(call.func)}` builds `{old}` anew on each update, with all weights of `{new}`"
+        new, old = model.source.text(source), model.source.text(target)
+        message = f"`{model.source.text(call.func)}` builds `{old}` anew on each update, with all weights of `{new}`"
         fix = None
-        if value is call and exists_before(target, statement, site):
-            fix = copy_fix(call, target, source, f"{new}.state_dict()", site)
-        yield self.finding(site, call, message, fix=fix, advice=KEEP_ONE)
+        if value is call and exists_before(target, statement, model):
+            fix = copy_fix(call, target, source, f"{new}.state_dict()", model)
+        yield self.finding(model, call, message, fix=fix, advice=KEEP_ONE)
 
-    def check_loop(self, loop: ast.For, site: Site) -> Iterator[Finding]:
+    def check_loop(self, loop: ast.For, model: SemanticModel) -> Iterator[Finding]:
         """`for t, p in zip(target.parameters(), net.parameters()): t.data.copy_(p.data)`."""
-        pair = paired_parameters(loop, site)
+        pair = paired_parameters(loop, model)
         if pair is None:
             return
         target, source = pair
-        if not is_follower(target, source, site) or not is_per_step(loop, site):
+        if not is_follower(target, source, model) or not is_per_step(loop, model):
             return
-        old, new = site.text(target), site.text(source)
+        old, new = model.source.text(target), model.source.text(source)
         message = f"`{old}` takes over all weights of `{new}` on each update, in a walk over both networks"
-        yield self.finding(site, loop, message, advice=KEEP_PAIRS)
+        yield self.finding(model, loop, message, advice=KEEP_PAIRS)
 
 
-def is_made_with_its_owner(target: ast.expr, site: Site) -> bool:
+def is_made_with_its_owner(target: ast.expr, model: SemanticModel) -> bool:
     """Is the second network made for the first time, in a constructor, however often that runs?"""
-    function = site.function(target)
+    function = model.function(target)
     return function is not None and function.name in ("__init__", "__post_init__", "__new__")
 
 
-def is_newly_made(source: ast.expr, call: ast.Call, site: Site) -> bool:
+def is_newly_made(source: ast.expr, call: ast.Call, model: SemanticModel) -> bool:
     """Is what is copied as new, made in the same run of the function and the same pass of its loops? Then a
     training begins, however often that happens.
     """
     if not isinstance(source, ast.Name):
         return False
-    made = site.definitions(source)
+    made = model.dataflow.definitions(source)
     return bool(made) and all(
         binding.how is How.ASSIGN
         and binding.value is not None
         and isinstance(value := copied_value(binding.value), ast.Call)
-        and site.qualified(value.func) != "copy.deepcopy"
-        and site.kind_of(value).tag is Tag.MODULE
-        and site.function(binding.node) is site.function(call)
-        and site.loops(binding.node) == site.loops(call)
+        and model.names.qualified(value.func) != "copy.deepcopy"
+        and model.types.type_of(value).tag is Tag.MODULE
+        and model.function(binding.node) is model.function(call)
+        and model.frequency.loops(binding.node) == model.frequency.loops(call)
         for binding in made
     )
 
 
-def is_per_step(node: ast.AST, site: Site) -> bool:
+def is_per_step(node: ast.AST, model: SemanticModel) -> bool:
     """Does the copy run in each step, with nothing that makes it wait?"""
-    return site.heat_of(node).level is Heat.HOT and site.runs_each_pass(node)
+    return model.frequency.heat_of(node).level is Heat.HOT and model.frequency.runs_each_pass(node)
 
 
-def copy_fix(call: ast.Call, target: ast.expr, source: ast.expr, tensors: str, site: Site) -> Fix | None:
+def copy_fix(
+    call: ast.Call, target: ast.expr, source: ast.expr, tensors: str, model: SemanticModel
+) -> Fix | None:
     """Copy tensor by tensor, in place of the statement that is made of the call."""
-    statement = site.tree.statement(call)
+    statement = model.syntax.statement(call)
     assigned = isinstance(statement, ast.Assign) and statement.targets == [target]
     if not assigned and not (isinstance(statement, ast.Expr) and statement.value is call):
         return None
-    start, end = site.span(statement)
-    if site.has_comment(start, end) or not (is_access(target) and is_access(source)):
+    start, end = model.source.span(statement)
+    if model.source.has_comment(start, end) or not (is_access(target) and is_access(source)):
         return None
-    classes = {site.kind_of(network).of for network in (target, source)} - {""}
+    classes = {model.types.type_of(network).of for network in (target, source)} - {""}
     if not assigned and len(classes) == 2:
         return None  # built otherwise: the tensors may not pair up
-    stale, fresh = site.free_name("stale"), site.free_name("fresh")
-    indent = "\t" if site.indentation(statement).startswith("\t") else "    "
-    edit = site.replace_statement(
+    stale, fresh = model.importer.fresh_name("stale"), model.importer.fresh_name("fresh")
+    indent = "\t" if model.source.indentation(statement).startswith("\t") else "    "
+    edit = model.edit.replace_statement(
         statement,
-        f"for {stale}, {fresh} in zip({site.text(target)}.state_dict().values(), {tensors}.values()):",
+        f"for {stale}, {fresh} in zip({model.source.text(target)}.state_dict().values(), {tensors}.values()):",
         f"{indent}{stale}.copy_({fresh})",
     )
     if edit is None:
         return None
-    ours, theirs = site.text(target), site.text(source)
-    overridden = site.may_override(target, *LOADS) or site.changes_what_it_loads()
+    ours, theirs = model.source.text(target), model.source.text(source)
+    overridden = model.types.may_override(target, *LOADS) or model.program.customizes_state_dicts()
     reason = f"`{ours}` and `{theirs}` must be built alike: keys and shapes are not compared any more"
     if assigned:
         reason = f"`{ours}` must be built like `{theirs}`, and stays the same object, with its own gradients"

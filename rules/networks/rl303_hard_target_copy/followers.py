@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.weight_sync import is_network
 
 # what hands a new network on to others who keep it
@@ -35,15 +35,15 @@ def copied_value(value: ast.expr) -> ast.expr:
     return value
 
 
-def is_kept(target: ast.expr, site: Site) -> bool:
+def is_kept(target: ast.expr, model: SemanticModel) -> bool:
     """Is the new network handed on to others, who may hold it when the next one is made?"""
     if isinstance(target, ast.Name):
-        scope = site.scope(target).lookup(target.id)
-        uses: list[ast.AST] = list(site.reads(target.id, scope)) if scope else []
+        scope = model.names.scope(target).lookup(target.id)
+        uses: list[ast.AST] = list(model.names.reads(target.id, scope)) if scope else []
     else:
         attribute = target.attr if isinstance(target, ast.Attribute) else ""
-        uses = [use for use in site.attribute_uses(attribute) if isinstance(use.ctx, ast.Load)]
-    return any(hands_on(site.parent(use), use) for use in uses)
+        uses = [use for use in model.names.attribute_uses(attribute) if isinstance(use.ctx, ast.Load)]
+    return any(hands_on(model.parent(use), use) for use in uses)
 
 
 def hands_on(parent: ast.AST | None, use: ast.AST) -> bool:
@@ -56,33 +56,33 @@ def hands_on(parent: ast.AST | None, use: ast.AST) -> bool:
     return isinstance(parent, (ast.Return, ast.Yield, ast.List, ast.Tuple, ast.Dict))
 
 
-def exists_before(target: ast.expr, statement: ast.stmt, site: Site) -> bool:
+def exists_before(target: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:
     """Is the target surely a network already when the statement runs?"""
     match target:
         case ast.Name():
             return any(
                 binding.statement is not statement
-                and site.between(binding.statement, statement) is not None
+                and model.dataflow.between(binding.statement, statement) is not None
                 and binding.value is not None
-                and is_network(binding.value, site)
-                for binding in site.bindings(target)
+                and is_network(binding.value, model)
+                for binding in model.names.bindings(target)
             )
         case ast.Attribute(value=ast.Name(id="self"), attr=attribute):
-            cls = site.class_of(target)
-            made = site.method(cls, "__init__") if cls is not None else None
-            return made is not site.function(target) and any(
-                site.function(use) is made and assigns_network(site.parent(use), site)
-                for use in site.attribute_uses(attribute)
+            cls = model.class_of(target)
+            made = model.method(cls, "__init__") if cls is not None else None
+            return made is not model.function(target) and any(
+                model.function(use) is made and assigns_network(model.parent(use), model)
+                for use in model.names.attribute_uses(attribute)
             )
     return False
 
 
-def assigns_network(statement: ast.AST | None, site: Site) -> bool:
+def assigns_network(statement: ast.AST | None, model: SemanticModel) -> bool:
     """`self.target = Network()`."""
-    return isinstance(statement, ast.Assign) and is_network(statement.value, site)
+    return isinstance(statement, ast.Assign) and is_network(statement.value, model)
 
 
-def paired_parameters(loop: ast.For, site: Site) -> tuple[ast.expr, ast.expr] | None:
+def paired_parameters(loop: ast.For, model: SemanticModel) -> tuple[ast.expr, ast.expr] | None:
     """The networks of `for t, p in zip(a.parameters(), b.parameters())` that only copies p into t."""
     match loop:
         case ast.For(
@@ -95,7 +95,7 @@ def paired_parameters(loop: ast.For, site: Site) -> tuple[ast.expr, ast.expr] | 
                 ],
             ),
             body=[statement],
-        ) if site.qualified(function) == "builtins.zip":
+        ) if model.names.qualified(function) == "builtins.zip":
             copied = copied_parameter(statement)
             if copied == (first, second):
                 return left, right

@@ -86,7 +86,7 @@ from rlint.rule import Finding, Heat, Rule
 from rlint.rules.networks.rl304_looped_target_update.blend_fixes import fix_of, in_one_call, is_complement
 from rlint.rules.networks.rl304_looped_target_update.blends import Blend, Lerp, Mix, Step, blends_in
 from rlint.rules.networks.rl304_looped_target_update.taken_from import source_of
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.weight_sync import is_follower
 
 MADE = {
@@ -112,43 +112,43 @@ class LoopedTargetUpdate(Rule):
     visits = (ast.For, ast.ListComp, ast.DictComp)
     triggers = ("copy_", "parameters", "state_dict")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, (ast.For, ast.ListComp, ast.DictComp))
-        blends = [blend for blend in blends_in(node, site) if is_update(blend, site)]
+        blends = [blend for blend in blends_in(node, model) if is_update(blend, model)]
         if not blends:
             return
         first = blends[0]
         made = f"{MADE[type(first.mixture)]}, {ENDS[first.how]}"
         yield self.finding(
-            site,
+            model,
             node,
-            f"{whose_tensors(first, site)} is blended through new memory: {made}",
-            fix=fix_of(blends, site),
-            advice=advice_of(first, site),
+            f"{whose_tensors(first, model)} is blended through new memory: {made}",
+            fix=fix_of(blends, model),
+            advice=advice_of(first, model),
         )
 
 
-def is_update(blend: Blend, site: Site) -> bool:
+def is_update(blend: Blend, model: SemanticModel) -> bool:
     """Are weights of one network blended into those of another, or at least a tensor into another one?"""
-    old, new = source_of(blend.mixture.old, site), source_of(blend.mixture.new, site)
+    old, new = source_of(blend.mixture.old, model), source_of(blend.mixture.new, model)
     if old is not None and new is not None:
         return ast.dump(old.network) != ast.dump(new.network)
-    adds_up: bool = is_complement(blend.mixture, site)
+    adds_up: bool = is_complement(blend.mixture, model)
     return adds_up and blend.how == "copy"
 
 
-def whose_tensors(blend: Blend, site: Site) -> str:
+def whose_tensors(blend: Blend, model: SemanticModel) -> str:
     """What is blended into: all tensors of a network, or the one that is written."""
-    old, new = source_of(blend.mixture.old, site), source_of(blend.mixture.new, site)
+    old, new = source_of(blend.mixture.old, model), source_of(blend.mixture.new, model)
     if old is None or new is None:
-        return f"`{site.text(blend.mixture.old)}`"
-    if blend.how in ("item", "made") and is_follower(new.network, old.network, site):
+        return f"`{model.source.text(blend.mixture.old)}`"
+    if blend.how in ("item", "made") and is_follower(new.network, old.network, model):
         old = new  # the dict that is loaded tells which of the two it is, not the order of the terms
-    return f"Each tensor of `{site.text(old.network)}`"
+    return f"Each tensor of `{model.source.text(old.network)}`"
 
 
-def advice_of(blend: Blend, site: Site) -> str:
+def advice_of(blend: Blend, model: SemanticModel) -> str:
     """What to write instead."""
     if blend.how in ("item", "made"):
         return IN_PLACE
-    return f"Blend in place: `{in_one_call(blend, site)}` makes no tensor at all, and rounds differently"
+    return f"Blend in place: `{in_one_call(blend, model)}` makes no tensor at all, and rounds differently"

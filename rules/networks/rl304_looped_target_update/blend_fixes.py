@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.networks.rl304_looped_target_update.blends import Blend, Lerp, Mix, Mixture, Step, root_of
 from rlint.rules.networks.rl304_looped_target_update.taken_from import source_of
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.autograd import Autograd
 from rlint.semantics.nn.made_networks import are_alike
 from rlint.semantics.types.numbers import is_number, number_of
@@ -26,19 +26,23 @@ ORDER = "reading `{}` after `{}` must give the same"
 NAMES = ("weighted", "weighted_parameter")
 
 
-def fix_of(blends: list[Blend], site: Site) -> Fix | None:
+def fix_of(blends: list[Blend], model: SemanticModel) -> Fix | None:
     """Blend in place, all blends of a loop at once."""
     edits: list[Edit] = []
     doubts: dict[str, None] = {}
     for blend in blends:
-        if site.has_comment(*site.span(blend.node)):
+        if model.source.has_comment(*model.source.span(blend.node)):
             return None
         if blend.named is not None:
-            deleted = None if site.has_comment(*site.span(blend.named)) else site.delete(blend.named)
+            deleted = (
+                None
+                if model.source.has_comment(*model.source.span(blend.named))
+                else model.edit.delete_statement(blend.named)
+            )
             if deleted is None:
                 return None
             edits.append(deleted)
-        written = _rewritten(blend, site)
+        written = _rewritten(blend, model)
         if written is None:
             return None
         edits += written[0]
@@ -48,146 +52,150 @@ def fix_of(blends: list[Blend], site: Site) -> Fix | None:
     return Fix("Blend in place", safety, tuple(edits), reason[:1].upper() + reason[1:] or None)
 
 
-def _rewritten(blend: Blend, site: Site) -> tuple[list[Edit], list[str]] | None:
+def _rewritten(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str]] | None:
     """The edits that blend in place, and what speaks against them."""
     if blend.how == "made":
         return None
     if blend.how == "item":
-        return _in_state(blend, site)
+        return _in_state(blend, model)
     if blend.how == "data":
-        call = in_one_call(blend, site)
-        written = site.text(blend.written)
-        replaced = _replaced(blend, call, site) if is_complement(blend.mixture, site) else None
+        call = in_one_call(blend, model)
+        written = model.source.text(blend.written)
+        replaced = _replaced(blend, call, model) if is_complement(blend.mixture, model) else None
         return (replaced, [ROUNDS, SHARES.format(written)]) if replaced is not None else None
-    mixture, written = blend.mixture, site.text(blend.written)
+    mixture, written = blend.mixture, model.source.text(blend.written)
     doubts = []
     if isinstance(blend.node, ast.Assign):
         doubts.append(SHAPES)
-    if not is_unrecorded(blend, site):
+    if not is_unrecorded(blend, model):
         doubts.append(RECORDED.format(written))
-    source = source_of(blend.written, site)
+    source = source_of(blend.written, model)
     if not isinstance(mixture, Lerp) and (source is None or source.state):
         doubts.append(INTEGERS)
     if isinstance(mixture, Step):
-        replaced = _replaced(blend, f"{written}.{mixture.sign}_({site.text(mixture.move)})", site)
+        replaced = _replaced(blend, f"{written}.{mixture.sign}_({model.source.text(mixture.move)})", model)
     elif isinstance(mixture, Lerp):
-        replaced = _replaced(blend, in_one_call(blend, site), site)
+        replaced = _replaced(blend, in_one_call(blend, model), model)
     else:
-        exact = _in_two_lines(blend, mixture, site)
+        exact = _in_two_lines(blend, mixture, model)
         if exact is not None:
             keep = mixture.keep
-            if not is_number(keep, site):
-                doubts.append(NUMBER.format(site.text(keep)))
-            if site.span(keep) < site.span(mixture.share) and not _may_swap(keep, mixture.weight, site):
-                doubts.append(ORDER.format(site.text(keep), site.text(mixture.weight)))
-            return [exact], [*doubts, *_half_done(blend, site)]
-        replaced = _replaced(blend, in_one_call(blend, site), site) if is_complement(mixture, site) else None
+            if not is_number(keep, model):
+                doubts.append(NUMBER.format(model.source.text(keep)))
+            if model.source.span(keep) < model.source.span(mixture.share) and not _may_swap(
+                keep, mixture.weight, model
+            ):
+                doubts.append(ORDER.format(model.source.text(keep), model.source.text(mixture.weight)))
+            return [exact], [*doubts, *_half_done(blend, model)]
+        replaced = (
+            _replaced(blend, in_one_call(blend, model), model) if is_complement(mixture, model) else None
+        )
         doubts.append(ROUNDS)
     return (replaced, doubts) if replaced is not None else None
 
 
-def _in_two_lines(blend: Blend, mixture: Mix, site: Site) -> Edit | None:
+def _in_two_lines(blend: Blend, mixture: Mix, model: SemanticModel) -> Edit | None:
     """First the share of the new tensor, which may be the old one, then the rest in place."""
-    if not isinstance(blend.node, ast.stmt) or not site.stands_alone(blend.node):
+    if not isinstance(blend.node, ast.stmt) or not model.source.stands_alone(blend.node):
         return None
-    name = site.free_local(NAMES, blend.node, "RL304")
-    share, written = site.text(mixture.share), site.text(blend.written)
+    name = model.importer.fresh_local(NAMES, blend.node, "RL304")
+    share, written = model.source.text(mixture.share), model.source.text(blend.written)
     share = f"({share})" if "\n" in share else share
-    rest = f"{written}.mul_({site.text(mixture.keep)}).add_({name})"
-    return site.replace_statement(blend.node, f"{name} = {share}", rest)
+    rest = f"{written}.mul_({model.source.text(mixture.keep)}).add_({name})"
+    return model.edit.replace_statement(blend.node, f"{name} = {share}", rest)
 
 
-def _may_swap(keep: ast.expr, weight: ast.expr, site: Site) -> bool:
+def _may_swap(keep: ast.expr, weight: ast.expr, model: SemanticModel) -> bool:
     """Whether the order makes no difference in which two factors are read: no property counts its reads."""
-    return bool(site.effect_of(keep).quiet and site.effect_of(weight).quiet)
+    return bool(model.effects.effect_of(keep).quiet and model.effects.effect_of(weight).quiet)
 
 
-def _half_done(blend: Blend, site: Site) -> Iterator[str]:
+def _half_done(blend: Blend, model: SemanticModel) -> Iterator[str]:
     """Find what must hold for the second of two operations not to raise once the first has been done."""
-    old, new = source_of(blend.mixture.old, site), source_of(blend.mixture.new, site)
-    if old is None or new is None or not are_alike(old.network, new.network, site):
-        yield ALIKE.format(site.text(blend.mixture.old), site.text(blend.mixture.new))
-    elif _may_hold_integers(site):
+    old, new = source_of(blend.mixture.old, model), source_of(blend.mixture.new, model)
+    if old is None or new is None or not are_alike(old.network, new.network, model):
+        yield ALIKE.format(model.source.text(blend.mixture.old), model.source.text(blend.mixture.new))
+    elif _may_hold_integers(model):
         yield INTEGERS
 
 
-def _may_hold_integers(site: Site) -> bool:
+def _may_hold_integers(model: SemanticModel) -> bool:
     """Whether the program makes parameters that need no gradient, which alone may be integers."""
-    for call in site.tree.written.calls_of(("Parameter", "register_parameter")):
+    for call in model.syntax.written.calls_of(("Parameter", "register_parameter")):
         if len(call.args) > 1 or call.keywords:
             return True
     return False
 
 
-def in_one_call(blend: Blend, site: Site) -> str:
+def in_one_call(blend: Blend, model: SemanticModel) -> str:
     """`old.lerp_(new, weight)`."""
     mixture = blend.mixture
-    return f"{site.text(blend.written)}.lerp_({site.text(mixture.new)}, {site.text(mixture.weight)})"
+    return f"{model.source.text(blend.written)}.lerp_({model.source.text(mixture.new)}, {model.source.text(mixture.weight)})"
 
 
-def _replaced(blend: Blend, call: str, site: Site) -> list[Edit] | None:
+def _replaced(blend: Blend, call: str, model: SemanticModel) -> list[Edit] | None:
     """The blend's call or statement, replaced by a call."""
     node = blend.node.value if isinstance(blend.node, ast.Expr) else blend.node
-    if isinstance(node, ast.stmt) and not site.stands_alone(node):
+    if isinstance(node, ast.stmt) and not model.source.stands_alone(node):
         return None
-    return [site.replace(node, call)]
+    return [model.edit.replace(node, call)]
 
 
-def _in_state(blend: Blend, site: Site) -> tuple[list[Edit], list[str]] | None:
+def _in_state(blend: Blend, model: SemanticModel) -> tuple[list[Edit], list[str]] | None:
     """The tensors of a state dict are those of the network: nothing is left to load."""
-    old, new = source_of(blend.mixture.old, site), source_of(blend.mixture.new, site)
-    if old is None or new is None or not (old.state and new.state) or not is_complement(blend.mixture, site):
+    old, new = source_of(blend.mixture.old, model), source_of(blend.mixture.new, model)
+    if old is None or new is None or not (old.state and new.state) or not is_complement(blend.mixture, model):
         return None
-    replaced = _replaced(blend, in_one_call(blend, site), site)
+    replaced = _replaced(blend, in_one_call(blend, model), model)
     if replaced is None:
         return None
-    return [*replaced, *_loaded_after(blend, old.network, site)], [ROUNDS, BUFFERS]
+    return [*replaced, *_loaded_after(blend, old.network, model)], [ROUNDS, BUFFERS]
 
 
-def _loaded_after(blend: Blend, network: ast.expr, site: Site) -> list[Edit]:
+def _loaded_after(blend: Blend, network: ast.expr, model: SemanticModel) -> list[Edit]:
     """The removal of `network.load_state_dict(state)` right behind the loop."""
-    loop = site.loops(blend.node)[0]
+    loop = model.frequency.loops(blend.node)[0]
     if not isinstance(loop, ast.For) or not isinstance(blend.written, ast.Subscript):
         return []
-    block, index = site.tree.block(loop)
+    block, index = model.syntax.block(loop)
     match block[index + 1 : index + 2]:
         case [
             ast.Expr(value=ast.Call(func=ast.Attribute(value=loaded, attr="load_state_dict"), args=[state]))
         ] as following if ast.dump(loaded) == ast.dump(network) and root_of(state) == root_of(
             blend.written.value
         ):
-            deleted = site.delete(following[0])
+            deleted = model.edit.delete_statement(following[0])
             return [deleted] if deleted is not None else []
     return []
 
 
-def is_complement(mixture: Mixture, site: Site) -> bool:
+def is_complement(mixture: Mixture, model: SemanticModel) -> bool:
     """Do the weights of both tensors surely add up to one?"""
     if not isinstance(mixture, Mix):
         return True
-    if _is_rest(mixture.keep, mixture.weight, site) or _is_rest(mixture.weight, mixture.keep, site):
+    if _is_rest(mixture.keep, mixture.weight, model) or _is_rest(mixture.weight, mixture.keep, model):
         return True
-    keep, weight = number_of(mixture.keep, site), number_of(mixture.weight, site)
+    keep, weight = number_of(mixture.keep, model), number_of(mixture.weight, model)
     fixed = keep is not None and weight is not None and keep.fixed and weight.fixed
     return fixed and keep is not None and weight is not None and abs(keep.value + weight.value - 1) < 1e-9
 
 
-def _is_rest(rest: ast.expr, weight: ast.expr, site: Site) -> bool:
+def _is_rest(rest: ast.expr, weight: ast.expr, model: SemanticModel) -> bool:
     """`1 - weight`, written here or in the one place that a name gets its value from."""
     match rest:
         case ast.BinOp(left=ast.Constant(value=one), op=ast.Sub(), right=right):
             return one == 1 and ast.dump(right) == ast.dump(weight)
         case ast.Name():
-            bindings = site.definitions(rest)
+            bindings = model.dataflow.definitions(rest)
             if len(bindings) == 1 and bindings[0].how is How.ASSIGN and not bindings[0].path:
                 value = bindings[0].value
-                return isinstance(value, ast.BinOp) and _is_rest(value, weight, site)
+                return isinstance(value, ast.BinOp) and _is_rest(value, weight, model)
     return False
 
 
-def is_unrecorded(blend: Blend, site: Site) -> bool:
+def is_unrecorded(blend: Blend, model: SemanticModel) -> bool:
     """Does autograd surely not follow what is written?"""
     match blend.written:
         case ast.Attribute(attr="data") | ast.Call(func=ast.Attribute(attr="detach"), args=[]):
             return True
-    return site.autograd_at(blend.node) is Autograd.OFF
+    return model.gradients.autograd_at(blend.node) is Autograd.OFF

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.frozen import frozen
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 SAME_TENSOR = frozenset({"detach", "clone", "contiguous"})
@@ -69,16 +69,16 @@ class Blend:
     named: ast.Assign | None = None
 
 
-def blends_in(loop: Loop, site: Site) -> list[Blend]:
+def blends_in(loop: Loop, model: SemanticModel) -> list[Blend]:
     """The blends in the body of a loop, those of loops inside it left out."""
     match loop:
         case ast.ListComp(elt=element):
-            found = [_blend_of(element, loop, site)]
+            found = [_blend_of(element, loop, model)]
         case ast.DictComp(value=value):
-            mixture = _mixture_of_two(value, loop, site)
+            mixture = _mixture_of_two(value, loop, model)
             found = [Blend(value, "made", value, mixture)] if mixture is not None else []
         case ast.For(body=body):
-            found = [_blend_of(statement, loop, site) for statement in _statements(body)]
+            found = [_blend_of(statement, loop, model) for statement in _statements(body)]
     return [blend for blend in found if blend is not None]
 
 
@@ -92,32 +92,32 @@ def _statements(block: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _statements(statement.body)
 
 
-def _blend_of(node: ast.stmt | ast.expr, loop: Loop, site: Site) -> Blend | None:
+def _blend_of(node: ast.stmt | ast.expr, loop: Loop, model: SemanticModel) -> Blend | None:
     match node:
         case ast.Expr(value=ast.Call() as call) | (ast.Call() as call):
             match call:
                 case ast.Call(func=ast.Attribute(value=written, attr="copy_"), args=[value], keywords=[]):
-                    return _read(node, "copy", written, value, loop, site)
+                    return _read(node, "copy", written, value, loop, model)
         case ast.Assign(targets=[ast.Attribute(attr="data") as written], value=value):
-            return _read(node, "data", written, value, loop, site)
+            return _read(node, "data", written, value, loop, model)
         case ast.Assign(targets=[ast.Subscript(value=owner, slice=index) as written], value=value):
             how = "copy" if _is_everything(index) else "item"
-            return _read(node, how, owner if how == "copy" else written, value, loop, site)
+            return _read(node, how, owner if how == "copy" else written, value, loop, model)
     return None
 
 
 def _read(
-    node: ast.stmt | ast.expr, how: str, written: ast.expr, value: ast.expr, loop: Loop, site: Site
+    node: ast.stmt | ast.expr, how: str, written: ast.expr, value: ast.expr, loop: Loop, model: SemanticModel
 ) -> Blend | None:
-    named = _named_before(value, site) if isinstance(value, ast.Name) else None
+    named = _named_before(value, model) if isinstance(value, ast.Name) else None
     if named is not None:
         value = named.value
     old = root_of(written) if _may_mix(value) else ""
-    if not old or not follows(written, loop, site):
+    if not old or not follows(written, loop, model):
         return None
-    mixture = mixture_of(value, old, loop, site)
+    mixture = mixture_of(value, old, loop, model)
     if mixture is None and how == "item":
-        how, mixture = "made", _mixture_of_two(value, loop, site)
+        how, mixture = "made", _mixture_of_two(value, loop, model)
     return Blend(node, how, written, mixture, named) if mixture is not None else None
 
 
@@ -131,120 +131,120 @@ def _may_mix(value: ast.expr) -> bool:
     return isinstance(value, ast.Call)
 
 
-def _mixture_of_two(value: ast.expr, loop: Loop, site: Site) -> Mixture | None:
+def _mixture_of_two(value: ast.expr, loop: Loop, model: SemanticModel) -> Mixture | None:
     """A mixture of any two tensors of the loop."""
     match value:
         case ast.BinOp(left=left, op=ast.Add()):
-            product = _product(left, loop, site)
-            return mixture_of(value, root_of(product[1] if product else left), loop, site)
+            product = _product(left, loop, model)
+            return mixture_of(value, root_of(product[1] if product else left), loop, model)
     return None
 
 
-def _named_before(name: ast.Name, site: Site) -> ast.Assign | None:
+def _named_before(name: ast.Name, model: SemanticModel) -> ast.Assign | None:
     """The statement right before that gives a value a name which is read only here."""
-    block, index = site.tree.block(site.tree.statement(name))
-    scope = site.scope(name).lookup(name.id)
+    block, index = model.syntax.block(model.syntax.statement(name))
+    scope = model.names.scope(name).lookup(name.id)
     match block[index - 1] if index else None:
         case ast.Assign(targets=[ast.Name(id=bound)]) as statement if bound == name.id and scope is not None:
             reads = [
                 read
-                for read in site.reads(name.id, scope)
-                if any(binding.statement is statement for binding in site.definitions(read))
+                for read in model.names.reads(name.id, scope)
+                if any(binding.statement is statement for binding in model.dataflow.definitions(read))
             ]
-            return statement if reads == [name] and not site.captured(name.id, scope) else None
+            return statement if reads == [name] and not model.names.is_captured(name.id, scope) else None
     return None
 
 
-def mixture_of(value: ast.expr, old: str, loop: Loop, site: Site) -> Mixture | None:
+def mixture_of(value: ast.expr, old: str, loop: Loop, model: SemanticModel) -> Mixture | None:
     """Read a value as a mixture of the tensor `old` (told by its root) and another one of the same loop."""
     match value:
         case ast.Call(func=func, args=[first, second, weight], keywords=[]) if (
-            site.qualified(func) == "torch.lerp"
+            model.names.qualified(func) == "torch.lerp"
         ):
-            mixed = root_of(first) == old and _is_other(second, old, loop, site)
-            return Lerp(weight, second, first) if mixed and is_factor(weight, loop, site) else None
+            mixed = root_of(first) == old and _is_other(second, old, loop, model)
+            return Lerp(weight, second, first) if mixed and is_factor(weight, loop, model) else None
         case ast.Call(func=ast.Attribute(value=first, attr="lerp"), args=[second, weight], keywords=[]):
-            mixed = root_of(first) == old and _is_other(second, old, loop, site)
-            return Lerp(weight, second, first) if mixed and is_factor(weight, loop, site) else None
+            mixed = root_of(first) == old and _is_other(second, old, loop, model)
+            return Lerp(weight, second, first) if mixed and is_factor(weight, loop, model) else None
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _added(left, right, old, loop, site) or _added(right, left, old, loop, site)
+            return _added(left, right, old, loop, model) or _added(right, left, old, loop, model)
         case ast.Call(func=ast.Attribute(value=left, attr="add"), args=[right], keywords=[]) if (
-            site.qualified(value.func) is None
+            model.names.qualified(value.func) is None
         ):
-            return _added(left, right, old, loop, site) or _added(right, left, old, loop, site)
+            return _added(left, right, old, loop, model) or _added(right, left, old, loop, model)
         case ast.BinOp(left=left, op=ast.Sub(), right=right) if root_of(left) == old:
-            return _stepped(left, right, "sub", loop, site)
+            return _stepped(left, right, "sub", loop, model)
     return None
 
 
-def _added(kept: ast.expr, other: ast.expr, old: str, loop: Loop, site: Site) -> Mix | Step | None:
+def _added(kept: ast.expr, other: ast.expr, old: str, loop: Loop, model: SemanticModel) -> Mix | Step | None:
     if root_of(kept) == old:
-        return _stepped(kept, other, "add", loop, site)
-    product, share = _product(kept, loop, site), _product(other, loop, site)
+        return _stepped(kept, other, "add", loop, model)
+    product, share = _product(kept, loop, model), _product(other, loop, model)
     if product is None or share is None:
         return None
     (keep, first), (weight, second) = product, share
-    if not old or root_of(first) != old or not _is_other(second, old, loop, site):
+    if not old or root_of(first) != old or not _is_other(second, old, loop, model):
         return None
     return Mix(other, weight, second, keep, first)
 
 
-def _stepped(kept: ast.expr, move: ast.expr, sign: str, loop: Loop, site: Site) -> Step | None:
+def _stepped(kept: ast.expr, move: ast.expr, sign: str, loop: Loop, model: SemanticModel) -> Step | None:
     old = root_of(kept)
-    match _product(move, loop, site):
+    match _product(move, loop, model):
         case (weight, ast.BinOp(left=left, op=ast.Sub(), right=right)):
             new, same = (left, right) if sign == "add" else (right, left)
-            if root_of(same) == old and _is_other(new, old, loop, site):
+            if root_of(same) == old and _is_other(new, old, loop, model):
                 return Step(move, sign, weight, new, kept)
     return None
 
 
-def _product(value: ast.expr, loop: Loop, site: Site) -> tuple[ast.expr, ast.expr] | None:
+def _product(value: ast.expr, loop: Loop, model: SemanticModel) -> tuple[ast.expr, ast.expr] | None:
     """The factor and the tensor of a product."""
     match value:
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
             pass
         case ast.Call(func=ast.Attribute(value=left, attr="mul"), args=[right], keywords=[]) if (
-            site.qualified(value.func) is None
+            model.names.qualified(value.func) is None
         ):
             pass
         case _:
             return None
-    if is_factor(left, loop, site):
+    if is_factor(left, loop, model):
         return left, right
-    return (right, left) if is_factor(right, loop, site) else None
+    return (right, left) if is_factor(right, loop, model) else None
 
 
-def is_factor(expression: ast.expr, loop: Loop, site: Site) -> bool:
+def is_factor(expression: ast.expr, loop: Loop, model: SemanticModel) -> bool:
     """Does an expression read like a number that is the same in all passes of the loop?"""
     match expression:
         case ast.Constant(value=value):
             return isinstance(value, (int, float))
         case ast.UnaryOp(operand=operand):
-            return is_factor(operand, loop, site)
+            return is_factor(operand, loop, model)
         case ast.BinOp(left=left, right=right):
-            return is_factor(left, loop, site) and is_factor(right, loop, site)
+            return is_factor(left, loop, model) and is_factor(right, loop, model)
         case ast.Name() | ast.Attribute() | ast.Subscript(slice=ast.Constant()):
-            return bool(root_of(expression)) and not follows(expression, loop, site)
+            return bool(root_of(expression)) and not follows(expression, loop, model)
     return False
 
 
-def _is_other(tensor: ast.expr, old: str, loop: Loop, site: Site) -> bool:
+def _is_other(tensor: ast.expr, old: str, loop: Loop, model: SemanticModel) -> bool:
     """Is the tensor another one than `old` in each pass?"""
     while isinstance(tensor, ast.Call) and isinstance(tensor.func, ast.Attribute):
         if tensor.func.attr not in MOVED:
             break
         tensor = tensor.func.value
-    return root_of(tensor) not in ("", old) and follows(tensor, loop, site)
+    return root_of(tensor) not in ("", old) and follows(tensor, loop, model)
 
 
-def follows(expression: ast.expr, loop: Loop, site: Site) -> bool:
+def follows(expression: ast.expr, loop: Loop, model: SemanticModel) -> bool:
     """Is an expression made of names that each pass of the loop binds anew?"""
     return any(
-        binding.statement is loop or loop in site.ancestors(binding.statement)
+        binding.statement is loop or loop in model.ancestors(binding.statement)
         for name in below(expression)
         if isinstance(name, ast.Name)
-        for binding in site.definitions(name)
+        for binding in model.dataflow.definitions(name)
     )
 
 

@@ -7,7 +7,7 @@ import ast
 from rlint.frozen import frozen
 from rlint.models.kind import Tag
 from rlint.rules.networks.rl304_looped_target_update.blends import MOVED, bare
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How
 
 _SAME_ITEMS = frozenset({"builtins.list", "builtins.tuple", "builtins.iter", "builtins.reversed"})
@@ -23,38 +23,38 @@ class Taken:
     state: bool
 
 
-def source_of(tensor: ast.expr, site: Site) -> Taken | None:
+def source_of(tensor: ast.expr, model: SemanticModel) -> Taken | None:
     """Where a loop takes a tensor from; None where that is not known."""
     while (
         isinstance(tensor, ast.Call) and isinstance(tensor.func, ast.Attribute) and tensor.func.attr in MOVED
     ):
         tensor = tensor.func.value
     access = bare(tensor)
-    return taken_from(access, site) if access is not None else None
+    return taken_from(access, model) if access is not None else None
 
 
-def taken_from(access: ast.expr, site: Site, depth: int = _DEPTH) -> Taken | None:
+def taken_from(access: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> Taken | None:
     """The same, told by the access to the tensor."""
     if depth <= 0:
         return None
     match access:
         case ast.Name():
-            bindings = site.definitions(access)
+            bindings = model.dataflow.definitions(access)
             value = bindings[0].value if len(bindings) == 1 else None
             if value is None:
                 return None
             (binding,) = bindings
             if binding.how in (How.FOR, How.COMPREHENSION):
-                return _iterated(value, binding.path, site, depth - 1)
+                return _iterated(value, binding.path, model, depth - 1)
             if binding.how is How.ASSIGN and not binding.path:
                 inner = bare(value)
-                return taken_from(inner, site, depth - 1) if inner is not None else None
+                return taken_from(inner, model, depth - 1) if inner is not None else None
         case ast.Subscript(value=owner):
-            return _item(owner, site, depth - 1)
+            return _item(owner, model, depth - 1)
     return None
 
 
-def _iterated(iterable: ast.expr, path: tuple[int, ...], site: Site, depth: int) -> Taken | None:
+def _iterated(iterable: ast.expr, path: tuple[int, ...], model: SemanticModel, depth: int) -> Taken | None:
     """What is at `path` of each item of an iterable."""
     if depth <= 0:
         return None
@@ -64,57 +64,57 @@ def _iterated(iterable: ast.expr, path: tuple[int, ...], site: Site, depth: int)
         case ast.Call(func=ast.Attribute(value=network, attr="named_parameters")), (1,):
             return Taken(network, state=False)
         case ast.Call(func=ast.Attribute(value=weights, attr="items"), args=[]), (1,):
-            return _item(weights, site, depth)
+            return _item(weights, model, depth)
         case ast.Call(func=ast.Attribute(value=weights, attr="values"), args=[]), ():
-            return _item(weights, site, depth)
+            return _item(weights, model, depth)
         case ast.Call(func=func, args=args), _:
-            callee = site.qualified(func)
+            callee = model.names.qualified(func)
             if callee == "builtins.zip" and path and 0 <= path[0] < len(args):
-                return _iterated(args[path[0]], path[1:], site, depth - 1)
+                return _iterated(args[path[0]], path[1:], model, depth - 1)
             if callee == "builtins.enumerate" and args and path[:1] == (1,):
-                return _iterated(args[0], path[1:], site, depth - 1)
+                return _iterated(args[0], path[1:], model, depth - 1)
             if callee in _SAME_ITEMS and len(args) == 1:
-                return _iterated(args[0], path, site, depth - 1)
+                return _iterated(args[0], path, model, depth - 1)
         case ((ast.Name() | ast.Attribute()), _):
-            value = _value(iterable, site)
+            value = _value(iterable, model)
             if value is not None:
-                return _iterated(value, path, site, depth - 1)
-            if site.kind_of(iterable).tag is Tag.PARAMETERS and not path:
+                return _iterated(value, path, model, depth - 1)
+            if model.types.type_of(iterable).tag is Tag.PARAMETERS and not path:
                 return Taken(iterable, state=False)
     return None
 
 
-def _item(weights: ast.expr, site: Site, depth: int) -> Taken | None:
+def _item(weights: ast.expr, model: SemanticModel, depth: int) -> Taken | None:
     """What a dict of weights holds."""
     if depth <= 0:
         return None
     match weights:
         case ast.Call(func=ast.Attribute(value=network, attr="state_dict"), args=[]):
             return Taken(network, state=True)
-        case ast.Call(func=func, args=[pairs]) if site.qualified(func) in _DICTS:
-            return _iterated(pairs, (1,), site, depth - 1)
+        case ast.Call(func=func, args=[pairs]) if model.names.qualified(func) in _DICTS:
+            return _iterated(pairs, (1,), model, depth - 1)
         case ast.Name() | ast.Attribute():
-            value = _value(weights, site)
+            value = _value(weights, model)
             if value is not None:
-                return _item(value, site, depth - 1)
-            if site.kind_of(weights).tag is Tag.STATE_DICT:
+                return _item(value, model, depth - 1)
+            if model.types.type_of(weights).tag is Tag.STATE_DICT:
                 return Taken(weights, state=True)
     return None
 
 
-def _value(access: ast.Name | ast.Attribute, site: Site) -> ast.expr | None:
+def _value(access: ast.Name | ast.Attribute, model: SemanticModel) -> ast.expr | None:
     """The one value that a variable has, or an attribute of `self` is given."""
     if isinstance(access, ast.Name):
-        bindings = site.definitions(access)
+        bindings = model.dataflow.definitions(access)
         if len(bindings) == 1 and bindings[0].how is How.ASSIGN and not bindings[0].path:
             return bindings[0].value
         return None
     if not (isinstance(access.value, ast.Name) and access.value.id == "self"):
         return None
-    stores = [use for use in site.attribute_uses(access.attr) if isinstance(use.ctx, ast.Store)]
-    match [site.parent(store) for store in stores]:
-        case [ast.Assign(targets=[ast.Attribute()], value=value)] if site.class_of(
+    stores = [use for use in model.names.attribute_uses(access.attr) if isinstance(use.ctx, ast.Store)]
+    match [model.parent(store) for store in stores]:
+        case [ast.Assign(targets=[ast.Attribute()], value=value)] if model.class_of(
             stores[0]
-        ) is site.class_of(access):
+        ) is model.class_of(access):
             return value
     return None

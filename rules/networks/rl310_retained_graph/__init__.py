@@ -54,7 +54,7 @@ from collections.abc import Iterator
 
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.networks.rl310_retained_graph.graphs import is_last_use
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 
 class RetainedGraph(Rule):
@@ -66,7 +66,7 @@ class RetainedGraph(Rule):
     visits = (ast.Call,)
     callees = frozenset({"backward"})
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         match node:
             case ast.Call(func=ast.Attribute(value=loss, attr="backward"), args=args):
@@ -74,16 +74,16 @@ class RetainedGraph(Rule):
             case _:
                 return
         flag = retain_flag(node)
-        if flag is None or len(args) > 1 or not isinstance(site.parent(node), ast.Expr):
+        if flag is None or len(args) > 1 or not isinstance(model.parent(node), ast.Expr):
             return
-        if not is_last_use(node, loss, site):
+        if not is_last_use(node, loss, model):
             return
-        text = site.text(loss)
+        text = model.source.text(loss)
         yield self.finding(
-            site,
+            model,
             node,
             f"The graph of `{text}` is kept for another backward, which never comes",
-            fix=build_fix(node, flag, site),
+            fix=build_fix(node, flag, model),
             advice="Leave out `retain_graph`",
         )
 
@@ -99,9 +99,9 @@ def retain_flag(call: ast.Call) -> ast.expr | None:
     return None
 
 
-def build_fix(call: ast.Call, flag: ast.expr, site: Site) -> Fix | None:
+def build_fix(call: ast.Call, flag: ast.expr, model: SemanticModel) -> Fix | None:
     """Leave the argument out."""
-    edits = site.without_arguments(call, [flag])
+    edits = model.edit.without_arguments(call, [flag])
     if edits is None:
         return None
     reason = "Nothing may go backward through the graph again, which would raise an error"

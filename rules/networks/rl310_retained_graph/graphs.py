@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from rlint.models.kind import Tag
 from rlint.regex import regex
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.gradient_sinks import ENDS, Outlet
 from rlint.semantics.types.numbers import is_number
 from rlint.syntax.scopes import Binding, How
@@ -24,86 +24,89 @@ _DATA = regex(
 _GIVES_DATA = regex(r"sample|batch|load|next|recall|draw|collate|reset|step|read|fetch")
 
 
-def is_last_use(backward: ast.Call, loss: ast.expr, site: Site) -> bool:
+def is_last_use(backward: ast.Call, loss: ast.expr, model: SemanticModel) -> bool:
     """Is the graph of the loss surely made in the same pass, and needed by nothing behind this backward?"""
-    sources = site.sources(loss)
-    if not sources.calls or any(not is_number(kept, site) for kept in sources.kept):
+    sources = model.gradients.sources(loss)
+    if not sources.calls or any(not is_number(kept, model) for kept in sources.kept):
         return False  # what an attribute holds may be part of an older graph
     if not all(_DATA.search(parameter.id.lower()) for parameter in sources.parameters):
         return False
-    if _others_learn_of({parameter.id for parameter in sources.parameters}, backward, site):
+    if _others_learn_of({parameter.id for parameter in sources.parameters}, backward, model):
         return False  # `batch` may carry what an encoder made of it, for all losses
-    loops = site.loops(backward)
+    loops = model.frequency.loops(backward)
     made = 0
     for call in sources.calls:
-        inside = all(loop in site.loops(call) for loop in loops)
-        if not site.gives_gradient(call):
-            if not inside and not _gives_data(call, site):
+        inside = all(loop in model.frequency.loops(call) for loop in loops)
+        if not model.gradients.gives_gradient(call):
+            if not inside and not _gives_data(call, model):
                 return False
-            if _gives_data(call, site):
+            if _gives_data(call, model):
                 continue
         elif not inside:
             return False
-        if _keeps_state(call, site) or not _ends_here(call, backward, site):
+        if _keeps_state(call, model) or not _ends_here(call, backward, model):
             return False
         made += 1
-    return made > 0 and not _is_carried(loss, backward, site)
+    return made > 0 and not _is_carried(loss, backward, model)
 
 
-def _others_learn_of(parameters: set[str], backward: ast.Call, site: Site) -> bool:
+def _others_learn_of(parameters: set[str], backward: ast.Call, model: SemanticModel) -> bool:
     """Does the function go backward from another loss that hangs on the same parameters, too?"""
     if not parameters:
         return False
-    for call in site.calls_named("backward", site.function(backward)):
+    for call in model.names.calls_named("backward", model.function(backward)):
         if call is not backward and isinstance(call.func, ast.Attribute):
-            sources = site.sources(call.func.value)
+            sources = model.gradients.sources(call.func.value)
             if parameters & {parameter.id for parameter in sources.parameters}:
                 return True
     return False
 
 
-def _gives_data(call: ast.Call, site: Site) -> bool:
+def _gives_data(call: ast.Call, model: SemanticModel) -> bool:
     """Is what a call gives surely no part of a graph?"""
-    if site.callables(call):
-        return not site.gives_gradient(call)
+    if model.types.call_targets(call):
+        return not model.gradients.gives_gradient(call)
     return bool(_GIVES_DATA.search((last_name(call.func) or "").lower()))
 
 
-def _keeps_state(call: ast.Call, site: Site) -> bool:
+def _keeps_state(call: ast.Call, model: SemanticModel) -> bool:
     """May the network that is called keep something for the next call?"""
-    if site.kind_of(call.func).tag is not Tag.MODULE:
+    if model.types.type_of(call.func).tag is not Tag.MODULE:
         return False
-    return bool(site.network(call.func).keeps)
+    return bool(model.nn.architecture(call.func).keeps)
 
 
-def _ends_here(call: ast.Call, backward: ast.Call, site: Site) -> bool:
+def _ends_here(call: ast.Call, backward: ast.Call, model: SemanticModel) -> bool:
     """Does the gradient of a value end in the backward, or before it?"""
-    going_on = [left for left in site.outlets(call) if left.outlet not in (*ENDS, Outlet.ARRAY)]
+    going_on = [left for left in model.gradients.sinks(call) if left.outlet not in (*ENDS, Outlet.ARRAY)]
     if any(left.outlet is not Outlet.LEARNED for left in going_on):
         return False
     return all(
         left.node is backward
-        or (site.loops(left.node) == site.loops(backward) and site.between(left.node, backward) is not None)
+        or (
+            model.frequency.loops(left.node) == model.frequency.loops(backward)
+            and model.dataflow.between(left.node, backward) is not None
+        )
         for left in going_on
     )
 
 
-def _is_carried(loss: ast.expr, backward: ast.Call, site: Site) -> bool:
+def _is_carried(loss: ast.expr, backward: ast.Call, model: SemanticModel) -> bool:
     """Does the loss hang on what an earlier pass of the loop computed?"""
-    loops = site.loops(backward)
+    loops = model.frequency.loops(backward)
     seen: set[Binding] = set()
     pending = list(_names(loss))
     while pending:
         name = pending.pop()
-        for binding in site.definitions(name):
+        for binding in model.dataflow.definitions(name):
             value = binding.value
             if value is None:
                 continue
             if binding.how in (How.ASSIGN, How.AUGMENT, How.WALRUS) and _comes_later(
-                binding, name, loops, site
+                binding, name, loops, model
             ):
                 return True
-            if binding.how is How.AUGMENT and not _is_reset(binding, loops, site):
+            if binding.how is How.AUGMENT and not _is_reset(binding, loops, model):
                 return True
             if binding not in seen:
                 seen.add(binding)
@@ -113,20 +116,20 @@ def _is_carried(loss: ast.expr, backward: ast.Call, site: Site) -> bool:
     return False
 
 
-def _comes_later(binding: Binding, name: ast.Name, loops: Sequence[ast.AST], site: Site) -> bool:
+def _comes_later(binding: Binding, name: ast.Name, loops: Sequence[ast.AST], model: SemanticModel) -> bool:
     """Does a name have its value from further down in the loop, in an earlier pass?"""
     statement = binding.statement
-    return any(loop in site.ancestors(statement) for loop in loops) and (
-        site.tree.positions.span(statement)[1] >= site.tree.positions.span(name)[1]
+    return any(loop in model.ancestors(statement) for loop in loops) and (
+        model.syntax.positions.span(statement)[1] >= model.syntax.positions.span(name)[1]
     )
 
 
-def _is_reset(binding: Binding, loops: Sequence[ast.AST], site: Site) -> bool:
+def _is_reset(binding: Binding, loops: Sequence[ast.AST], model: SemanticModel) -> bool:
     """Is the sum begun anew in each pass?"""
     node = binding.node
-    bindings = site.bindings(node) if isinstance(node, ast.Name) else []
+    bindings = model.names.bindings(node) if isinstance(node, ast.Name) else []
     return any(
-        other.how is How.ASSIGN and all(loop in site.ancestors(other.statement) for loop in loops)
+        other.how is How.ASSIGN and all(loop in model.ancestors(other.statement) for loop in loops)
         for other in bindings
     )
 

@@ -81,7 +81,7 @@ from rlint.rules.networks._shared.same_input import (
 from rlint.rules.networks.rl313_repeated_forward.run_once import build_fix, hoist
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.frequency.path_conditions import Sort
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 ADVICE = (
     "Run the network once, keep the result in a variable and use that; `clone()` what is changed in place"
@@ -96,94 +96,98 @@ class RepeatedForward(Rule):
     heat = Heat.WARM
     visits = (ast.Call,)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not (node.args or node.keywords) or site.network_run(node) is None:
+        if not (node.args or node.keywords) or model.nn.network_run(node) is None:
             return
         if not isinstance(node.func, (ast.Name, ast.Attribute, ast.Subscript)):
             return
-        alike = site.equal_to(node)
-        looped = site.loops(node)
+        alike = model.dataflow.equal_to(node)
+        looped = model.frequency.loops(node)
         if len(alike) < 2 and not looped:
             return
-        again = repeats_of(node, alike, site) if len(alike) > 1 else []
-        often = [other for other in again if site.heat_of(other).level >= self.heat]
+        again = repeats_of(node, alike, model) if len(alike) > 1 else []
+        often = [other for other in again if model.frequency.heat_of(other).level >= self.heat]
         if often:
             yield self.finding(
-                site, often[0], message(node, often[0], site), fix=build_fix(node, again, site), advice=ADVICE
+                model,
+                often[0],
+                message(node, often[0], model),
+                fix=build_fix(node, again, model),
+                advice=ADVICE,
             )
-        elif looped and site.heat_of(node).level >= self.heat and is_used(node, site):
-            yield from self.check_loop(node, site)
+        elif looped and model.frequency.heat_of(node).level >= self.heat and is_used(node, model):
+            yield from self.check_loop(node, model)
 
-    def check_loop(self, call: ast.Call, site: Site) -> Iterator[Finding]:
+    def check_loop(self, call: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """`[net(x)[action] for action in actions]`."""
-        if not is_forward(call, site):
+        if not is_forward(call, model):
             return
-        loop = loop_without_change(call, site)
-        if loop is None or runs_in_one_pass(call, loop, site):
+        loop = loop_without_change(call, model)
+        if loop is None or runs_in_one_pass(call, loop, model):
             return
-        if has_seen_the_same(call, earlier_alike(call, site), site):
+        if has_seen_the_same(call, earlier_alike(call, model), model):
             return
         what = "loop" if isinstance(loop, (ast.For, ast.AsyncFor)) else "comprehension"
-        text = " ".join(site.text(call.func).split())
+        text = " ".join(model.source.text(call.func).split())
         yield self.finding(
-            site,
+            model,
             call,
             f"`{text}` runs again in each pass of the {what}, on the same input",
-            fix=hoist(call, loop, site),
+            fix=hoist(call, loop, model),
             advice="Run the network once before the loop, and use its result in it",
         )
 
 
-def runs_in_one_pass(call: ast.Call, loop: AnyLoop, site: Site) -> bool:
+def runs_in_one_pass(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> bool:
     """Does a condition let the call run in one pass of the loop: `t == last`, `value is None`?"""
-    index = site.knowledge.loops.index.get(loop)
-    return any(guard.sort is Sort.ONCE and guard.loop == index for guard in site.conditions(call))
+    index = model.analysis.loops.index.get(loop)
+    return any(guard.sort is Sort.ONCE and guard.loop == index for guard in model.frequency.conditions(call))
 
 
-def message(first: ast.Call, again: ast.expr, site: Site) -> str:
+def message(first: ast.Call, again: ast.expr, model: SemanticModel) -> str:
     """What is run again, and where it was run first."""
-    text = " ".join(site.text(first.func).split())
-    if site.tree.statement(first) is site.tree.statement(again):
+    text = " ".join(model.source.text(first.func).split())
+    if model.syntax.statement(first) is model.syntax.statement(again):
         return f"`{text}` runs twice on the same input in one statement: a second forward pass for nothing"
-    line = site.span_of(first)[0].line
+    line = model.span_of(first)[0].line
     return f"`{text}` runs again on the same input as in line {line}: a second forward pass for nothing"
 
 
-def earlier_alike(call: ast.Call, site: Site) -> list[ast.Call]:
+def earlier_alike(call: ast.Call, model: SemanticModel) -> list[ast.Call]:
     """The calls before this one that read like it."""
-    alike = site.equal_to(call)
+    alike = model.dataflow.equal_to(call)
     return [other for other in alike[: alike.index(call)] if isinstance(other, ast.Call)]
 
 
-def is_used(call: ast.Call, site: Site) -> bool:
+def is_used(call: ast.Call, model: SemanticModel) -> bool:
     """Does anything look at the result? Loops that measure how long a network takes throw it away."""
-    match site.parent(call):
+    match model.parent(call):
         case ast.Expr():
             return False
         case ast.Assign(targets=[ast.Name(id=name) as target]):
-            scope = site.scope(target).lookup(name)
-            return scope is None or bool(site.reads(name, scope))
+            scope = model.names.scope(target).lookup(name)
+            return scope is None or bool(model.names.reads(name, scope))
     return True
 
 
-def repeats_of(node: ast.Call, alike: list[ast.expr], site: Site) -> list[ast.expr]:
+def repeats_of(node: ast.Call, alike: list[ast.expr], model: SemanticModel) -> list[ast.expr]:
     """The calls that repeat `node`, which itself repeats none and is no part of a larger repetition."""
     behind = [call for call in alike[alike.index(node) + 1 :] if isinstance(call, ast.Call)]
-    if not behind or not is_forward(node, site):
+    if not behind or not is_forward(node, model):
         return []
-    if has_seen_the_same(node, earlier_alike(node, site), site):
+    if has_seen_the_same(node, earlier_alike(node, model), model):
         return []
-    return [call for call in that_see_the_same(node, behind, site) if not is_covered(call, site)]
+    return [call for call in that_see_the_same(node, behind, model) if not is_covered(call, model)]
 
 
-def is_covered(call: ast.expr, site: Site) -> bool:
+def is_covered(call: ast.expr, model: SemanticModel) -> bool:
     """Is it an argument of a call that is itself a repeated forward?"""
-    for ancestor in site.ancestors(call):
+    for ancestor in model.ancestors(call):
         if isinstance(ancestor, ast.stmt):
             return False
-        if not isinstance(ancestor, ast.Call) or not is_forward(ancestor, site):
+        if not isinstance(ancestor, ast.Call) or not is_forward(ancestor, model):
             continue
-        if has_seen_the_same(ancestor, earlier_alike(ancestor, site), site):
+        if has_seen_the_same(ancestor, earlier_alike(ancestor, model), model):
             return True
     return False

@@ -9,7 +9,7 @@ from rlint.semantics.dataflow.common_subexpressions import Repetition
 from rlint.semantics.dataflow.escape import Fate
 from rlint.semantics.dataflow.extract_variable import bind_once
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 REASON = "the results become one tensor with one graph: calling `backward()` for each of them would fail"
 NAMES = (
@@ -20,18 +20,18 @@ NAMES = (
 )
 
 
-def may_share(results: list[ast.expr], site: Site) -> bool:
+def may_share(results: list[ast.expr], model: SemanticModel) -> bool:
     """Does nobody change a result in place, and walk no graph twice?"""
-    if any(site.use_of(result).fate is Fate.CHANGED for result in results):
+    if any(model.dataflow.use_of(result).fate is Fate.CHANGED for result in results):
         return False
-    return len(site.calls_named("backward", site.function(results[0]))) <= 1
+    return len(model.names.calls_named("backward", model.function(results[0]))) <= 1
 
 
-def build_fix(first: ast.Call, again: list[ast.expr], site: Site) -> Fix | None:
+def build_fix(first: ast.Call, again: list[ast.expr], model: SemanticModel) -> Fix | None:
     """Run it once, in the place of the first call."""
-    if not may_share([first, *again], site):
+    if not may_share([first, *again], model):
         return None
-    bound = bind_once(Repetition(first, tuple(again), ()), again, site, result_names(first.func))
+    bound = bind_once(Repetition(first, tuple(again), ()), again, model, result_names(first.func))
     if bound is None:
         return None
     title = f"Run the network once, as `{bound.name}`"
@@ -40,23 +40,23 @@ def build_fix(first: ast.Call, again: list[ast.expr], site: Site) -> Fix | None:
     return Fix(title, Safety.UNSAFE, bound.edits, REASON)
 
 
-def hoist(call: ast.Call, loop: AnyLoop, site: Site) -> Fix | None:
+def hoist(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> Fix | None:
     """Run it once, before the loop."""
-    statement = loop if isinstance(loop, ast.stmt) else site.tree.statement(loop)
-    inside = [ancestor for ancestor in site.ancestors(call) if isinstance(ancestor, (ast.With, ast.Lambda))]
-    if any(statement in site.ancestors(block) for block in inside) or not may_share([call], site):
+    statement = loop if isinstance(loop, ast.stmt) else model.syntax.statement(loop)
+    inside = [ancestor for ancestor in model.ancestors(call) if isinstance(ancestor, (ast.With, ast.Lambda))]
+    if any(statement in model.ancestors(block) for block in inside) or not may_share([call], model):
         return None
     if isinstance(statement, (ast.While, ast.If)) and statement is not loop:
         return None
-    if not site.can_be_moved(call):
+    if not model.edit.is_relocatable(call):
         return None
-    name = site.free_local(result_names(call.func), call, f"hoist {site.span(call)[0]}")
-    before = site.insert_before(statement, f"{name} = {site.operand(call)}")
+    name = model.importer.fresh_local(result_names(call.func), call, f"hoist {model.source.span(call)[0]}")
+    before = model.edit.insert_before(statement, f"{name} = {model.edit.parenthesized(call)}")
     if before is None:
         return None
     reason = f"{REASON}; and the network runs once, where the loop may run it not at all"
     return Fix(
-        f"Run the network once, as `{name}`", Safety.UNSAFE, (before, site.replace(call, name)), reason
+        f"Run the network once, as `{name}`", Safety.UNSAFE, (before, model.edit.replace(call, name)), reason
     )
 
 

@@ -74,7 +74,7 @@ from rlint.rules.networks.rl314_unbatched_forward.per_item import single_item
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.frequency.loop_variables import Item, Sort, is_short
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.observations import names_several
 from rlint.syntax.walk import below
 
@@ -90,42 +90,46 @@ class UnbatchedForward(Rule):
     heat = Heat.WARM
     visits = (ast.Call,)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         if not (node.args or node.keywords) or not isinstance(node.func, (ast.Name, ast.Attribute)):
             return
         if isinstance(node.func, ast.Name) and node.func.id == "map":
-            yield from self.check_map(node, site)
+            yield from self.check_map(node, model)
             return
-        looped = site.loops(node) if site.gives_gradient(node) else []
+        looped = model.frequency.loops(node) if model.gradients.gives_gradient(node) else []
         if not looped or isinstance(looped[0], ast.While):
             return
         loop = looped[0]
-        if not runs_rows(node, site) or is_short(loop, site.qualified) or depends(node.func, loop, site):
+        if (
+            not runs_rows(node, model)
+            or is_short(loop, model.names.qualified)
+            or depends(node.func, loop, model)
+        ):
             return
-        if any(site.calls_named(name, site.function(node)) for name in _MEASURES):
+        if any(model.names.calls_named(name, model.function(node)) for name in _MEASURES):
             return
-        item = single_item(node, loop, site)
+        item = single_item(node, loop, model)
         if item is None:
             return
         what = "loop" if isinstance(loop, (ast.For, ast.AsyncFor)) else "comprehension"
-        yield self.told(node, node.func, f"for each {named(item)} of the {what}", site)
+        yield self.told(node, node.func, f"for each {named(item)} of the {what}", model)
 
-    def check_map(self, node: ast.Call, site: Site) -> Iterator[Finding]:
+    def check_map(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """`list(map(net, states))`."""
         match node.args:
             case [network, iterable]:
                 run = ast.copy_location(ast.Call(network, [iterable], []), node)
-                many = site.kind_of(iterable).tag in (Tag.TENSOR, Tag.NDARRAY)
+                many = model.types.type_of(iterable).tag in (Tag.TENSOR, Tag.NDARRAY)
                 many = many or names_several(last_name(iterable) or "")
-                if many and site.kind_of(network).tag is Tag.MODULE and runs_rows(run, site):
-                    yield self.told(node, network, "for each item", site)
+                if many and model.types.type_of(network).tag is Tag.MODULE and runs_rows(run, model):
+                    yield self.told(node, network, "for each item", model)
 
-    def told(self, node: ast.Call, network: ast.expr, how_often: str, site: Site) -> Finding:
+    def told(self, node: ast.Call, network: ast.expr, how_often: str, model: SemanticModel) -> Finding:
         """The finding."""
-        text = " ".join(site.text(network).split())
+        text = " ".join(model.source.text(network).split())
         return self.finding(
-            site,
+            model,
             node,
             f"`{text}` runs once {how_often}, on one item at a time, "
             "and pays for the dispatch of every layer each time",
@@ -139,16 +143,16 @@ def named(item: Item) -> str:
     return "index" if item.sort is Sort.COUNT else f"`{item.name}`"
 
 
-def runs_rows(call: ast.Call, site: Site) -> bool:
+def runs_rows(call: ast.Call, model: SemanticModel) -> bool:
     """Does a call run a network that treats the rows of its input one by one, whatever came before?"""
     if any(keyword.arg is None or keyword.arg in _OF_TEXT for keyword in call.keywords):
         return False
-    if not site.gives_gradient(call):
+    if not model.gradients.gives_gradient(call):
         return False
-    run = site.network_run(call)
+    run = model.nn.network_run(call)
     if run is None:
         return True
-    anatomy, of = site.network(*run), site.kind_of(run[0]).of
+    anatomy, of = model.nn.architecture(*run), model.types.type_of(run[0]).of
     if of.startswith("transformers.") or "loss" in of.lower():
         return False
     if anatomy.recurrent or anatomy.attention or anatomy.keeps or anatomy.hooks:
@@ -159,9 +163,9 @@ def runs_rows(call: ast.Call, site: Site) -> bool:
     return anatomy.weights or not (anatomy.complete or "loss" in name or "criterion" in name)
 
 
-def depends(network: ast.expr, loop: AnyLoop, site: Site) -> bool:
+def depends(network: ast.expr, loop: AnyLoop, model: SemanticModel) -> bool:
     """Is there a network for each pass: does the loop bind a name that leads to it?"""
-    names, attributes = site.once(_bound_in, loop)
+    names, attributes = model.once(_bound_in, loop)
     for node in below(network):
         if isinstance(node, ast.Name) and node.id in names:
             return True
@@ -170,7 +174,7 @@ def depends(network: ast.expr, loop: AnyLoop, site: Site) -> bool:
     return False
 
 
-def _bound_in(loop: AnyLoop, _: Site) -> tuple[frozenset[str], frozenset[str]]:
+def _bound_in(loop: AnyLoop, _: SemanticModel) -> tuple[frozenset[str], frozenset[str]]:
     """The variables and the attributes that are set in a loop."""
     access = [node for node in below(loop) if isinstance(node, (ast.Name, ast.Attribute))]
     bound = [node for node in access if isinstance(node.ctx, ast.Store)]

@@ -6,7 +6,7 @@ import ast
 
 from rlint.models.kind import Tag
 from rlint.semantics.frequency.loop_variables import Item
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
 
@@ -19,18 +19,18 @@ def is_indexed(item: Item, value: ast.expr) -> bool:
     )
 
 
-def is_sample(iterable: ast.expr, site: Site) -> bool:
+def is_sample(iterable: ast.expr, model: SemanticModel) -> bool:
     """Is it a list of transitions drawn by `random.sample`, or a deque of them?"""
-    if site.kind_of(iterable).tag is Tag.DEQUE:
+    if model.types.type_of(iterable).tag is Tag.DEQUE:
         return True
     if isinstance(iterable, ast.Name):
-        bindings = site.definitions(iterable)
+        bindings = model.dataflow.definitions(iterable)
         return bool(bindings) and all(
             binding.how is How.ASSIGN
             and not binding.path
             and binding.value is not None
             and not isinstance(binding.value, ast.Name)
-            and is_sample(binding.value, site)
+            and is_sample(binding.value, model)
             for binding in bindings
         )
-    return isinstance(iterable, ast.Call) and site.qualified(iterable.func) == "random.sample"
+    return isinstance(iterable, ast.Call) and model.names.qualified(iterable.func) == "random.sample"

@@ -12,7 +12,7 @@ from rlint.rules.networks.rl314_unbatched_forward.one_row import is_indexed, is_
 from rlint.semantics.frequency.intervals import last_name
 from rlint.semantics.frequency.loop_variables import Item, Sort, items_of
 from rlint.semantics.frequency.loops import ENVIRONMENT_STEP, AnyLoop
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.observations import names_one, names_several
 from rlint.semantics.types.one_row_batches import only_row
 from rlint.syntax.scopes import Binding, How, Scope
@@ -26,12 +26,12 @@ _RESHAPES = frozenset("astype contiguous copy float reshape to view".split())
 _DEPTH = 6
 
 
-def single_item(call: ast.Call, loop: AnyLoop, site: Site) -> Item | None:
+def single_item(call: ast.Call, loop: AnyLoop, model: SemanticModel) -> Item | None:
     """The loop variable that the call's input is made of, where each pass hands over one item, made of
     nothing that an earlier pass computed; None where that is not known.
     """
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    look = _Input(call, loop, site)
+    look = _Input(call, loop, model)
     if not look.items or not all(look.follow(value, _DEPTH) for value in given):
         return None
     if not look.found or any(_TOKENS.search(name) for name in look.names()):
@@ -43,11 +43,11 @@ def single_item(call: ast.Call, loop: AnyLoop, site: Site) -> Item | None:
 class _Input:
     """What the arguments of a call are made of, within one pass of a loop."""
 
-    def __init__(self, call: ast.Call, loop: AnyLoop, site: Site) -> None:
+    def __init__(self, call: ast.Call, loop: AnyLoop, model: SemanticModel) -> None:
         self.call = call
         self.loop = loop
-        self.site = site
-        self.items = items_of(loop, site.qualified)
+        self.model = model
+        self.items = items_of(loop, model.names.qualified)
         self.parts: list[ast.expr] = []
         self.found: dict[str, Item] = {}
 
@@ -55,14 +55,18 @@ class _Input:
         """Take in an expression and what its names stand for. False where it may hang on an earlier pass,
         or on anything else that changes.
         """
-        site = self.site
+        model = self.model
         if depth <= 0:
             return False
         self.parts.append(value)
         for node in below(value):
             if isinstance(node, ast.Call) and not self._only_computes(node):
                 return False
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and site.qualified(node) is None:
+            if (
+                isinstance(node, ast.Name)
+                and isinstance(node.ctx, ast.Load)
+                and model.names.qualified(node) is None
+            ):
                 if any(node.id in scope.bindings for scope in self._scopes_in(value, node)):
                     continue
                 if not self._name(node, depth):
@@ -71,16 +75,16 @@ class _Input:
 
     def _only_computes(self, call: ast.Call) -> bool:
         """Does a call only convert or compute? Not so another network: it is that one which runs per item."""
-        site = self.site
+        model = self.model
         if isinstance(call.func, ast.Attribute) and call.func.attr in _RESHAPES:
             return True
-        if site.gives_gradient(call) or site.kind_of(call.func).tag is Tag.MODULE:
+        if model.gradients.gives_gradient(call) or model.types.type_of(call.func).tag is Tag.MODULE:
             return False
-        return site.call_effect(call).quiet
+        return model.effects.call_effect(call).quiet
 
     def _scopes_in(self, value: ast.expr, name: ast.Name) -> Iterator[Scope]:
         """The scopes of comprehensions and lambdas within a value."""
-        scope = self.site.scope(name)
+        scope = self.model.names.scope(name)
         while any(node is scope.node for node in below(value)):
             yield scope
             if scope.parent is None:
@@ -88,7 +92,7 @@ class _Input:
             scope = scope.parent
 
     def _name(self, name: ast.Name, depth: int) -> bool:
-        bindings = self.site.definitions(name)
+        bindings = self.model.dataflow.definitions(name)
         if not bindings or all(not self._is_inside(binding) for binding in bindings):
             return True
         if len(bindings) != 1:
@@ -102,7 +106,7 @@ class _Input:
             return True
         if binding.how not in (How.ASSIGN, How.WALRUS) or binding.value is None:
             return False
-        if self.site.order.position(binding.value) > self.site.order.position(self.call):
+        if self.model.dataflow.order.position(binding.value) > self.model.dataflow.order.position(self.call):
             return False  # what an earlier pass left
         return self.follow(binding.value, depth - 1)
 
@@ -133,7 +137,7 @@ class _Input:
         """The loop variable of which it is known that it is (or chooses) one item, not a batch of them."""
         for part in self.parts:
             for node in below(part):
-                wrapped = only_row(node, self.site)
+                wrapped = only_row(node, self.model)
                 if wrapped is not None:
                     item = self._item_in(wrapped)
                     if item is not None and (item.sort is not Sort.KEY or is_indexed(item, wrapped)):
@@ -150,7 +154,7 @@ class _Input:
                 item = self.found.get(node.id)
                 if item is not None:
                     return item
-                for binding in self.site.definitions(node):
+                for binding in self.model.dataflow.definitions(node):
                     if self._is_inside(binding) and binding.how is How.ASSIGN and binding.value is not None:
                         return self._item_in(binding.value, depth - 1)
         return None
@@ -164,7 +168,7 @@ class _Input:
                 continue
             name = last_name(node.value) or ""
             if item.sort is Sort.COUNT:
-                known = self.site.kind_of(node.value).tag in _ARRAYS
+                known = self.model.types.type_of(node.value).tag in _ARRAYS
                 return item if known or names_several(name) or names_one(name) else None
             return item if names_one(name) and not item.is_part else None
         return None
@@ -173,10 +177,10 @@ class _Input:
         """Does a loop variable stand for one row of an array, one transition, one of many states?"""
         if item.sort is not Sort.ELEMENT:
             return False
-        kind = self.site.kind_of(item.over)
+        kind = self.model.types.type_of(item.over)
         if kind.tag in _ARRAYS:
             return kind.rank != 1
-        if is_sample(item.over, self.site):
+        if is_sample(item.over, self.model):
             return True
         return names_one(item.name) and names_several(last_name(item.over) or "")
 
@@ -211,7 +215,7 @@ class _Input:
 
     def _steps(self, call: ast.Call) -> bool:
         """Does it step an environment, other than one that belongs to the pass?"""
-        if self.site.knowledge.loops.driver_of(call) != ENVIRONMENT_STEP:
+        if self.model.analysis.loops.driver_of(call) != ENVIRONMENT_STEP:
             return False
         return not any(isinstance(node, ast.Name) and node.id in self.items for node in below(call.func))
 
@@ -223,16 +227,20 @@ class _Input:
         near = any(
             isinstance(value, (ast.Name, ast.Attribute)) and last_name(value) in used for value in given
         )
-        if not near or self.site.kind_of(call.func).tag is Tag.MODULE or self.site.gives_gradient(call):
+        if (
+            not near
+            or self.model.types.type_of(call.func).tag is Tag.MODULE
+            or self.model.gradients.gives_gradient(call)
+        ):
             return False
-        return not self.site.call_effect(call).quiet
+        return not self.model.effects.call_effect(call).quiet
 
     def _changes_weights(self) -> bool:
         """Does the loop take gradient steps that may reach the network, or change its weights otherwise?"""
-        if not self.site.takes_gradient_steps(self.loop):
+        if not self.model.nn.takes_gradient_steps(self.loop):
             return False
         func = self.call.func
-        if self.site.is_stepped(func) is not False:
+        if self.model.nn.is_optimized(func) is not False:
             return True
         calls = (node for node in _run(self.loop) if isinstance(node, ast.Call))
         return any(_FOLLOWS.search(last_name(call.func) or "") for call in calls)
@@ -241,14 +249,14 @@ class _Input:
         """Does a `break` (or `return`, `yield` …) end the passes of this very loop?"""
         if not isinstance(node, ast.Break):
             return True
-        around = (above for above in self.site.ancestors(node) if isinstance(above, LOOPS))
+        around = (above for above in self.model.ancestors(node) if isinstance(above, LOOPS))
         return next(around, None) is self.loop
 
     def _is_done_with(self, target: ast.Subscript) -> bool:
         """Is `states[i]` set only after its pass has handed it over?"""
         index = target.slice
         own = isinstance(index, ast.Name) and index.id in self.found
-        order = self.site.order
+        order = self.model.dataflow.order
         return own and order.position(self.call) < order.position(target)
 
 

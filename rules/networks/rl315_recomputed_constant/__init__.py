@@ -89,7 +89,7 @@ from rlint.rules.networks.rl315_recomputed_constant.constant_fix import build_fi
 from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home, home_of
 from rlint.rules.networks.rl315_recomputed_constant.makers import MAKERS, is_maker
 from rlint.semantics.dataflow.escape import Fate
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _KEEPS_RESULTS = frozenset(
@@ -108,57 +108,57 @@ class RecomputedConstant(Rule):
     visits = (ast.Call,)
     callees = last_names(*MAKERS)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for the first constructor in a constant expression."""
         assert isinstance(node, ast.Call)
-        if not is_maker(node, site) or site.heat_of(node).level < self.heat:
+        if not is_maker(node, model) or model.frequency.heat_of(node).level < self.heat:
             return
-        found = constant_at(node, site)
-        if found is None or not is_only_read(found, site) or is_kept_by_hand(found, site):
+        found = constant_at(node, model)
+        if found is None or not is_only_read(found, model) or is_kept_by_hand(found, model):
             return
-        if is_asked_for_defaults(found.node, site):
+        if is_asked_for_defaults(found.node, model):
             return
-        home = home_of(found, site)
+        home = home_of(found, model)
         if home is not None:
-            fix = build_fix(found, home, site)
-            message = message_for(node, found, home, site)
-            yield self.finding(site, found.node, message, fix=fix, advice=advice_for(found, home, site))
+            fix = build_fix(found, home, model)
+            message = message_for(node, found, home, model)
+            yield self.finding(model, found.node, message, fix=fix, advice=advice_for(found, home, model))
 
 
-def is_asked_for_defaults(made: ast.expr, site: Site) -> bool:
+def is_asked_for_defaults(made: ast.expr, model: SemanticModel) -> bool:
     """`torch.tensor(0).device`: what is made by default, which settings of the program may change."""
-    match site.parent(made):
+    match model.parent(made):
         case ast.Attribute(attr="device" | "dtype"):
             return True
     return False
 
 
-def message_for(call: ast.Call, found: Constant, home: Home, site: Site) -> str:
+def message_for(call: ast.Call, found: Constant, home: Home, model: SemanticModel) -> str:
     """Say what is built how often, and of what."""
-    what = "tensor" if site.kind_of(found.node).tag is Tag.TENSOR else "array"
-    function = site.function(found.node)
+    what = "tensor" if model.types.type_of(found.node).tag is Tag.TENSOR else "array"
+    function = model.function(found.node)
     if home.loop is not None:
-        often = f"in each pass of `{site.knowledge.loops.header(home.loop)}`"
-        loops = site.loops(found.node)
+        often = f"in each pass of `{model.analysis.loops.header(home.loop)}`"
+        loops = model.frequency.loops(found.node)
         if loops and loops[0] is not home.loop:
-            often = f"in each pass of `{site.knowledge.loops.header(loops[0])}`"
+            often = f"in each pass of `{model.analysis.loops.header(loops[0])}`"
     else:
         often = f"on each call of `{function.name}`" if function is not None else "each time"
-    read = list(dict.fromkeys(f"`{site.text(setting)}`" for setting in found.settings))
+    read = list(dict.fromkeys(f"`{model.source.text(setting)}`" for setting in found.settings))
     of = _joined(["constants", *read]) if len(read) < _MANY else "constants and settings"
     if home.where == "loop" and (found.names or found.loose):
         of = "what the loop does not change"
-    return f"`{site.text(call.func)}` builds the same {what} {often}: it is made of {of} alone"
+    return f"`{model.source.text(call.func)}` builds the same {what} {often}: it is made of {of} alone"
 
 
 def _joined(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
-def advice_for(found: Constant, home: Home, site: Site) -> str:
+def advice_for(found: Constant, home: Home, model: SemanticModel) -> str:
     """Say where to build it; of a single number, that none need be built."""
     match found.node:
-        case ast.Call(args=[ast.Constant(value=int() | float() as number), *_]) if site.qualified(
+        case ast.Call(args=[ast.Constant(value=int() | float() as number), *_]) if model.names.qualified(
             found.node.func
         ) in ("torch.tensor", "torch.as_tensor", "torch.scalar_tensor"):
             return f"Write the number {number} itself where that will do, or build the tensor once"
@@ -171,29 +171,29 @@ def advice_for(found: Constant, home: Home, site: Site) -> str:
     return "Build it once in `__init__` and keep it as an attribute"
 
 
-def is_only_read(found: Constant, site: Site) -> bool:
+def is_only_read(found: Constant, model: SemanticModel) -> bool:
     """Does nobody keep the value, change it, or go on from it in a loop?"""
-    parent = site.parent(found.node)
+    parent = model.parent(found.node)
     match parent:
         case ast.Assign(targets=[target]) | ast.AnnAssign(target=target) | ast.NamedExpr(target=target):
-            if not isinstance(target, ast.Name) or len(site.bindings(target)) > 1:
+            if not isinstance(target, ast.Name) or len(model.names.bindings(target)) > 1:
                 return False
-    fate = site.use_of(found.node).fate
+    fate = model.dataflow.use_of(found.node).fate
     if fate is Fate.HANDED and isinstance(parent, ast.Call):
-        reads = (site.qualified(parent.func) or "").startswith(("torch.", "numpy."))
-        return reads or site.kind_of(parent.func).tag is Tag.MODULE
+        reads = (model.names.qualified(parent.func) or "").startswith(("torch.", "numpy."))
+        return reads or model.types.type_of(parent.func).tag is Tag.MODULE
     return fate is Fate.READ
 
 
-def is_kept_by_hand(found: Constant, site: Site) -> bool:
+def is_kept_by_hand(found: Constant, model: SemanticModel) -> bool:
     """Does it stand where something is made because it is missing (`if key not in cache:`), or in a
     function whose results are kept?
     """
-    for node in site.ancestors(found.node):
+    for node in model.ancestors(found.node):
         match node:
             case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
                 made = (each.func if isinstance(each, ast.Call) else each for each in decorators)
-                return any(site.qualified(each) in _KEEPS_RESULTS for each in made)
+                return any(model.names.qualified(each) in _KEEPS_RESULTS for each in made)
             case ast.ExceptHandler():
                 return True
             case ast.If(test=test) | ast.IfExp(test=test) if any(map(_asks_for_missing, below(test))):

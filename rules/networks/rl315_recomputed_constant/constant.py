@@ -16,7 +16,7 @@ from rlint.rules.networks.rl315_recomputed_constant.makers import (
     takes_time,
 )
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.integers import is_integer
 from rlint.semantics.types.numbers import is_number
 from rlint.syntax.scopes import How, Scope
@@ -68,39 +68,39 @@ class Constant:
         self.devices += other.devices
 
 
-def constant_at(call: ast.Call, site: Site) -> Constant | None:
+def constant_at(call: ast.Call, model: SemanticModel) -> Constant | None:
     """The largest constant expression whose first constructor is `call`, if it takes time to build."""
-    if not is_maker(call, site):
+    if not is_maker(call, model):
         return None
-    reader = _Reader(site)
+    reader = _Reader(model)
     found = reader.read(call)
     if found is None:
         return None
-    for whole in around(call, site):
+    for whole in around(call, model):
         if size_of(whole) > size_of(call) + _MOST_AROUND:
             break
         wider = reader.read(whole)
         if wider is None:
             break
-        if site.kind_of(whole).tag in ARRAYS:
+        if model.types.type_of(whole).tag in ARRAYS:
             found = wider
-    makers = [node for node in below(found.node) if isinstance(node, ast.Call) and is_maker(node, site)]
-    if min(makers, key=lambda node: site.span(node)[0]) is not call:
+    makers = [node for node in below(found.node) if isinstance(node, ast.Call) and is_maker(node, model)]
+    if min(makers, key=lambda node: model.source.span(node)[0]) is not call:
         return None  # told of at the first
-    if any(takes_time(maker, site) for maker in makers):
+    if any(takes_time(maker, model) for maker in makers):
         return found
     # filled tensors count where something is computed of them, or where they are as large as is configured
-    computed = any(_is_computed(node, site) for node in below(found.node) if node not in makers)
-    sized = bool(found.settings) and site.kind_of(call).tag is Tag.TENSOR
+    computed = any(_is_computed(node, model) for node in below(found.node) if node not in makers)
+    sized = bool(found.settings) and model.types.type_of(call).tag is Tag.TENSOR
     return found if computed or sized else None
 
 
-def _is_computed(node: ast.AST, site: Site) -> bool:
+def _is_computed(node: ast.AST, model: SemanticModel) -> bool:
     """By an operator, or a function of a library: a method may only change the shape."""
     computes = isinstance(node, ast.BinOp) or (
-        isinstance(node, ast.Call) and site.qualified(node.func) is not None
+        isinstance(node, ast.Call) and model.names.qualified(node.func) is not None
     )
-    return computes and isinstance(node, ast.expr) and site.kind_of(node).tag in ARRAYS
+    return computes and isinstance(node, ast.expr) and model.types.type_of(node).tag in ARRAYS
 
 
 def _is_value(call: ast.Call, qualified: str | None, position: int) -> bool:
@@ -117,8 +117,8 @@ def _is_value(call: ast.Call, qualified: str | None, position: int) -> bool:
 class _Reader:
     """Reads expressions: are they constant, and what do they read?"""
 
-    def __init__(self, site: Site) -> None:
-        self.site = site
+    def __init__(self, model: SemanticModel) -> None:
+        self.model = model
 
     def read(self, expression: ast.expr) -> Constant | None:
         """What a constant expression reads; None for one that is not."""
@@ -137,7 +137,7 @@ class _Reader:
             case ast.UnaryOp(operand=operand):
                 return self._constant(operand, found, value=value)
             case ast.BinOp(left=left, right=right):
-                value = value or any(self.site.kind_of(part).tag in ARRAYS for part in (left, right))
+                value = value or any(self.model.types.type_of(part).tag in ARRAYS for part in (left, right))
                 return all(self._constant(part, found, value=value) for part in (left, right))
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return all(self._constant(element, found, value=value) for element in elements)
@@ -155,7 +155,7 @@ class _Reader:
             return False
         match part.iter:
             case ast.Call(func=func):
-                in_order = self.site.qualified(func) in ("builtins.range", "builtins.reversed")
+                in_order = self.model.names.qualified(func) in ("builtins.range", "builtins.reversed")
                 return in_order and self._constant(part.iter, found)
             case ast.List(elts=elements) | ast.Tuple(elts=elements):
                 return all(isinstance(element, ast.Constant) for element in elements)
@@ -173,7 +173,7 @@ class _Reader:
     def _call(self, call: ast.Call, found: Constant) -> bool:
         if any(keyword.arg in _NOT_WITH for keyword in call.keywords):
             return False
-        qualified = self.site.qualified(call.func)
+        qualified = self.model.names.qualified(call.func)
         if qualified is None:
             if not isinstance(call.func, ast.Attribute) or not self._method(call, call.func, found):
                 return False
@@ -191,87 +191,96 @@ class _Reader:
         )
 
     def _function(self, call: ast.Call, qualified: str) -> bool:
-        if qualified == "builtins.len" and self.site.kind_of(call.args[0]).tag not in _SIZED:
+        if qualified == "builtins.len" and self.model.types.type_of(call.args[0]).tag not in _SIZED:
             return False
-        if not self.site.call_effect(call).pure:
+        if not self.model.effects.call_effect(call).pure:
             return False
         return qualified in _BUILTINS or qualified.startswith(_LIBRARIES)
 
     def _method(self, call: ast.Call, func: ast.Attribute, found: Constant) -> bool:
         """`constant.to(device)`: a method that makes something else of the array."""
-        makes = self.site.kind_of(func.value).tag in ARRAYS and self.site.kind_of(call).tag in ARRAYS
-        return makes and self.site.call_effect(call).quiet and self._constant(func.value, found)
+        makes = (
+            self.model.types.type_of(func.value).tag in ARRAYS
+            and self.model.types.type_of(call).tag in ARRAYS
+        )
+        return makes and self.model.effects.call_effect(call).quiet and self._constant(func.value, found)
 
     def _argument(self, argument: ast.expr, found: Constant, *, value: bool, device: bool) -> bool:
         match argument:
             case ast.Attribute(value=of, attr="device") if device:
-                if self.site.kind_of(of).tag is Tag.TENSOR or not self.site.is_setting(argument):
+                if self.model.types.type_of(of).tag is Tag.TENSOR or not self.model.types.is_setting(
+                    argument
+                ):
                     return self._device(argument, of, found)
         return self._constant(argument, found, value=value)
 
     def _device(self, device: ast.Attribute, of: ast.expr, found: Constant) -> bool:
         """The device of an input is that of the network; elsewhere it is what it is until a loop ends."""
-        if self.site.kind_of(of).tag is Tag.MODULE or self._of_network(device):
+        if self.model.types.type_of(of).tag is Tag.MODULE or self._of_network(device):
             found.devices.append(device)
             return isinstance(of, (ast.Name, ast.Attribute))
-        if not isinstance(of, ast.Name) or self.site.kind_of(of).tag is not Tag.TENSOR:
+        if not isinstance(of, ast.Name) or self.model.types.type_of(of).tag is not Tag.TENSOR:
             return False
         found.names.append(of)
         return self._is_local(of)
 
     def _of_network(self, node: ast.AST) -> bool:
-        cls = self.site.class_of(node)
-        summary = self.site.module.classes.get(self.site.tree.qualname(cls)) if cls is not None else None
-        return summary is not None and self.site.index.class_kind(summary).tag is Tag.MODULE
+        cls = self.model.class_of(node)
+        summary = self.model.module.classes.get(self.model.syntax.qualname(cls)) if cls is not None else None
+        return summary is not None and self.model.index.class_kind(summary).tag is Tag.MODULE
 
     # -- names ---------------------------------------------------------------------------------
 
     def _fits(self, node: ast.expr, *, value: bool) -> bool:
         """Can nobody change the value? Of what is not known only numbers may become elements."""
-        kind = self.site.kind_of(node)
+        kind = self.model.types.type_of(node)
         if kind:
             return kind.tag in _UNCHANGING and not kind.optional
-        return not value or is_number(node, self.site) or is_integer(node, self.site) is True
+        return not value or is_number(node, self.model) or is_integer(node, self.model) is True
 
     def _attribute(self, node: ast.Attribute, found: Constant, *, value: bool) -> bool:
-        if self.site.qualified(node) is not None:
+        if self.model.names.qualified(node) is not None:
             return True
-        if node.attr in ("T", "mT") and self.site.kind_of(node.value).tag in ARRAYS:
+        if node.attr in ("T", "mT") and self.model.types.type_of(node.value).tag in ARRAYS:
             return self._constant(node.value, found)
         if not self._fits(node, value=value):
             return False
         chain = [node]
         while isinstance(chain[-1].value, ast.Attribute):
             chain.append(chain[-1].value)
-        if any(self.site.kind_of(holder).tag not in _HOLDERS for holder in chain[1:]):
+        if any(self.model.types.type_of(holder).tag not in _HOLDERS for holder in chain[1:]):
             return False
         if len(chain) > 1 and node.attr in ("shape", "ndim", "size") and not self._is_space(node.value):
             return False  # of what is passed in, as far as anybody knows
         root = chain[-1].value
-        if self.site.is_self(root):
+        if self.model.names.is_self(root):
             found.settings.append(node)
-            return self.site.is_setting(node)
-        if not isinstance(root, ast.Name) or len(chain) > 1 or self.site.kind_of(root).tag not in _HOLDERS:
+            return self.model.types.is_setting(node)
+        if (
+            not isinstance(root, ast.Name)
+            or len(chain) > 1
+            or self.model.types.type_of(root).tag not in _HOLDERS
+        ):
             return False
         found.loose.append(node)
         return self._holder(root, found) and self._only_set_here(node)
 
     def _is_space(self, node: ast.expr) -> bool:
-        return self.site.kind_of(node).tag is Tag.SPACE or (last_name(node) or "").endswith("space")
+        return self.model.types.type_of(node).tag is Tag.SPACE or (last_name(node) or "").endswith("space")
 
     def _only_set_here(self, attribute: ast.Attribute) -> bool:
         """`args.batch_size`: is the attribute set by nobody but the function that reads it?"""
-        function = self.site.function(attribute)
-        here = self.site.tree.qualname(function) if function is not None else ""
-        setters = self.site.index.setters(attribute.attr)
-        return all(s.module == self.site.module.module and s.qualname in ("", here) for _, s in setters)
+        function = self.model.function(attribute)
+        here = self.model.syntax.qualname(function) if function is not None else ""
+        setters = self.model.index.setters(attribute.attr)
+        return all(s.module == self.model.module.module and s.qualname in ("", here) for _, s in setters)
 
     def _name(self, name: ast.Name, found: Constant, *, value: bool) -> bool:
-        scope = self.site.scope(name).lookup(name.id)
+        scope = self.model.names.scope(name).lookup(name.id)
         if scope is not None and scope.is_comprehension:
             return any(inner is scope.node for inner in below(found.node))
-        if self.site.qualified(name) is not None:
-            kind = self.site.kind_of(name)
+        if self.model.names.qualified(name) is not None:
+            kind = self.model.types.type_of(name)
             return not kind or kind.tag in _UNCHANGING | {Tag.CLASS, Tag.FUNCTION}
         if scope is None or not self._fits(name, value=value):
             return False
@@ -280,7 +289,7 @@ class _Reader:
     def _stands_for_constant(self, name: ast.Name, scope: Scope, found: Constant, *, value: bool) -> bool:
         """`n = self.n_steps`, once in the function"""
         bindings = scope.bindings[name.id]
-        if scope.parent is None or scope is not self.site.scope(name).function or len(bindings) != 1:
+        if scope.parent is None or scope is not self.model.names.scope(name).function or len(bindings) != 1:
             return False
         (binding,) = bindings
         if binding.how is not How.ASSIGN or binding.path or binding.value is None:
@@ -294,14 +303,14 @@ class _Reader:
 
     def _holder(self, name: ast.Name, found: Constant) -> bool:
         """A variable of the module that is bound once, or one of the function."""
-        scope = self.site.scope(name).lookup(name.id)
-        if scope is None or scope.parent is not None or self.site.scope(name).function is scope:
+        scope = self.model.names.scope(name).lookup(name.id)
+        if scope is None or scope.parent is not None or self.model.names.scope(name).function is scope:
             found.names.append(name)
             return self._is_local(name)
         found.globals.append(name)
-        rebound = any(name.id in inner.globals for inner in self.site.tree.scopes.values())
+        rebound = any(name.id in inner.globals for inner in self.model.syntax.scopes.values())
         bindings = scope.bindings[name.id]
         return len(bindings) == 1 and bindings[0].how is How.ASSIGN and not rebound
 
     def _is_local(self, name: ast.Name) -> bool:
-        return self.site.scope(name).lookup(name.id) is self.site.scope(name).function
+        return self.model.names.scope(name).lookup(name.id) is self.model.names.scope(name).function

@@ -11,7 +11,7 @@ from rlint.rule import Edit, Fix, Safety
 from rlint.rules.networks.rl315_recomputed_constant.constant import Constant
 from rlint.rules.networks.rl315_recomputed_constant.constant_home import Home
 from rlint.rules.networks.rl315_recomputed_constant.constant_text import means_the_same, text_of
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import below
 
@@ -32,19 +32,19 @@ _READABLE = 1_000_000
 _SPACE = regex(r"\s")
 
 
-def build_fix(found: Constant, home: Home, site: Site) -> Fix | None:
+def build_fix(found: Constant, home: Home, model: SemanticModel) -> Fix | None:
     """Build it in its new home and use it here; None where the text does not allow that."""
-    if not site.can_be_moved(found.node) or (found.loose and home.where != "loop"):
+    if not model.edit.is_relocatable(found.node) or (found.loose and home.where != "loop"):
         return None
     if home.where == "loop":
-        return _before_loop(found, home, site)
-    return _in_module(found, site) if home.where == "module" else _in_constructor(found, home, site)
+        return _before_loop(found, home, model)
+    return _in_module(found, model) if home.where == "module" else _in_constructor(found, home, model)
 
 
-def name_for(found: Constant, site: Site) -> str:
+def name_for(found: Constant, model: SemanticModel) -> str:
     """What to call it: like the variable that holds it here, or by how it is made."""
-    parent = site.parent(found.node)
-    match site.parent(parent) if isinstance(parent, ast.IfExp) else parent:
+    parent = model.parent(found.node)
+    match model.parent(parent) if isinstance(parent, ast.IfExp) else parent:
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
             return name.strip("_") or "constant"
         case ast.keyword(arg=str(name)):
@@ -53,104 +53,108 @@ def name_for(found: Constant, site: Site) -> str:
     while isinstance(made, (ast.Call, ast.Subscript)):
         if isinstance(made, ast.Subscript):
             made = made.value
-        elif site.qualified(made.func) is None and isinstance(made.func, ast.Attribute):
+        elif model.names.qualified(made.func) is None and isinstance(made.func, ast.Attribute):
             made = made.func.value
         else:
             break
     match made:
-        case ast.Call(func=func, args=[ast.Constant(value=0 | 1 as number), *_]) if _of_number(func, site):
+        case ast.Call(func=func, args=[ast.Constant(value=0 | 1 as number), *_]) if _of_number(func, model):
             return "one" if number else "zero"
         case ast.Call(func=func, args=[*given]):
-            called = (site.qualified(func) or "").rpartition(".")[2]
-            return _NAMES.get(called) or _of_one_number(called, given, site) or "constant"
+            called = (model.names.qualified(func) or "").rpartition(".")[2]
+            return _NAMES.get(called) or _of_one_number(called, given, model) or "constant"
     return "constant"
 
 
-def _of_one_number(called: str, given: list[ast.expr], site: Site) -> str | None:
+def _of_one_number(called: str, given: list[ast.expr], model: SemanticModel) -> str | None:
     """`log_10000` for `torch.log(torch.tensor(10000.0))`"""
     match given:
         case [ast.Call(func=func, args=[ast.Constant(value=int() | float() as number), *_])]:
-            whole = _of_number(func, site) and number == number // 1 and 0 <= number < _READABLE
+            whole = _of_number(func, model) and number == number // 1 and 0 <= number < _READABLE
             return f"{called}_{int(number)}" if whole and called else None
     return None
 
 
-def _of_number(func: ast.expr, site: Site) -> bool:
-    return site.qualified(func) in ("torch.tensor", "torch.as_tensor", "torch.asarray")
+def _of_number(func: ast.expr, model: SemanticModel) -> bool:
+    return model.names.qualified(func) in ("torch.tensor", "torch.as_tensor", "torch.asarray")
 
 
 # -- before a loop -----------------------------------------------------------------------------
 
 
-def _before_loop(found: Constant, home: Home, site: Site) -> Fix | None:
+def _before_loop(found: Constant, home: Home, model: SemanticModel) -> Fix | None:
     assert home.loop is not None
-    loop = home.loop if isinstance(home.loop, ast.stmt) else site.tree.statement(home.loop)
+    loop = home.loop if isinstance(home.loop, ast.stmt) else model.syntax.statement(home.loop)
     if isinstance(loop, ast.While) and home.loop is not loop:
         return None
     inside = set(below(loop))
-    moved = {name for name in found.inlined if any(b.node in inside for b in site.definitions(name))}
-    text = text_of(found.node, found, site, inlined=moved, devices=True)
+    moved = {
+        name for name in found.inlined if any(b.node in inside for b in model.dataflow.definitions(name))
+    }
+    text = text_of(found.node, found, model, inlined=moved, devices=True)
     if text is None:
         return None
-    what = "tensor" if site.kind_of(found.node).tag is Tag.TENSOR else "array"
+    what = "tensor" if model.types.type_of(found.node).tag is Tag.TENSOR else "array"
     reason = (
         f"all passes share one {what}: nothing may write into it; and it is built where the loop may not run"
     )
-    statement = site.parent(found.node)
+    statement = model.parent(found.node)
     match statement:
         case ast.Assign(targets=[ast.Name(id=name) as target]):
-            before = _inserted_before(loop, f"{name} = {text}", statement, site)
-            deleted = site.delete(statement)
+            before = _inserted_before(loop, f"{name} = {text}", statement, model)
+            deleted = model.edit.delete_statement(statement)
             if (
                 before
                 and deleted
-                and not _comment_behind(statement, site)
-                and not site.captured(name, site.scope(target))
+                and not _comment_behind(statement, model)
+                and not model.names.is_captured(name, model.names.scope(target))
             ):
                 return Fix(f"Build `{name}` before the loop", Safety.UNSAFE, (before, deleted), reason)
-    wanted = name_for(found, site)
-    key = f"once {site.span(loop)[0]} {site.text(found.node)}"
-    name = site.free_local([wanted, f"{wanted}_once", f"constant_{wanted}"], found.node, key)
-    before = _inserted_before(loop, f"{name} = {text}", site.tree.statement(found.node), site)
+    wanted = name_for(found, model)
+    key = f"once {model.source.span(loop)[0]} {model.source.text(found.node)}"
+    name = model.importer.fresh_local([wanted, f"{wanted}_once", f"constant_{wanted}"], found.node, key)
+    before = _inserted_before(loop, f"{name} = {text}", model.syntax.statement(found.node), model)
     if before is None:
         return None
-    edits = (replace(before, shared=True), site.replace(found.node, name))
+    edits = (replace(before, shared=True), model.edit.replace(found.node, name))
     return Fix(f"Build it before the loop, as `{name}`", Safety.UNSAFE, edits, reason)
 
 
-def _inserted_before(loop: ast.stmt, code: str, statement: ast.stmt, site: Site) -> Edit | None:
-    moved = site.moved(code, statement, loop)
-    return site.insert_before(loop, moved) if moved is not None else None
+def _inserted_before(loop: ast.stmt, code: str, statement: ast.stmt, model: SemanticModel) -> Edit | None:
+    moved = model.edit.reindented(code, statement, loop)
+    return model.edit.insert_before(loop, moved) if moved is not None else None
 
 
-def _comment_behind(statement: ast.stmt, site: Site) -> bool:
-    start, _ = site.span(statement)
-    return site.has_comment(start, site.tree.positions.line_end(statement.end_lineno or statement.lineno))
+def _comment_behind(statement: ast.stmt, model: SemanticModel) -> bool:
+    start, _ = model.source.span(statement)
+    return model.source.has_comment(
+        start, model.syntax.positions.line_end(statement.end_lineno or statement.lineno)
+    )
 
 
 # -- in the module -----------------------------------------------------------------------------
 
 
-def _in_module(found: Constant, site: Site) -> Fix | None:
+def _in_module(found: Constant, model: SemanticModel) -> Fix | None:
     if found.devices or _names_device(found):
         return None  # importing a module starts no device
-    text = text_of(found.node, found, site, inlined=set(found.inlined))
-    needs = [binding.statement for name in found.globals for binding in site.bindings(name)]
-    if text is None or not means_the_same(site.tree.scopes[site.tree.module].node, found, site):
+    text = text_of(found.node, found, model, inlined=set(found.inlined))
+    needs = [binding.statement for name in found.globals for binding in model.names.bindings(name)]
+    if text is None or not means_the_same(model.syntax.scopes[model.syntax.module].node, found, model):
         return None
-    name = site.free_name(name_for(found, site).upper(), f"once {_SPACE.sub('', text)}")
-    value = site.moved(text, site.tree.statement(found.node), None)
+    name = model.importer.fresh_name(name_for(found, model).upper(), f"once {_SPACE.sub('', text)}")
+    value = model.edit.reindented(text, model.syntax.statement(found.node), None)
     if value is None:
         return None
-    defined = site.module_constant(
+    defined = model.importer.module_constant(
         name, value, user=found.node, needs=[need for need in needs if isinstance(need, ast.stmt)]
     )
     if defined is None:
         return None
-    what = "tensor" if site.kind_of(found.node).tag is Tag.TENSOR else "array"
+    what = "tensor" if model.types.type_of(found.node).tag is Tag.TENSOR else "array"
     reason = f"all calls share one {what}, made when the module is imported: nothing may write into it"
     return Fix(
-        f"Build it once, as `{name}`", Safety.UNSAFE, (*defined, site.replace(found.node, name)), reason
+        f"Build it once, as `{name}`", Safety.UNSAFE, (*defined, model.edit.replace(found.node, name)), reason
     )
 
 
@@ -170,10 +174,10 @@ def _names_device(found: Constant) -> bool:
 # -- in the constructor ------------------------------------------------------------------------
 
 
-def _in_constructor(found: Constant, home: Home, site: Site) -> Fix | None:
-    cls = site.class_of(found.node)
-    made = site.method(cls, "__init__") if cls is not None else None
-    function = site.function(found.node)
+def _in_constructor(found: Constant, home: Home, model: SemanticModel) -> Fix | None:
+    cls = model.class_of(found.node)
+    made = model.method(cls, "__init__") if cls is not None else None
+    function = model.function(found.node)
     if (
         cls is None
         or made is None
@@ -186,34 +190,34 @@ def _in_constructor(found: Constant, home: Home, site: Site) -> Fix | None:
     own = made.args.args[0].arg
     if own != function.args.args[0].arg or (found.devices and home.where != "network"):
         return None
-    text = text_of(found.node, found, site, inlined=set(found.inlined))
-    anchor = _anchor(found, home, made, site)
-    if text is None or anchor is None or not means_the_same(made, found, site):
+    text = text_of(found.node, found, model, inlined=set(found.inlined))
+    anchor = _anchor(found, home, made, model)
+    if text is None or anchor is None or not means_the_same(made, found, model):
         return None
-    name = site.free_name(
-        f"_{name_for(found, site)}", f"once {site.tree.qualname(cls)} {_SPACE.sub('', text)}"
+    name = model.importer.fresh_name(
+        f"_{name_for(found, model)}", f"once {model.syntax.qualname(cls)} {_SPACE.sub('', text)}"
     )
     value = f"{own}.{name} = {text}"
     if home.where == "network":
         value = f'{own}.register_buffer("{name}", {text}, persistent=False)'
     behind, statement = anchor
-    code = site.moved(value, site.tree.statement(found.node), statement)
+    code = model.edit.reindented(value, model.syntax.statement(found.node), statement)
     if code is None:
         return None
-    inserted = (site.insert_after if behind else site.insert_before)(statement, code)
+    inserted = (model.edit.insert_after if behind else model.edit.insert_before)(statement, code)
     if inserted is None:
         return None
-    edits = (replace(inserted, shared=True), site.replace(found.node, f"{own}.{name}"))
+    edits = (replace(inserted, shared=True), model.edit.replace(found.node, f"{own}.{name}"))
     return Fix(
-        f"Build it once in `__init__`, as `{own}.{name}`", Safety.UNSAFE, edits, _reason(found, home, site)
+        f"Build it once in `__init__`, as `{own}.{name}`", Safety.UNSAFE, edits, _reason(found, home, model)
     )
 
 
-def _reason(found: Constant, home: Home, site: Site) -> str:
-    read = list(dict.fromkeys(f"`{site.text(setting)}`" for setting in found.settings))
+def _reason(found: Constant, home: Home, model: SemanticModel) -> str:
+    read = list(dict.fromkeys(f"`{model.source.text(setting)}`" for setting in found.settings))
     parts = [
         "all calls share one tensor, which nothing may write into"
-        if site.kind_of(found.node).tag is Tag.TENSOR
+        if model.types.type_of(found.node).tag is Tag.TENSOR
         else "all calls share one array, which nothing may write into"
     ]
     if read:
@@ -223,25 +227,27 @@ def _reason(found: Constant, home: Home, site: Site) -> str:
     return "; ".join(parts)
 
 
-def _anchor(found: Constant, home: Home, made: Function, site: Site) -> tuple[bool, ast.stmt] | None:
+def _anchor(
+    found: Constant, home: Home, made: Function, model: SemanticModel
+) -> tuple[bool, ast.stmt] | None:
     """The last statement of the constructor that must run first; else the first, to stand before."""
     if any(isinstance(node, ast.Return) for node in below(made)):
         return None
     roots = {_root(setting) for setting in found.settings}
     last = -1
     inherits = home.where == "network"
-    cls = site.class_of(made)
+    cls = model.class_of(made)
     for attribute in roots:
-        stores = [_place(node, made, site) for node in _stores(attribute, made, site)]
+        stores = [_place(node, made, model) for node in _stores(attribute, made, model)]
         if stores:
             last = max(last, *stores)
-        elif cls is None or attribute not in site.tree.scopes[cls].bindings:
+        elif cls is None or attribute not in model.syntax.scopes[cls].bindings:
             inherits = True
     if inherits:
-        calls = site.calls_named("__init__", made)
+        calls = model.names.calls_named("__init__", made)
         if not calls:
             return None
-        last = max(last, *(_place(call, made, site) for call in calls))
+        last = max(last, *(_place(call, made, model) for call in calls))
     if last >= 0:
         return True, made.body[last]
     first = made.body[0]
@@ -249,15 +255,15 @@ def _anchor(found: Constant, home: Home, made: Function, site: Site) -> tuple[bo
     return documented, first
 
 
-def _stores(attribute: str, made: Function, site: Site) -> list[ast.AST]:
+def _stores(attribute: str, made: Function, model: SemanticModel) -> list[ast.AST]:
     """Where a constructor sets an attribute, or calls a method of the class that does."""
     found: list[ast.AST] = []
-    for use in site.attribute_uses(attribute):
-        function = site.function(use)
-        if function is None or not isinstance(use.ctx, ast.Store) or not site.is_self(use.value):
+    for use in model.names.attribute_uses(attribute):
+        function = model.function(use)
+        if function is None or not isinstance(use.ctx, ast.Store) or not model.names.is_self(use.value):
             continue
-        if site.class_of(use) is site.class_of(made):
-            found += [use] if function is made else site.calls_named(function.name, made)
+        if model.class_of(use) is model.class_of(made):
+            found += [use] if function is made else model.names.calls_named(function.name, made)
     return found
 
 
@@ -267,7 +273,7 @@ def _root(setting: ast.Attribute) -> str:
     return setting.attr
 
 
-def _place(node: ast.AST, made: Function, site: Site) -> int:
+def _place(node: ast.AST, made: Function, model: SemanticModel) -> int:
     """The index of the statement of a function's body that holds a node."""
-    around = [node, *site.ancestors(node)]
+    around = [node, *model.ancestors(node)]
     return next(index for index, statement in enumerate(made.body) if statement in around)

@@ -10,7 +10,7 @@ from rlint.rule import Heat
 from rlint.rules.networks.rl315_recomputed_constant.constant import Constant
 from rlint.semantics.frequency.loops import AnyLoop
 from rlint.semantics.frequency.trip_count import over_components, passes
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import FUNCTIONS
 from rlint.syntax.walk import below
 
@@ -27,75 +27,75 @@ class Home:
     loop: AnyLoop | None = None
 
 
-def home_of(found: Constant, site: Site) -> Home | None:
+def home_of(found: Constant, model: SemanticModel) -> Home | None:
     """Where a constant can be built so that it is built less often; None where there is no such place."""
-    loop = _outermost(found, site)
+    loop = _outermost(found, model)
     if found.names:
         return Home("loop", loop) if loop is not None else None
-    function = site.function(found.node)
-    often = function is not None and site.heat_of(function.body[0]).level is Heat.HOT
+    function = model.function(found.node)
+    often = function is not None and model.frequency.heat_of(function.body[0]).level is Heat.HOT
     if not often:
         return Home("loop", loop) if loop is not None else None
-    cls = site.class_of(found.node)
-    if cls is not None and _is_made_per_step(cls, site):
+    cls = model.class_of(found.node)
+    if cls is not None and _is_made_per_step(cls, model):
         return None
-    if cls is None or (not found.settings and not found.devices and _takes_no_self(found, site)):
+    if cls is None or (not found.settings and not found.devices and _takes_no_self(found, model)):
         return Home("module")
-    tensor = site.kind_of(found.node).tag is Tag.TENSOR
-    summary = site.module.classes.get(site.tree.qualname(cls))
-    network = summary is not None and site.index.class_kind(summary).tag is Tag.MODULE
+    tensor = model.types.type_of(found.node).tag is Tag.TENSOR
+    summary = model.module.classes.get(model.syntax.qualname(cls))
+    network = summary is not None and model.index.class_kind(summary).tag is Tag.MODULE
     return Home("network" if network and tensor else "object")
 
 
-def _takes_no_self(found: Constant, site: Site) -> bool:
-    function = site.function(found.node)
+def _takes_no_self(found: Constant, model: SemanticModel) -> bool:
+    function = model.function(found.node)
     if function is None or not function.args.args:
         return True
-    uses = site.reads(function.args.args[0].arg, site.tree.scopes[function])
-    return not any(site.is_self(use) for use in uses)
+    uses = model.names.reads(function.args.args[0].arg, model.syntax.scopes[function])
+    return not any(model.names.is_self(use) for use in uses)
 
 
-def _is_made_per_step(cls: ast.ClassDef, site: Site) -> bool:
+def _is_made_per_step(cls: ast.ClassDef, model: SemanticModel) -> bool:
     """Distributions are."""
-    summary = site.module.classes.get(site.tree.qualname(cls))
-    bases = site.index.ancestry(summary) if summary is not None else []
+    summary = model.module.classes.get(model.syntax.qualname(cls))
+    bases = model.index.ancestry(summary) if summary is not None else []
     return any(isinstance(base, str) and base.startswith("torch.distributions.") for base in bases)
 
 
-def _outermost(found: Constant, site: Site) -> AnyLoop | None:
+def _outermost(found: Constant, model: SemanticModel) -> AnyLoop | None:
     """The outermost loop of the function that can be left, where the expression runs in each pass."""
     outermost = None
     child: ast.AST = found.node
-    for node in site.ancestors(found.node):
+    for node in model.ancestors(found.node):
         if isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
             break
         if isinstance(node, (ast.If, ast.IfExp, ast.Try, ast.BoolOp, ast.Match)) and child is not getattr(
             node, "test", None
         ):
             break
-        if isinstance(node, (ast.For, ast.While, ast.ListComp)) and node in site.loops(found.node):
-            if not _stays(found, node, site):
+        if isinstance(node, (ast.For, ast.While, ast.ListComp)) and node in model.frequency.loops(found.node):
+            if not _stays(found, node, model):
                 break
-            outermost = node if _is_long(node, site) else outermost
+            outermost = node if _is_long(node, model) else outermost
         child = node
     return outermost
 
 
-def _is_long(loop: AnyLoop, site: Site) -> bool:
-    count = passes(loop, site)
-    return not over_components(loop, site) and (count is None or count > _FEW_PASSES)
+def _is_long(loop: AnyLoop, model: SemanticModel) -> bool:
+    count = passes(loop, model)
+    return not over_components(loop, model) and (count is None or count > _FEW_PASSES)
 
 
-def _stays(found: Constant, loop: AnyLoop, site: Site) -> bool:
+def _stays(found: Constant, loop: AnyLoop, model: SemanticModel) -> bool:
     """Is nothing that the expression reads bound or set in the loop?"""
     inside = set(below(loop))
     names = [*found.names, *(name for device in found.devices for name in _names_in(device))]
-    if any(binding.node in inside for name in names for binding in site.definitions(name)):
+    if any(binding.node in inside for name in names for binding in model.dataflow.definitions(name)):
         return False
     return not any(
         use in inside and not isinstance(use.ctx, ast.Load)
         for attribute in found.loose
-        for use in site.attribute_uses(attribute.attr)
+        for use in model.names.attribute_uses(attribute.attr)
     )
 
 

@@ -6,33 +6,33 @@ import ast
 
 from rlint.rule import Edit
 from rlint.rules.networks.rl315_recomputed_constant.constant import Constant
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 
 def text_of(
-    node: ast.expr, found: Constant, site: Site, *, inlined: set[ast.Name], devices: bool = False
+    node: ast.expr, found: Constant, model: SemanticModel, *, inlined: set[ast.Name], devices: bool = False
 ) -> str | None:
     """The text of an expression with the values of names put in, and without the devices of inputs, unless
     they stay.
     """
-    start, end = site.span(node)
+    start, end = model.source.span(node)
     edits: list[Edit] = []
     for part in below(node):
         if isinstance(part, ast.Name) and part in inlined:
             value = found.inlined[part]
-            text = text_of(value, found, site, inlined=inlined) if site.can_be_moved(value) else None
+            text = text_of(value, found, model, inlined=inlined) if model.edit.is_relocatable(value) else None
             if text is None:
                 return None
-            plain = isinstance(value, ast.Constant) or site.operand(value) == text
-            edits.append(site.replace(part, text if plain else f"({text})"))
+            plain = isinstance(value, ast.Constant) or model.edit.parenthesized(value) == text
+            edits.append(model.edit.replace(part, text if plain else f"({text})"))
         elif isinstance(part, ast.Call) and not devices:
             dropped = [device for device in found.devices if device in _given(part)]
-            removed = _without(part, dropped, site) if dropped else []
+            removed = _without(part, dropped, model) if dropped else []
             if removed is None:
                 return None
             edits += removed
-    text = site.tree.text[start:end]
+    text = model.syntax.text[start:end]
     for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
         text = text[: edit.start - start] + edit.text + text[edit.end - start :]
     return text
@@ -42,24 +42,28 @@ def _given(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
-def _without(call: ast.Call, dropped: list[ast.Attribute], site: Site) -> list[Edit] | None:
+def _without(call: ast.Call, dropped: list[ast.Attribute], model: SemanticModel) -> list[Edit] | None:
     """`device=x.device` out of a constructor, or `.to(x.device)` as a whole."""
-    if site.qualified(call.func) is None and isinstance(call.func, ast.Attribute):
+    if model.names.qualified(call.func) is None and isinstance(call.func, ast.Attribute):
         if len(_given(call)) > 1:
             return None
-        return [Edit(site.receiver_end(call.func), site.span(call)[1], "")]
-    return site.without_arguments(call, dropped)
+        return [Edit(model.source.receiver_end(call.func), model.source.span(call)[1], "")]
+    return model.edit.without_arguments(call, dropped)
 
 
-def means_the_same(place: ast.AST, found: Constant, site: Site) -> bool:
+def means_the_same(place: ast.AST, found: Constant, model: SemanticModel) -> bool:
     """Do the names of the module mean the same in a function, or at module level?"""
-    scope = site.tree.scopes[place]
-    root = site.tree.scopes[site.tree.module]
+    scope = model.syntax.scopes[place]
+    root = model.syntax.scopes[model.syntax.module]
     expressions = [found.node, *found.inlined.values()]
     for expression in expressions:
         for name in (node for node in below(expression) if isinstance(node, ast.Name)):
-            here = site.scope(name).lookup(name.id)
-            if (here is not None and here.is_comprehension) or name in found.inlined or site.is_self(name):
+            here = model.names.scope(name).lookup(name.id)
+            if (
+                (here is not None and here.is_comprehension)
+                or name in found.inlined
+                or model.names.is_self(name)
+            ):
                 continue
             if any(name in below(device) for device in found.devices):
                 continue

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from rlint.models.kind import Tag
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 OF_DATA = frozenset(
     """torch.tensor torch.as_tensor torch.asarray torch.Tensor torch.FloatTensor torch.DoubleTensor
@@ -33,9 +33,9 @@ _STOPS = (
 _FEW = 3
 
 
-def is_maker(call: ast.Call, site: Site) -> bool:
+def is_maker(call: ast.Call, model: SemanticModel) -> bool:
     """Does a call make a tensor or an array of what it is given?"""
-    qualified = site.qualified(call.func) or ""
+    qualified = model.names.qualified(call.func) or ""
     if qualified not in MAKERS:
         return False
     if not qualified.endswith("Tensor"):
@@ -44,9 +44,9 @@ def is_maker(call: ast.Call, site: Site) -> bool:
     return bool(call.args) and isinstance(call.args[0], (ast.List, ast.Tuple, ast.ListComp))
 
 
-def takes_time(call: ast.Call, site: Site) -> bool:
+def takes_time(call: ast.Call, model: SemanticModel) -> bool:
     """Not so `np.array([0.0])`, `np.arange(n)` and tensors that are only filled: that is done in no time."""
-    qualified = site.qualified(call.func) or ""
+    qualified = model.names.qualified(call.func) or ""
     if qualified in _AT_ONCE:
         return False
     match call.args:
@@ -59,16 +59,16 @@ def takes_time(call: ast.Call, site: Site) -> bool:
     return True
 
 
-def around(call: ast.Call, site: Site) -> Iterator[ast.expr]:
+def around(call: ast.Call, model: SemanticModel) -> Iterator[ast.expr]:
     """The expressions that hold a call, from the inside, as far as all is evaluated once where it stands."""
     child: ast.AST = call
-    for node in site.ancestors(call):
+    for node in model.ancestors(call):
         if isinstance(node, (ast.keyword, ast.Slice, ast.Starred)):
             child = node
             continue
         if not isinstance(node, ast.expr) or isinstance(node, _STOPS):
             return
-        parent = site.parent(node)
+        parent = model.parent(node)
         called = isinstance(parent, ast.Call) and parent.func is node
         if not called and not (isinstance(node, ast.Subscript) and node.slice is child):
             yield node

@@ -75,7 +75,7 @@ from rlint.rules.networks.rl318_graph_kept_by_log.kept_graphs import (
     learned_from,
     surely_attached,
 )
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.gradient_sinks import ENDS, Outlet
 
 
@@ -88,12 +88,12 @@ class GraphKeptByLog(Rule):
     callees = frozenset({"append"})
     triggers = ("+=", "append(", "+ ")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         kept = kept_in(node)
-        after_backward = keeps_graph(kept, site) if kept is not None else None
+        after_backward = keeps_graph(kept, model) if kept is not None else None
         if kept is None or after_backward is None:
             return
-        value, total = site.text(kept.value), site.text(kept.keeper)
+        value, total = model.source.text(kept.value), model.source.text(kept.keeper)
         message = f"`{total}` keeps the graph of every `{value}`, with all that `backward` would need"
         if after_backward:
             gone_through = isinstance(kept.value, (ast.Name, ast.Attribute, ast.Subscript))
@@ -103,48 +103,50 @@ class GraphKeptByLog(Rule):
                 else "of which `backward` goes through a part at most"
             )
         advice = f"Keep `{value}.detach()`, or `{value}.item()` where a number is enough"
-        yield self.finding(site, kept.value, message, fix=build_fix(kept.value, site), advice=advice)
+        yield self.finding(model, kept.value, message, fix=build_fix(kept.value, model), advice=advice)
 
 
-def keeps_graph(kept: Kept, site: Site) -> bool | None:
+def keeps_graph(kept: Kept, model: SemanticModel) -> bool | None:
     """Does the keeper hold on to graphs that nothing is learned from any more (True), or never is
     (False)? None where it may not.
     """
     value, keeper = kept.value, kept.keeper
     local = isinstance(keeper, ast.Name)
-    if local and not site.loops(kept.node):
+    if local and not model.frequency.loops(kept.node):
         return None
-    if not site.attribute_uses("backward") and not (local and is_called_loss(kept, site)):
+    if not model.names.attribute_uses("backward") and not (local and is_called_loss(kept, model)):
         return None  # nothing is learned from
-    if site.kind_of(keeper).tag in (Tag.DEQUE, Tag.NDARRAY) or site.kind_of(value).tag in (
+    if model.types.type_of(keeper).tag in (Tag.DEQUE, Tag.NDARRAY) or model.types.type_of(value).tag in (
         Tag.FLOAT,
         Tag.INT,
     ):
         return None
-    if isinstance(keeper, ast.Name) and begins_in_loop(keeper, kept.node, site):
+    if isinstance(keeper, ast.Name) and begins_in_loop(keeper, kept.node, model):
         return None
-    if not site.sources(value).calls:
+    if not model.gradients.sources(value).calls:
         return None
     becomes = (
-        {left.outlet for left in site.variable_outlets(keeper)} if isinstance(keeper, ast.Name) else set()
+        {left.outlet for left in model.gradients.variable_sinks(keeper)}
+        if isinstance(keeper, ast.Name)
+        else set()
     )
     if Outlet.LEARNED in becomes or Outlet.ARRAY in becomes:
         return None
-    learned = learned_from(value, site)
+    learned = learned_from(value, model)
     if learned is None:
         return None
     if learned:
         return True
-    if not local or not becomes or not becomes <= ENDS or not is_called_loss(kept, site):
+    if not local or not becomes or not becomes <= ENDS or not is_called_loss(kept, model):
         return None
-    return False if surely_attached(value, site) else None
+    return False if surely_attached(value, model) else None
 
 
-def build_fix(value: ast.expr, site: Site) -> Fix | None:
+def build_fix(value: ast.expr, model: SemanticModel) -> Fix | None:
     """Detach what is kept."""
-    start, end = site.span(value)
-    if site.has_comment(start, end):
+    start, end = model.source.span(value)
+    if model.source.has_comment(start, end):
         return None
-    edit = site.replace(value, f"{site.operand(value)}.detach()")
-    reason = f"Nobody may take a gradient of what is kept of `{site.text(value)}`"
+    edit = model.edit.replace(value, f"{model.edit.parenthesized(value)}.detach()")
+    reason = f"Nobody may take a gradient of what is kept of `{model.source.text(value)}`"
     return Fix("Keep it without its graph", Safety.UNSAFE, (edit,), reason)

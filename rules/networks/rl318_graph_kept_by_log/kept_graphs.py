@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rlint.frozen import frozen
 from rlint.models.kind import Tag
 from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.autograd import Autograd
 from rlint.semantics.nn.weight_sync import words_of
 from rlint.syntax.scopes import Binding, How
@@ -68,28 +68,30 @@ def _reads(term: ast.expr, target: ast.Name | ast.Attribute) -> bool:
     return ast.dump(term) == ast.dump(target).replace("Store()", "Load()")
 
 
-def begins_in_loop(keeper: ast.Name, node: ast.AST, site: Site) -> bool:
+def begins_in_loop(keeper: ast.Name, node: ast.AST, model: SemanticModel) -> bool:
     """Is the keeper made anew in each pass of the innermost loop around the node?"""
-    loop = site.loops(node)[0]
-    scope = site.scope(keeper).lookup(keeper.id)
+    loop = model.frequency.loops(node)[0]
+    scope = model.names.scope(keeper).lookup(keeper.id)
     bindings = scope.bindings[keeper.id] if scope is not None else []
     if len(bindings) > MOST_VALUES:
         return True
     made = [b for b in bindings if b.how is How.ASSIGN and b.statement is not node]
-    return any(loop in site.ancestors(binding.statement) for binding in made) or not made
+    return any(loop in model.ancestors(binding.statement) for binding in made) or not made
 
 
-def learned_from(value: ast.expr, site: Site) -> bool | None:
+def learned_from(value: ast.expr, model: SemanticModel) -> bool | None:
     """Is `backward` called on the value, or on what it is a part of, in the same function? None where a
     graph is kept there on purpose, for another gradient.
     """
-    function = site.function(value)
+    function = model.function(value)
     names = [node for node in below(value) if isinstance(node, ast.Name)]
-    bindings = {binding for name in names for binding in site.definitions(name) if _is_made(binding)}
+    bindings = {
+        binding for name in names for binding in model.dataflow.definitions(name) if _is_made(binding)
+    }
     learned = False
-    for use in site.attribute_uses("backward"):
-        call = site.parent(use)
-        if not isinstance(call, ast.Call) or site.function(call) is not function:
+    for use in model.names.attribute_uses("backward"):
+        call = model.parent(use)
+        if not isinstance(call, ast.Call) or model.function(call) is not function:
             continue
         if any(keyword.arg in _KEEPS_ON_PURPOSE for keyword in call.keywords):
             return None
@@ -99,11 +101,11 @@ def learned_from(value: ast.expr, site: Site) -> bool | None:
             arguments = {node for made in below(part) for node in _given_to(made)}
             for name in below(part):
                 if isinstance(name, ast.Name):
-                    (handed if name in arguments else directly).update(site.definitions(name))
+                    (handed if name in arguments else directly).update(model.dataflow.definitions(name))
         if bindings & directly:
             learned = True
-        elif bindings & (handed | set(_made_of(directly | handed, site))):
-            learned = learned or surely_attached(value, site)
+        elif bindings & (handed | set(_made_of(directly | handed, model))):
+            learned = learned or surely_attached(value, model)
     return learned
 
 
@@ -130,40 +132,44 @@ def _with_gradient(value: ast.AST) -> Iterator[ast.AST]:
         yield from _with_gradient(part)
 
 
-def _made_of(bindings: set[Binding], site: Site) -> Iterator[Binding]:
+def _made_of(bindings: set[Binding], model: SemanticModel) -> Iterator[Binding]:
     """The bindings that the values of others are made of."""
     pending, seen = list(bindings), set(bindings)
     while pending and len(seen) < _DEPTH:
         value = pending.pop().value
         for name in _with_gradient(value) if value is not None else ():
             if isinstance(name, ast.Name):
-                for binding in site.definitions(name):
+                for binding in model.dataflow.definitions(name):
                     if binding not in seen:
                         seen.add(binding)
                         pending.append(binding)
                         yield binding
 
 
-def surely_attached(value: ast.expr, site: Site) -> bool:
+def surely_attached(value: ast.expr, model: SemanticModel) -> bool:
     """Was the value surely computed by a network with autograd on?"""
-    calls = site.sources(value).calls
+    calls = model.gradients.sources(value).calls
     # what goes into a call that nobody knows need not come out again
-    opaque = [call for call in calls if not site.gives_gradient(call) and not _is_loss(call, site)]
+    opaque = [
+        call for call in calls if not model.gradients.gives_gradient(call) and not _is_loss(call, model)
+    ]
     if opaque:
-        calls = site.sources(value, without=opaque).calls
+        calls = model.gradients.sources(value, without=opaque).calls
     return any(
-        site.gives_gradient(call) and site.autograd_at(call) is Autograd.ON and not site.runs_frozen(call)
+        model.gradients.gives_gradient(call)
+        and model.gradients.autograd_at(call) is Autograd.ON
+        and not model.nn.runs_frozen(call)
         for call in calls
     )
 
 
-def _is_loss(call: ast.Call, site: Site) -> bool:
+def _is_loss(call: ast.Call, model: SemanticModel) -> bool:
     """Does a call compute a loss: a module without weights, or what is called so?"""
-    if site.kind_of(call.func).tag is Tag.MODULE:
+    if model.types.type_of(call.func).tag is Tag.MODULE:
         return True
-    return bool(words_of(call.func, site) & LOSSES)
+    return bool(words_of(call.func, model) & LOSSES)
 
 
-def is_called_loss(kept: Kept, site: Site) -> bool:
+def is_called_loss(kept: Kept, model: SemanticModel) -> bool:
     """Do the names of what is kept, or of what keeps it, say that it is a loss?"""
-    return bool((words_of(kept.value, site) | words_of(kept.keeper, site)) & LOSSES)
+    return bool((words_of(kept.value, model) | words_of(kept.keeper, model)) & LOSSES)

@@ -87,7 +87,7 @@ from rlint.rules.networks.rl321_validated_distribution.softmaxes import (
     softmax_before_logits,
 )
 from rlint.semantics.interprocedural.summary import ClassSummary
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 PACKAGE = "torch.distributions."
 CHECKS_NOTHING = frozenset({"Independent"})
@@ -111,44 +111,44 @@ class ValidatedDistribution(Rule):
     visits = (ast.Call,)
     triggers = ("distributions", "softmax")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         called = node.func.attr if isinstance(node.func, ast.Attribute) else None
-        qualified = site.qualified(node.func)
+        qualified = model.names.qualified(node.func)
         if called == "argmax" or qualified == "torch.argmax":
-            if (softmax := softmax_before_argmax(node, site)) is not None:
-                yield self.needless(softmax, site)
+            if (softmax := softmax_before_argmax(node, model)) is not None:
+                yield self.needless(softmax, model)
             return
-        name = distribution(qualified, site) if qualified else None
+        name = distribution(qualified, model) if qualified else None
         if name is None:
             return
-        if name == "MultivariateNormal" and (normal := diagonal_normal(node, site)) is not None:
-            yield self.diagonal(node, normal, site)
-        elif is_validated(node, name, site):
-            yield self.validated(node, name, site)
+        if name == "MultivariateNormal" and (normal := diagonal_normal(node, model)) is not None:
+            yield self.diagonal(node, normal, model)
+        elif is_validated(node, name, model):
+            yield self.validated(node, name, model)
         if name in ("Categorical", "OneHotCategorical"):
-            softmax = softmax_before_logits(node, site)
+            softmax = softmax_before_logits(node, model)
             if softmax is not None:
-                yield self.needless(softmax, site)
+                yield self.needless(softmax, model)
 
-    def validated(self, call: ast.Call, name: str, site: Site) -> Finding:
+    def validated(self, call: ast.Call, name: str, model: SemanticModel) -> Finding:
         """A distribution that checks what it is given."""
-        shown = site.text(call.func)
+        shown = model.source.text(call.func)
         what = "each value" if name in PASSES_ON else "its parameters and each value"
         return self.finding(
-            site,
+            model,
             call,
             f"`{shown}` checks {what} on every pass; on a GPU, the program waits for each check",
-            fix=without_validation(call, site),
+            fix=without_validation(call, model),
             advice="Pass `validate_args=False`, or turn validation off for all where the program starts: "
             "`torch.distributions.Distribution.set_default_validate_args(False)`",
         )
 
-    def diagonal(self, call: ast.Call, normal: DiagonalNormal, site: Site) -> Finding:
+    def diagonal(self, call: ast.Call, normal: DiagonalNormal, model: SemanticModel) -> Finding:
         """A covariance matrix where a standard deviation would do."""
         given = "factorises" if normal.parameter == "covariance_matrix" else "solves with"
         return self.finding(
-            site,
+            model,
             call,
             f"`MultivariateNormal` {given} a matrix that is diagonal, on every pass",
             fix=normal.fix,
@@ -156,19 +156,19 @@ class ValidatedDistribution(Rule):
             "distribution without a matrix",
         )
 
-    def needless(self, softmax: NeedlessSoftmax, site: Site) -> Finding:
+    def needless(self, softmax: NeedlessSoftmax, model: SemanticModel) -> Finding:
         """A softmax that changes nothing."""
-        return self.finding(site, softmax.node, softmax.message, fix=softmax.fix, advice=softmax.advice)
+        return self.finding(model, softmax.node, softmax.message, fix=softmax.fix, advice=softmax.advice)
 
 
-def distribution(qualified: str, site: Site) -> str | None:
+def distribution(qualified: str, model: SemanticModel) -> str | None:
     """The class of torch that a call makes an instance of, be it by a subclass without a constructor."""
     if is_distribution(qualified):
         return qualified.removeprefix(PACKAGE)
-    symbol = site.index.symbol(qualified, site.module.module)
+    symbol = model.index.symbol(qualified, model.module.module)
     if not isinstance(symbol, ClassSummary):
         return None
-    for base in site.index.ancestry(symbol):
+    for base in model.index.ancestry(symbol):
         if isinstance(base, str):
             return base.removeprefix(PACKAGE) if is_distribution(base) else None
         if "__init__" in base.methods or "__new__" in base.methods:
@@ -182,7 +182,7 @@ def is_distribution(qualified: str) -> bool:
     return fact is not None and fact.result.tag is Tag.DISTRIBUTION
 
 
-def is_validated(call: ast.Call, name: str, site: Site) -> bool:
+def is_validated(call: ast.Call, name: str, model: SemanticModel) -> bool:
     """Does the call make a distribution that checks its arguments because nobody said otherwise?"""
     if name in CHECKS_NOTHING or len(call.args) > BEFORE_VALIDATE_ARGS.get(name, 2):
         return False
@@ -190,27 +190,27 @@ def is_validated(call: ast.Call, name: str, site: Site) -> bool:
         return False
     if any(keyword.arg in (None, "validate_args") for keyword in call.keywords):
         return False
-    return not site.is_set_up("set_default_validate_args") and not is_expected_to_fail(call, site)
+    return not model.program.mentions("set_default_validate_args") and not is_expected_to_fail(call, model)
 
 
-def is_expected_to_fail(call: ast.Call, site: Site) -> bool:
+def is_expected_to_fail(call: ast.Call, model: SemanticModel) -> bool:
     """Is the program ready for a `ValueError` from the call?"""
     child: ast.AST = call
-    for parent in site.ancestors(call):
+    for parent in model.ancestors(call):
         if isinstance(parent, ast.Try) and child in parent.body:
             for handler in parent.handlers:
                 caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-                if any(one is None or site.qualified(one) in CATCHES for one in caught):
+                if any(one is None or model.names.qualified(one) in CATCHES for one in caught):
                     return True
         child = parent
     return False
 
 
-def without_validation(call: ast.Call, site: Site) -> Fix | None:
+def without_validation(call: ast.Call, model: SemanticModel) -> Fix | None:
     """Add the keyword."""
-    edit = site.with_keyword(call, "validate_args", "False")
-    in_text = any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call))
-    if edit is None or (in_text and not site.can_be_moved(call)):
+    edit = model.edit.with_keyword(call, "validate_args", "False")
+    in_text = any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call))
+    if edit is None or (in_text and not model.edit.is_relocatable(call)):
         return None
     reason = "Parameters that are NaN or out of range raise no `ValueError` any more"
     return Fix("Pass `validate_args=False`", Safety.UNSAFE, (edit,), reason)

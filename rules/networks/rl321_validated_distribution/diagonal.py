@@ -7,7 +7,7 @@ import ast
 from rlint.frozen import frozen
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.networks._shared.deletion import deletion
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding, How
 
 _PARAMETERS = ("loc", "covariance_matrix", "precision_matrix", "scale_tril", "validate_args")
@@ -26,7 +26,7 @@ class DiagonalNormal:
     fix: Fix | None
 
 
-def diagonal_normal(call: ast.Call, site: Site) -> DiagonalNormal | None:
+def diagonal_normal(call: ast.Call, model: SemanticModel) -> DiagonalNormal | None:
     """What a call of `MultivariateNormal` is given, if that is a diagonal matrix for certain."""
     if any(isinstance(argument, ast.Starred) for argument in call.args) or len(call.args) > len(_PARAMETERS):
         return None
@@ -35,54 +35,56 @@ def diagonal_normal(call: ast.Call, site: Site) -> DiagonalNormal | None:
     parameter = next((name for name in ("covariance_matrix", "scale_tril") if name in given), None)
     if parameter is None or "loc" not in given or not set(given) <= {"loc", parameter, "validate_args"}:
         return None
-    if not _is_diagonal(given[parameter], site, _DEPTH):
+    if not _is_diagonal(given[parameter], model, _DEPTH):
         return None
-    return DiagonalNormal(parameter, _fix(call, given, parameter, site))
+    return DiagonalNormal(parameter, _fix(call, given, parameter, model))
 
 
-def _is_diagonal(matrix: ast.expr, site: Site, depth: int) -> bool:
+def _is_diagonal(matrix: ast.expr, model: SemanticModel, depth: int) -> bool:
     if depth <= 0:
         return False
-    if _made_of(matrix, site) is not None:
+    if _made_of(matrix, model) is not None:
         return True
     match matrix:
-        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if site.qualified(matrix.func) is None:
-            return (method in _LEAVES_IT_SO or _adds_first(matrix)) and _is_diagonal(owner, site, depth)
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if (
+            model.names.qualified(matrix.func) is None
+        ):
+            return (method in _LEAVES_IT_SO or _adds_first(matrix)) and _is_diagonal(owner, model, depth)
         case ast.Call(func=function):
-            return site.qualified(function) == "torch.eye" and len(matrix.args) == 1
+            return model.names.qualified(function) == "torch.eye" and len(matrix.args) == 1
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            return _is_diagonal(left, site, depth) or _is_diagonal(right, site, depth)
+            return _is_diagonal(left, model, depth) or _is_diagonal(right, model, depth)
         case ast.BinOp(left=left, op=ast.Div()):
-            return _is_diagonal(left, site, depth)
+            return _is_diagonal(left, model, depth)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _is_diagonal(left, site, depth) and _is_diagonal(right, site, depth)
+            return _is_diagonal(left, model, depth) and _is_diagonal(right, model, depth)
         case ast.Name():
-            bindings = site.definitions(matrix)
+            bindings = model.dataflow.definitions(matrix)
             return bool(bindings) and all(
                 binding.how is How.ASSIGN
                 and not binding.path
                 and binding.value is not None
-                and _is_diagonal(binding.value, site, depth - 1)
+                and _is_diagonal(binding.value, model, depth - 1)
                 for binding in bindings
             )
         case ast.Attribute(value=ast.Name(id="self"), attr=attribute):
-            return _holds_diagonals(attribute, matrix, site, depth)
+            return _holds_diagonals(attribute, matrix, model, depth)
     return False
 
 
-def _holds_diagonals(attribute: str, at: ast.Attribute, site: Site, depth: int) -> bool:
+def _holds_diagonals(attribute: str, at: ast.Attribute, model: SemanticModel, depth: int) -> bool:
     """Is all that this file puts into an attribute of that name diagonal?"""
-    stores = [use for use in site.attribute_uses(attribute) if not isinstance(use.ctx, ast.Load)]
-    own = site.class_of(at)
+    stores = [use for use in model.names.attribute_uses(attribute) if not isinstance(use.ctx, ast.Load)]
+    own = model.class_of(at)
     found = False
     for store in stores:
-        statement = site.parent(store)
+        statement = model.parent(store)
         if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
             return False
-        if not _is_diagonal(statement.value, site, depth - 1):
+        if not _is_diagonal(statement.value, model, depth - 1):
             return False
-        found = found or site.class_of(store) is own
-    changed = (site.parent(use) for use in site.attribute_uses(attribute))
+        found = found or model.class_of(store) is own
+    changed = (model.parent(use) for use in model.names.attribute_uses(attribute))
     return found and not any(
         (isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load))
         or (isinstance(parent, ast.Attribute) and parent.attr.endswith("_"))
@@ -90,20 +92,22 @@ def _holds_diagonals(attribute: str, at: ast.Attribute, site: Site, depth: int) 
     )
 
 
-def _made_of(matrix: ast.expr, site: Site) -> str | None:
+def _made_of(matrix: ast.expr, model: SemanticModel) -> str | None:
     """The text of the diagonal: `v` of `torch.diag(v)`, `v.unsqueeze(0)` of `torch.diag(v).unsqueeze(0)`."""
     match matrix:
         case ast.Call(func=function, args=[vector], keywords=[]) if (
-            site.qualified(function) in _MADE_OF_DIAGONAL
+            model.names.qualified(function) in _MADE_OF_DIAGONAL
         ):
-            return None if isinstance(vector, ast.Starred) else site.operand(vector)
+            return None if isinstance(vector, ast.Starred) else model.edit.parenthesized(vector)
         case ast.Call(func=ast.Attribute(value=vector, attr="diag" | "diag_embed"), args=[], keywords=[]):
-            return site.operand(vector) if site.qualified(matrix.func) is None else None
-        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if site.qualified(matrix.func) is None:
+            return model.edit.parenthesized(vector) if model.names.qualified(matrix.func) is None else None
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if (
+            model.names.qualified(matrix.func) is None
+        ):
             if method not in _LEAVES_IT_SO and not _adds_first(matrix):
                 return None
-            made = _made_of(owner, site)
-            rest = site.tree.text[site.span(owner)[1] : site.span(matrix)[1]]
+            made = _made_of(owner, model)
+            rest = model.syntax.text[model.source.span(owner)[1] : model.source.span(matrix)[1]]
             return made + rest if made is not None and rest.startswith(".") else None
     return None
 
@@ -123,32 +127,34 @@ def _adds_first(call: ast.Call) -> bool:
     return False
 
 
-def _fix(call: ast.Call, given: dict[str | None, ast.expr], parameter: str, site: Site) -> Fix | None:
+def _fix(
+    call: ast.Call, given: dict[str | None, ast.expr], parameter: str, model: SemanticModel
+) -> Fix | None:
     """Make independent normal distributions instead."""
-    normal = site.spelled("torch.distributions.Normal", call)
-    independent = site.spelled("torch.distributions.Independent", call)
-    if normal is None or independent is None or not site.can_be_moved(call):
+    normal = model.names.spelled("torch.distributions.Normal", call)
+    independent = model.names.spelled("torch.distributions.Independent", call)
+    if normal is None or independent is None or not model.edit.is_relocatable(call):
         return None
-    if any(map(site.attribute_uses, _ONLY_THERE)) or any(
-        site.qualified(other.func) == "torch.distributions.kl_divergence"
-        for other in site.tree.of_type(ast.Call)
+    if any(map(model.names.attribute_uses, _ONLY_THERE)) or any(
+        model.names.qualified(other.func) == "torch.distributions.kl_divergence"
+        for other in model.syntax.of_type(ast.Call)
     ):
         return None
     matrix = given[parameter]
-    made = _made_of(matrix, site)
+    made = _made_of(matrix, model)
     edits: list[Edit] = []
     title = "Make independent normal distributions"
     if made is None and isinstance(matrix, ast.Name):
-        made, edits = _taken_from(matrix, call, site)
+        made, edits = _taken_from(matrix, call, model)
     if made is None and isinstance(matrix, (ast.Name, ast.Attribute)):
-        made, title = f"{site.text(matrix)}.diagonal(dim1=-2, dim2=-1)", f"{title} of the diagonal"
+        made, title = f"{model.source.text(matrix)}.diagonal(dim1=-2, dim2=-1)", f"{title} of the diagonal"
     if made is None:
         return None
     scale = f"{made}.sqrt()" if parameter == "covariance_matrix" else made
-    arguments = f"{site.text(given['loc'])}, {scale}"
+    arguments = f"{model.source.text(given['loc'])}, {scale}"
     if "validate_args" in given:
-        arguments += f", validate_args={site.text(given['validate_args'])}"
-    edits = [site.replace(call, f"{independent}({normal}({arguments}), 1)"), *edits]
+        arguments += f", validate_args={model.source.text(given['validate_args'])}"
+    edits = [model.edit.replace(call, f"{independent}({normal}({arguments}), 1)"), *edits]
     reason = (
         "Samples and log-probabilities round differently, `log_prob` fails on an empty batch, and nobody may "
         "ask for `covariance_matrix` or `loc`"
@@ -156,20 +162,22 @@ def _fix(call: ast.Call, given: dict[str | None, ast.expr], parameter: str, site
     return Fix(title, Safety.UNSAFE, tuple(edits), reason)
 
 
-def _taken_from(name: ast.Name, call: ast.Call, site: Site) -> tuple[str | None, list[Edit]]:
+def _taken_from(name: ast.Name, call: ast.Call, model: SemanticModel) -> tuple[str | None, list[Edit]]:
     """The diagonal that a variable's matrix is made of, and the edit that drops the variable, if the
     distribution is all that it is for.
     """
-    scope = site.scope(name).lookup(name.id)
-    bindings: list[Binding] = site.definitions(name)
-    if scope is None or len(bindings) != 1 or site.captured(name.id, scope):
+    scope = model.names.scope(name).lookup(name.id)
+    bindings: list[Binding] = model.dataflow.definitions(name)
+    if scope is None or len(bindings) != 1 or model.names.is_captured(name.id, scope):
         return None, []
     value, statement = bindings[0].value, bindings[0].statement
-    reads = [read for read in site.reads(name.id, scope) if bindings[0] in site.definitions(read)]
+    reads = [
+        read for read in model.names.reads(name.id, scope) if bindings[0] in model.dataflow.definitions(read)
+    ]
     if value is None or reads != [name] or not isinstance(statement, ast.Assign):
         return None, []
-    made = _made_of(value, site) if site.can_be_moved(value) else None
-    deleted = deletion(statement, site)
+    made = _made_of(value, model) if model.edit.is_relocatable(value) else None
+    deleted = deletion(statement, model)
     if made is None or deleted is None or len(statement.targets) != 1:
         return None, []
-    return (made, [deleted]) if site.unchanged_between(value, value, call) else (None, [])
+    return (made, [deleted]) if model.dataflow.unchanged_between(value, value, call) else (None, [])

@@ -7,7 +7,7 @@ import ast
 from rlint.frozen import frozen
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.networks._shared.deletion import deletion
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How
 
 _MODULES = ("torch", "torch.nn.functional", "torch.special")
@@ -39,9 +39,9 @@ class _Softmax:
     holder: ast.Name | None = None
 
 
-def softmax_before_argmax(call: ast.Call, site: Site) -> NeedlessSoftmax | None:
+def softmax_before_argmax(call: ast.Call, model: SemanticModel) -> NeedlessSoftmax | None:
     """The softmax of `argmax(softmax(x, dim), dim)`."""
-    if site.qualified(call.func) == "torch.argmax":
+    if model.names.qualified(call.func) == "torch.argmax":
         given = [*call.args]
     elif isinstance(call.func, ast.Attribute):
         given = [call.func.value, *call.args]
@@ -49,25 +49,25 @@ def softmax_before_argmax(call: ast.Call, site: Site) -> NeedlessSoftmax | None:
         return None
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     dim = given[1] if len(given) > 1 else named.get("dim", named.get("axis"))
-    softmax = _softmax(given[0], site) if given else None
+    softmax = _softmax(given[0], model) if given else None
     if softmax is None or dim is None or _integer(dim) != softmax.dim:
         return None
-    shown, taken = softmax.name, _shown(softmax.taken, site)
+    shown, taken = softmax.name, _shown(softmax.taken, model)
     return NeedlessSoftmax(
         softmax.node,
         f"`{shown}` is computed on every pass for `argmax` alone, which finds the same place without it",
         f"Give `argmax` {taken} itself: `{shown}` keeps the order",
-        _left_out(softmax, site, "Two probabilities that round to the same number are not the same before"),
+        _left_out(softmax, model, "Two probabilities that round to the same number are not the same before"),
     )
 
 
-def softmax_before_logits(call: ast.Call, site: Site) -> NeedlessSoftmax | None:
+def softmax_before_logits(call: ast.Call, model: SemanticModel) -> NeedlessSoftmax | None:
     """The softmax of `Categorical(logits=softmax(x))`, which takes a softmax of its own."""
     logits = next((keyword.value for keyword in call.keywords if keyword.arg == "logits"), None)
-    softmax = _softmax(logits, site) if logits is not None else None
+    softmax = _softmax(logits, model) if logits is not None else None
     if softmax is None or softmax.dim not in _LAST:
         return None
-    taken = _shown(softmax.taken, site)
+    taken = _shown(softmax.taken, model)
     if softmax.name == "softmax":
         return NeedlessSoftmax(
             softmax.node,
@@ -84,43 +84,49 @@ def softmax_before_logits(call: ast.Call, site: Site) -> NeedlessSoftmax | None:
         softmax.node,
         "`log_softmax` normalises what the distribution normalises once more, on every pass",
         f"Give {taken} itself as `logits`",
-        _left_out(softmax, site, condition),
+        _left_out(softmax, model, condition),
     )
 
 
-def _softmax(expression: ast.expr, site: Site) -> _Softmax | None:
+def _softmax(expression: ast.expr, model: SemanticModel) -> _Softmax | None:
     """The softmax that an expression is, or that the variable holds which is read here alone."""
     if not isinstance(expression, ast.Name):
-        return _softmax_call(expression, site)
-    scope = site.scope(expression).lookup(expression.id)
-    if scope is None or not scope.is_function or site.captured(expression.id, scope):
+        return _softmax_call(expression, model)
+    scope = model.names.scope(expression).lookup(expression.id)
+    if scope is None or not scope.is_function or model.names.is_captured(expression.id, scope):
         return None
-    bindings = site.definitions(expression)
+    bindings = model.dataflow.definitions(expression)
     if len(bindings) != 1 or bindings[0].how is not How.ASSIGN or bindings[0].path:
         return None
     value = bindings[0].value
-    softmax = _softmax_call(value, site) if value is not None else None
+    softmax = _softmax_call(value, model) if value is not None else None
     read_once = [
-        read for read in site.reads(expression.id, scope) if bindings[0] in site.definitions(read)
+        read
+        for read in model.names.reads(expression.id, scope)
+        if bindings[0] in model.dataflow.definitions(read)
     ] == [expression]
-    if softmax is None or not read_once or site.loops(value or expression) != site.loops(expression):
+    if (
+        softmax is None
+        or not read_once
+        or model.frequency.loops(value or expression) != model.frequency.loops(expression)
+    ):
         return None
     return _Softmax(softmax.node, softmax.name, softmax.taken, softmax.dim, expression)
 
 
-def _softmax_call(expression: ast.expr, site: Site) -> _Softmax | None:
+def _softmax_call(expression: ast.expr, model: SemanticModel) -> _Softmax | None:
     if not isinstance(expression, ast.Call):
         return None
     named = {keyword.arg: keyword.value for keyword in expression.keywords}
-    name = _FUNCTIONS.get(site.qualified(expression.func) or "")
+    name = _FUNCTIONS.get(model.names.qualified(expression.func) or "")
     if name is not None:
         given = [*expression.args]
-    elif isinstance(expression.func, ast.Attribute) and site.qualified(expression.func) is None:
-        if expression.func.attr not in ("softmax", "log_softmax") or _is_own_method(expression.func, site):
+    elif isinstance(expression.func, ast.Attribute) and model.names.qualified(expression.func) is None:
+        if expression.func.attr not in ("softmax", "log_softmax") or _is_own_method(expression.func, model):
             return None
         name, given = expression.func.attr, [expression.func.value, *expression.args]
     elif isinstance(made := expression.func, ast.Call) and len(expression.args) == 1:
-        name = _CLASSES.get(site.qualified(made.func) or "")
+        name = _CLASSES.get(model.names.qualified(made.func) or "")
         given = [expression.args[0], *made.args]
         named = {keyword.arg: keyword.value for keyword in made.keywords}
     if name is None or any(isinstance(argument, ast.Starred) for argument in given):
@@ -131,30 +137,32 @@ def _softmax_call(expression: ast.expr, site: Site) -> _Softmax | None:
     return _Softmax(expression, name, taken, number) if taken is not None and number is not None else None
 
 
-def _is_own_method(method: ast.Attribute, site: Site) -> bool:
+def _is_own_method(method: ast.Attribute, model: SemanticModel) -> bool:
     """`self.softmax(x)`: the method of an object that is no tensor, or a module."""
     owner = method.value
-    return (isinstance(owner, ast.Name) and owner.id in ("self", "cls")) or bool(site.class_of_value(owner))
+    return (isinstance(owner, ast.Name) and owner.id in ("self", "cls")) or bool(
+        model.types.class_of_value(owner)
+    )
 
 
-def _left_out(softmax: _Softmax, site: Site, reason: str) -> Fix | None:
+def _left_out(softmax: _Softmax, model: SemanticModel, reason: str) -> Fix | None:
     """Put the input in the place of the softmax, or of the variable that holds it."""
-    if not site.can_be_moved(softmax.node):
+    if not model.edit.is_relocatable(softmax.node):
         return None
     replaced = softmax.holder or softmax.node
-    is_receiver = isinstance(site.parent(replaced), ast.Attribute)
-    text = site.operand(softmax.taken) if is_receiver else site.text(softmax.taken)
-    edits: list[Edit | None] = [site.replace(replaced, text)]
+    is_receiver = isinstance(model.parent(replaced), ast.Attribute)
+    text = model.edit.parenthesized(softmax.taken) if is_receiver else model.source.text(softmax.taken)
+    edits: list[Edit | None] = [model.edit.replace(replaced, text)]
     if softmax.holder is not None:
-        if not site.unchanged_between(softmax.taken, softmax.node, softmax.holder):
+        if not model.dataflow.unchanged_between(softmax.taken, softmax.node, softmax.holder):
             return None
-        edits.append(deletion(site.tree.statement(softmax.node), site))
+        edits.append(deletion(model.syntax.statement(softmax.node), model))
     done = tuple(edit for edit in edits if edit is not None)
     return Fix("Leave the softmax out", Safety.UNSAFE, done, reason) if len(done) == len(edits) else None
 
 
-def _shown(expression: ast.expr, site: Site) -> str:
-    text = site.text(expression)
+def _shown(expression: ast.expr, model: SemanticModel) -> str:
+    text = model.source.text(expression)
     return f"`{text}`" if len(text) <= 40 and "\n" not in text else "its input"
 
 

@@ -65,7 +65,7 @@ from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.networks.rl322_loader_over_memory.in_memory import batches_of_indices, batches_of_rows
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 WRAPPERS = frozenset({"builtins.enumerate", "tqdm.tqdm", "tqdm.trange"})
 
@@ -79,26 +79,30 @@ class LoaderOverMemory(Rule):
     visits = (ast.For,)
     triggers = ("DataLoader", "BatchSampler")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.For)
         iterable, target = node.iter, node.target
-        if isinstance(iterable, ast.Call) and iterable.args and site.qualified(iterable.func) in WRAPPERS:
-            if site.qualified(iterable.func) == "builtins.enumerate":
+        if (
+            isinstance(iterable, ast.Call)
+            and iterable.args
+            and model.names.qualified(iterable.func) in WRAPPERS
+        ):
+            if model.names.qualified(iterable.func) == "builtins.enumerate":
                 target = target.elts[1] if isinstance(target, ast.Tuple) and len(target.elts) == 2 else target
             iterable = iterable.args[0]
         if not isinstance(iterable, (ast.Call, ast.Name)):
             return
-        if (indices := batches_of_indices(iterable, target, node, site)) is not None:
+        if (indices := batches_of_indices(iterable, target, node, model)) is not None:
             yield self.finding(
-                site,
+                model,
                 iterable,
                 f"`{indices.name}` hands over one index after another, as Python numbers, for each batch",
                 fix=indices.fix,
                 advice="Draw all indices at once: `torch.randperm(n).split(batch_size)`",
             )
-        elif (rows := batches_of_rows(iterable, target, node, site)) is not None:
+        elif (rows := batches_of_rows(iterable, target, node, model)) is not None:
             yield self.finding(
-                site,
+                model,
                 iterable,
                 "The loader takes rows of tensors in memory one by one, and stacks them again to batches",
                 fix=rows.fix,

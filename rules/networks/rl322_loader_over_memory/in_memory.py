@@ -8,7 +8,7 @@ from dataclasses import field
 from rlint.frozen import frozen, mutable
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.networks._shared.deletion import deletion
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
 
@@ -35,30 +35,32 @@ class _Found:
     holders: list[tuple[ast.Name, ast.stmt]] = field(default_factory=list)
 
 
-def batches_of_indices(iterable: ast.expr, target: ast.expr, loop: ast.For, site: Site) -> Batches | None:
+def batches_of_indices(
+    iterable: ast.expr, target: ast.expr, loop: ast.For, model: SemanticModel
+) -> Batches | None:
     """Of `for indices in BatchSampler(SubsetRandomSampler(range(n)), batch_size, drop_last)`."""
-    found = _made_by(iterable, site, ("BatchSampler",))
+    found = _made_by(iterable, model, ("BatchSampler",))
     given = _given(found.call, ("sampler", "batch_size", "drop_last")) if found is not None else None
     if found is None or given is None or set(given) != {"sampler", "batch_size", "drop_last"}:
         return None
-    sampler = _made_by(given["sampler"], site, _INDEX_SAMPLERS)
+    sampler = _made_by(given["sampler"], model, _INDEX_SAMPLERS)
     if sampler is None or len(sampler.call.args) != 1 or sampler.call.keywords:
         return None
-    count = _count(sampler.call.args[0], sampler.name, site)
+    count = _count(sampler.call.args[0], sampler.name, model)
     if count is None:
         return None
     drop = given["drop_last"]
     fix = None
-    if isinstance(drop, ast.Constant) and _only_indexes(target, loop, site):
+    if isinstance(drop, ast.Constant) and _only_indexes(target, loop, model):
         drawn = _drawn(
             count,
             given["batch_size"],
-            site,
+            model,
             in_order=sampler.name == "SequentialSampler",
             drop_last=drop.value is True,
         )
         parts = [sampler.call.args[0], given["batch_size"]]
-        edits = _replaced(iterable, drawn, [found, sampler], parts, site) if drawn is not None else None
+        edits = _replaced(iterable, drawn, [found, sampler], parts, model) if drawn is not None else None
         if edits is not None:
             fix = Fix("Draw all indices at once", Safety.UNSAFE, tuple(edits), _reason(sampler.name))
     return Batches(sampler.name, fix)
@@ -70,9 +72,11 @@ def _reason(sampler: str) -> str:
     return "Mini-batches of indices are tensors, no lists, and there must be at least one whole batch"
 
 
-def batches_of_rows(iterable: ast.expr, target: ast.expr, loop: ast.For, site: Site) -> Batches | None:
+def batches_of_rows(
+    iterable: ast.expr, target: ast.expr, loop: ast.For, model: SemanticModel
+) -> Batches | None:
     """Of `for states, actions in DataLoader(TensorDataset(all_states, all_actions), batch_size, shuffle)`."""
-    found = _made_by(iterable, site, ("DataLoader",))
+    found = _made_by(iterable, model, ("DataLoader",))
     given = _given(found.call, _LOADER_PARAMETERS) if found is not None else None
     if found is None or given is None or not set(given) <= _PLAIN or "dataset" not in given:
         return None
@@ -81,10 +85,10 @@ def batches_of_rows(iterable: ast.expr, target: ast.expr, loop: ast.For, site: S
     size = given.get("batch_size")
     if size is None or (isinstance(size, ast.Constant) and size.value is None):
         return None
-    dataset = _made_by(given["dataset"], site, ("TensorDataset",))
+    dataset = _made_by(given["dataset"], model, ("TensorDataset",))
     if dataset is None or not dataset.call.args or dataset.call.keywords:
         return None
-    return Batches(found.name, _rows_fix(iterable, target, loop, found, dataset, given, site))
+    return Batches(found.name, _rows_fix(iterable, target, loop, found, dataset, given, model))
 
 
 def _rows_fix(
@@ -94,7 +98,7 @@ def _rows_fix(
     found: _Found,
     dataset: _Found,
     given: dict[str, ast.expr],
-    site: Site,
+    model: SemanticModel,
 ) -> Fix | None:
     tensors, names = dataset.call.args, target.elts if isinstance(target, ast.Tuple) else []
     shuffle, drop = given.get("shuffle"), given.get("drop_last")
@@ -108,26 +112,26 @@ def _rows_fix(
     held = {node.id for tensor in tensors for node in below(tensor) if isinstance(node, ast.Name)}
     if held & {part.id for part in names if isinstance(part, ast.Name)}:
         return None  # the loop binds the names of the tensors anew
-    texts = [site.text(tensor) for tensor in tensors]
+    texts = [model.source.text(tensor) for tensor in tensors]
     is_dropped = drop is not None and not _is_off(drop)
     drawn = _drawn(
         f"len({texts[0]})",
         given["batch_size"],
-        site,
+        model,
         in_order=shuffle is None or _is_off(shuffle),
         drop_last=is_dropped,
     )
     body = loop.body[0]
-    indices = site.free_local(("indices", "rows"), loop, f"{site.span(loop)[0]} indices")
+    indices = model.importer.fresh_local(("indices", "rows"), loop, f"{model.source.span(loop)[0]} indices")
     rows = ", ".join(f"{text}[{indices}]" for text in texts)
-    bound = site.insert_before(body, f"{site.text(target)} = {rows}")
-    if drawn is None or bound is None or body.lineno == loop.lineno or "\n" in site.text(target):
+    bound = model.edit.insert_before(body, f"{model.source.text(target)} = {rows}")
+    if drawn is None or bound is None or body.lineno == loop.lineno or "\n" in model.source.text(target):
         return None
     parts = [*tensors, given["batch_size"]]
-    edits = _replaced(iterable, drawn, [found, dataset], parts, site)
-    if edits is None or site.has_comment(*site.span(target)):
+    edits = _replaced(iterable, drawn, [found, dataset], parts, model)
+    if edits is None or model.source.has_comment(*model.source.span(target)):
         return None
-    edits += [site.replace(target, indices), bound]
+    edits += [model.edit.replace(target, indices), bound]
     reason = (
         "The shuffle is another one, and there must be at least one whole batch"
         if shuffle is not None and not _is_off(shuffle)
@@ -136,19 +140,19 @@ def _rows_fix(
     return Fix("Index the tensors themselves", Safety.UNSAFE, tuple(edits), reason)
 
 
-def _made_by(expression: ast.expr, site: Site, classes: tuple[str, ...]) -> _Found | None:
+def _made_by(expression: ast.expr, model: SemanticModel, classes: tuple[str, ...]) -> _Found | None:
     """The call of one of the classes that an expression is, or that the variable holds which it reads."""
     if isinstance(expression, ast.Call):
-        qualified = site.qualified(expression.func) or ""
+        qualified = model.names.qualified(expression.func) or ""
         name = qualified.removeprefix(_DATA)
         return _Found(expression, name) if qualified.startswith(_DATA) and name in classes else None
     if not isinstance(expression, ast.Name):
         return None
-    bindings = site.definitions(expression)
+    bindings = model.dataflow.definitions(expression)
     if len(bindings) != 1 or bindings[0].how is not How.ASSIGN or bindings[0].path:
         return None
     value, statement = bindings[0].value, bindings[0].statement
-    found = _made_by(value, site, classes) if isinstance(value, ast.Call) else None
+    found = _made_by(value, model, classes) if isinstance(value, ast.Call) else None
     if found is not None and isinstance(statement, (ast.Assign, ast.AnnAssign)):
         found.holders.append((expression, statement))
     return found
@@ -166,89 +170,100 @@ def _given(call: ast.Call, parameters: tuple[str, ...]) -> dict[str, ast.expr] |
     return given
 
 
-def _count(source: ast.expr, sampler: str, site: Site) -> str | None:
+def _count(source: ast.expr, sampler: str, model: SemanticModel) -> str | None:
     """How many rows a sampler draws from, as text; None where it gives other indices than 0 to n - 1."""
     match source:
-        case ast.Call(func=function, args=[inner]) if site.qualified(function) == "builtins.list":
-            return _count(inner, sampler, site)
+        case ast.Call(func=function, args=[inner]) if model.names.qualified(function) == "builtins.list":
+            return _count(inner, sampler, model)
         case ast.Call(func=function, args=[number], keywords=[]) if (
-            site.qualified(function) == "builtins.range"
+            model.names.qualified(function) == "builtins.range"
         ):
-            return site.text(number)
+            return model.source.text(number)
     is_sized = sampler != "SubsetRandomSampler" and isinstance(source, (ast.Name, ast.Attribute))
-    return f"len({site.text(source)})" if is_sized else None
+    return f"len({model.source.text(source)})" if is_sized else None
 
 
-def _drawn(count: str, size: ast.expr, site: Site, *, in_order: bool, drop_last: bool) -> str | None:
+def _drawn(
+    count: str, size: ast.expr, model: SemanticModel, *, in_order: bool, drop_last: bool
+) -> str | None:
     """The text of all indices, split into mini-batches."""
-    written = site.spelled("torch.arange" if in_order else "torch.randperm", size)
+    written = model.names.spelled("torch.arange" if in_order else "torch.randperm", size)
     if written is None:
         return None
-    batch_size = site.text(size)
+    batch_size = model.source.text(size)
     rows = f"{written}({count})"
     if drop_last:
         factor = f"({count})" if any(mark in count for mark in "+-*/% ") else count
-        whole = site.operand(size) if not isinstance(size, ast.Constant) else batch_size
+        whole = model.edit.parenthesized(size) if not isinstance(size, ast.Constant) else batch_size
         rows += f"[: {factor} // {whole} * {whole}]"
     return f"{rows}.split({batch_size})"
 
 
 def _replaced(
-    iterable: ast.expr, drawn: str, made: list[_Found], parts: list[ast.expr], site: Site
+    iterable: ast.expr, drawn: str, made: list[_Found], parts: list[ast.expr], model: SemanticModel
 ) -> list[Edit] | None:
     """The edits that put `drawn` in the place of the iterable, and remove what held its makers."""
-    edits: list[Edit] = [site.replace(iterable, drawn)]
-    if not all(site.can_be_moved(part) for part in (iterable, *parts)):
+    edits: list[Edit] = [model.edit.replace(iterable, drawn)]
+    if not all(model.edit.is_relocatable(part) for part in (iterable, *parts)):
         return None
     for found in made:
         for name, statement in found.holders:
-            scope = site.scope(name).lookup(name.id)
-            deleted = deletion(statement, site)
-            if scope is None or not scope.is_function or site.captured(name.id, scope) or deleted is None:
+            scope = model.names.scope(name).lookup(name.id)
+            deleted = deletion(statement, model)
+            if (
+                scope is None
+                or not scope.is_function
+                or model.names.is_captured(name.id, scope)
+                or deleted is None
+            ):
                 return None
-            if [*site.reads(name.id, scope)] != [name]:
+            if [*model.names.reads(name.id, scope)] != [name]:
                 return None
             edits.append(deleted)
         moved = [part for part in parts if any(node is part for node in below(found.call))]
-        if found.holders and not all(_means_the_same(part, iterable, site) for part in moved):
+        if found.holders and not all(_means_the_same(part, iterable, model) for part in moved):
             return None
     return edits
 
 
-def _means_the_same(part: ast.expr, place: ast.expr, site: Site) -> bool:
+def _means_the_same(part: ast.expr, place: ast.expr, model: SemanticModel) -> bool:
     """Do the variables of an expression stand for the same things at another place? What is done to these
     does not matter: a loader refers to its tensors, it does not copy them.
     """
     for node in below(part):
         if isinstance(node, ast.Name):
-            scope = site.scope(node).lookup(node.id)
-            if scope is not None and site.definitions(node) != site.bindings_before(node.id, place, scope):
+            scope = model.names.scope(node).lookup(node.id)
+            if scope is not None and model.dataflow.definitions(node) != model.dataflow.bindings_before(
+                node.id, place, scope
+            ):
                 return False
-            if not site.keeps(node, part, place):
+            if not model.dataflow.keeps(node, part, place):
                 return False
         elif isinstance(node, ast.Attribute):
-            stores = [use for use in site.attribute_uses(node.attr) if not isinstance(use.ctx, ast.Load)]
-            if any(site.function(store) is site.function(node) for store in stores):
+            stores = [
+                use for use in model.names.attribute_uses(node.attr) if not isinstance(use.ctx, ast.Load)
+            ]
+            if any(model.function(store) is model.function(node) for store in stores):
                 return False
     return True
 
 
-def _only_indexes(target: ast.expr, loop: ast.For, site: Site) -> bool:
+def _only_indexes(target: ast.expr, loop: ast.For, model: SemanticModel) -> bool:
     """Is the variable of a loop used in it only to index, or measured?"""
     if not isinstance(target, ast.Name):
         return False
-    scope = site.scope(target).lookup(target.id)
+    scope = model.names.scope(target).lookup(target.id)
     if scope is None or not scope.is_function:
         return False
-    for read in site.reads(target.id, scope):
-        if not any(binding.node is target for binding in site.definitions(read)):
+    for read in model.names.reads(target.id, scope):
+        if not any(binding.node is target for binding in model.dataflow.definitions(read)):
             continue
-        parent, child = site.parent(read), read
+        parent, child = model.parent(read), read
         if isinstance(parent, ast.Tuple):
-            parent, child = site.parent(parent), parent  # type: ignore[assignment]
+            parent, child = model.parent(parent), parent  # type: ignore[assignment]
         is_index = isinstance(parent, ast.Subscript) and parent.slice is child
-        is_measured = isinstance(parent, ast.Call) and site.qualified(parent.func) == "builtins.len"
-        if not (is_index or is_measured) or loop not in site.ancestors(read):
+        is_measured = isinstance(parent, ast.Call) and model.names.qualified(parent.func) == "builtins.len"
+        if not (is_index or is_measured) or loop not in model.ancestors(read):
             return False
     return True
 

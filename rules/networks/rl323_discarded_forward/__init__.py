@@ -86,7 +86,7 @@ from rlint.rules.networks.rl323_discarded_forward.sinking import (
     unit_of,
     waste_of,
 )
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import FUNCTIONS
 
 MEASURES = ("perf_counter", "perf_counter_ns", "time", "monotonic", "synchronize", "elapsed_time", "timeit")
@@ -100,76 +100,78 @@ class DiscardedForward(Rule):
     heat = Heat.WARM
     visits = (ast.Call,)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if not (node.args or node.keywords) or site.network_run(node) is None:
+        if not (node.args or node.keywords) or model.nn.network_run(node) is None:
             return
-        if isinstance(site.parent(node), ast.Expr):
+        if isinstance(model.parent(node), ast.Expr):
             return
-        unit = unit_of(node, site)
+        unit = unit_of(node, model)
         names = bound_names(unit)
-        scope = site.scope(unit)
+        scope = model.names.scope(unit)
         if not names or not isinstance(scope.node, FUNCTIONS):
             return
-        if not has_branch_behind(unit, site) and any(is_read(name, scope, site) for name in names):
+        if not has_branch_behind(unit, model) and any(is_read(name, scope, model) for name in names):
             return  # the result is used, and wherever it is computed
-        if not is_forward(node, site) or is_inside_forward(node, site):
+        if not is_forward(node, model) or is_inside_forward(node, model):
             return
-        reads = reads_of(names, scope, site)
-        if reads is None or not only_computes(unit, site):
+        reads = reads_of(names, scope, model)
+        if reads is None or not only_computes(unit, model):
             return
         if not reads:
-            yield from self.unread(node, unit, names, site)
+            yield from self.unread(node, unit, names, model)
             return
-        waste = waste_of(unit, scope, site)
+        waste = waste_of(unit, scope, model)
         if waste is not None:
-            edits = sink(waste, site)
+            edits = sink(waste, model)
             fix = Fix("Run it where the result is used", Safety.UNSAFE, edits, REASON) if edits else None
             yield self.finding(
-                site,
+                model,
                 node,
-                f"`{called(node, site)}` runs also where {condition(waste, site)}, for nothing",
+                f"`{called(node, model)}` runs also where {condition(waste, model)}, for nothing",
                 fix=fix,
                 advice="Run the network in the branch that uses its result",
             )
 
-    def unread(self, call: ast.Call, unit: ast.stmt, names: list[ast.Name], site: Site) -> Iterator[Finding]:
+    def unread(
+        self, call: ast.Call, unit: ast.stmt, names: list[ast.Name], model: SemanticModel
+    ) -> Iterator[Finding]:
         """A result that nothing ever reads."""
-        if any(name.id.startswith("_") for name in names) or is_measured(call, site):
+        if any(name.id.startswith("_") for name in names) or is_measured(call, model):
             return
-        edit = deletion(unit, site)
+        edit = deletion(unit, model)
         fix = Fix("Remove the forward pass", Safety.UNSAFE, (edit,), REASON) if edit is not None else None
         yield self.finding(
-            site,
+            model,
             call,
-            f"`{called(call, site)}` runs here, and nothing uses its result",
+            f"`{called(call, model)}` runs here, and nothing uses its result",
             fix=fix,
             advice="Remove the forward pass, or assign it to `_` if it is run for something else",
         )
 
 
-def is_inside_forward(call: ast.Call, site: Site) -> bool:
+def is_inside_forward(call: ast.Call, model: SemanticModel) -> bool:
     """Is it an argument of another forward of the same statement, which is flagged for both?"""
-    for above in site.ancestors(call):
+    for above in model.ancestors(call):
         if isinstance(above, ast.stmt):
             return False  # what it may be an argument of stands in one statement with it
-        if isinstance(above, ast.Call) and is_forward(above, site):
+        if isinstance(above, ast.Call) and is_forward(above, model):
             return True
     return False
 
 
-def is_measured(call: ast.Call, site: Site) -> bool:
+def is_measured(call: ast.Call, model: SemanticModel) -> bool:
     """Does the function measure how long a network takes?"""
-    function = site.function(call)
-    return any(site.calls_named(name, function) for name in MEASURES)
+    function = model.function(call)
+    return any(model.names.calls_named(name, function) for name in MEASURES)
 
 
-def called(call: ast.Call, site: Site) -> str:
+def called(call: ast.Call, model: SemanticModel) -> str:
     """The network, in one line."""
-    return " ".join(site.text(call.func).split())
+    return " ".join(model.source.text(call.func).split())
 
 
-def condition(waste: Waste, site: Site) -> str:
+def condition(waste: Waste, model: SemanticModel) -> str:
     """On which outcome of the test the result is not used."""
-    text = " ".join(site.text(waste.branch.test).split())
+    text = " ".join(model.source.text(waste.branch.test).split())
     return f"`{text}`" if waste.taken else f"`{text}` is false"

@@ -11,7 +11,7 @@ from rlint.regex import regex
 from rlint.rule import Edit
 from rlint.rules.networks._shared.same_input import is_forward, stays_the_same
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Scope
 from rlint.syntax.syntax_index import FUNCTIONS
 from rlint.syntax.walk import below
@@ -54,94 +54,98 @@ def bound_names(unit: ast.stmt) -> list[ast.Name] | None:
     return None
 
 
-def only_computes(unit: ast.stmt, site: Site) -> bool:
+def only_computes(unit: ast.stmt, model: SemanticModel) -> bool:
     """Does a statement leave nothing behind but the names that it binds, and draw no random numbers?"""
     if isinstance(unit, ast.With):
         blocks = [item.context_expr for item in unit.items]
-        return all(_is_block(block, site) for block in blocks) and all(
-            only_computes(statement, site) for statement in unit.body
+        return all(_is_block(block, model) for block in blocks) and all(
+            only_computes(statement, model) for statement in unit.body
         )
     if not isinstance(unit, ast.Assign):
         return False
     for node in below(unit.value):
         if isinstance(node, _OTHER):
             return False
-        if isinstance(node, ast.Call) and not (site.call_effect(node).quiet or is_forward(node, site)):
+        if isinstance(node, ast.Call) and not (
+            model.effects.call_effect(node).quiet or is_forward(node, model)
+        ):
             return False
     return True
 
 
-def _is_block(block: ast.expr, site: Site) -> bool:
-    return isinstance(block, ast.Call) and not block.args and site.qualified(block.func) in _BLOCKS
+def _is_block(block: ast.expr, model: SemanticModel) -> bool:
+    return isinstance(block, ast.Call) and not block.args and model.names.qualified(block.func) in _BLOCKS
 
 
-def is_read(name: ast.Name, scope: Scope, site: Site) -> bool:
+def is_read(name: ast.Name, scope: Scope, model: SemanticModel) -> bool:
     """Does any node read what a name binds?"""
-    for use in site.reads(name.id, scope):
-        for binding in site.definitions(use):
+    for use in model.names.reads(name.id, scope):
+        for binding in model.dataflow.definitions(use):
             if binding.node is name:
                 return True
     return False
 
 
-def has_branch_behind(unit: ast.stmt, site: Site) -> bool:
+def has_branch_behind(unit: ast.stmt, model: SemanticModel) -> bool:
     """Is there a condition behind a statement, in the same block?"""
-    block, index = site.tree.block(unit)
+    block, index = model.syntax.block(unit)
     return any(isinstance(statement, ast.If) for statement in block[index + 1 :])
 
 
-def reads_of(names: list[ast.Name], scope: Scope, site: Site) -> list[ast.Name] | None:
+def reads_of(names: list[ast.Name], scope: Scope, model: SemanticModel) -> list[ast.Name] | None:
     """The nodes that may read what these names bind, all behind them; None where there are others."""
     found = []
     for name in names:
-        if site.scope(name).lookup(name.id) is not scope or site.captured(name.id, scope):
+        if model.names.scope(name).lookup(name.id) is not scope or model.names.is_captured(name.id, scope):
             return None
-        bound_at, _ = site.span(site.tree.statement(name))
-        for use in site.uses(name.id, scope):
-            if isinstance(use.ctx, ast.Del) or isinstance(site.parent(use), ast.AugAssign):
+        bound_at, _ = model.source.span(model.syntax.statement(name))
+        for use in model.names.uses(name.id, scope):
+            if isinstance(use.ctx, ast.Del) or isinstance(model.parent(use), ast.AugAssign):
                 return None
             if not isinstance(use.ctx, ast.Load):
                 continue
-            if any(binding.node is name for binding in site.definitions(use)):
-                if site.span(site.tree.statement(use))[0] <= bound_at:
+            if any(binding.node is name for binding in model.dataflow.definitions(use)):
+                if model.source.span(model.syntax.statement(use))[0] <= bound_at:
                     return None  # the next pass of a loop reads it
                 found.append(use)
     return found
 
 
-def unit_of(node: ast.AST, site: Site) -> ast.stmt:
+def unit_of(node: ast.AST, model: SemanticModel) -> ast.stmt:
     """The statement that holds a node, or the block without autograd that holds that one alone."""
-    statement = site.tree.statement(node)
-    around = site.parent(statement)
+    statement = model.syntax.statement(node)
+    around = model.parent(statement)
     return around if isinstance(around, ast.With) and bound_names(around) is not None else statement
 
 
-def waste_of(unit: ast.stmt, scope: Scope, site: Site) -> Waste | None:
+def waste_of(unit: ast.stmt, scope: Scope, model: SemanticModel) -> Waste | None:
     """The branch behind a statement in which its results are not used."""
-    block, index = site.tree.block(unit)
+    block, index = model.syntax.block(unit)
     moved: list[ast.stmt] = [unit]
     between: list[ast.AST] = []
     names = bound_names(unit) or []
     for position in range(index + 1, len(block)):
         statement = block[position]
-        reads = reads_of(names, scope, site)
+        reads = reads_of(names, scope, model)
         if reads is None:
             return None
-        users = {use for read in reads if (use := _member(read, block, site)) is not None}
-        if any(_member(read, block, site) is None for read in reads):
+        users = {use for read in reads if (use := _member(read, block, model)) is not None}
+        if any(_member(read, block, model) is None for read in reads):
             return None  # the next pass of a loop uses it
         outside = {user for user in users if user not in moved}
         if not outside:
             return None
         if isinstance(statement, ast.If):
-            inside = [read for read in reads if _member(read, block, site) is statement]
-            waste = _branch(statement, tuple(moved), inside, len(outside), block[position + 1 :], names, site)
+            inside = [read for read in reads if _member(read, block, model) is statement]
+            waste = _branch(
+                statement, tuple(moved), inside, len(outside), block[position + 1 :], names, model
+            )
             if waste is not None:
                 parts = [*between, statement.test, *_passed(waste)]
-                return waste if all(stays_the_same(unit, parts, site) for unit in moved) else None
+                return waste if all(stays_the_same(unit, parts, model) for unit in moved) else None
         if statement in users:
             more = bound_names(statement)
-            if more is None or not only_computes(statement, site):
+            if more is None or not only_computes(statement, model):
                 return None
             moved.append(statement)
             names = names + more
@@ -150,9 +154,9 @@ def waste_of(unit: ast.stmt, scope: Scope, site: Site) -> Waste | None:
     return None
 
 
-def _member(node: ast.AST, block: list[ast.stmt], site: Site) -> ast.stmt | None:
+def _member(node: ast.AST, block: list[ast.stmt], model: SemanticModel) -> ast.stmt | None:
     """The statement of a block that a node is part of."""
-    for ancestor in site.ancestors(node):
+    for ancestor in model.ancestors(node):
         if isinstance(ancestor, ast.stmt) and ancestor in block:
             return ancestor
     return None
@@ -165,26 +169,26 @@ def _branch(
     users: int,
     behind: list[ast.stmt],
     names: list[ast.Name],
-    site: Site,
+    model: SemanticModel,
 ) -> Waste | None:
-    used = [any(_within(read, arm, site) for read in inside) for arm in (branch.body, branch.orelse)]
-    if any(_within(read, [branch.test], site) for read in inside) or _fails(branch.body, branch.orelse):
+    used = [any(_within(read, arm, model) for read in inside) for arm in (branch.body, branch.orelse)]
+    if any(_within(read, [branch.test], model) for read in inside) or _fails(branch.body, branch.orelse):
         return None
     found = None
     if inside and users == 1 and used[0] != used[1]:
         arm = branch.body if used[0] else branch.orelse
         found = Waste(branch, not used[0], moved, arm[0])
     elif not inside and behind:
-        leaves = [_leaves(arm, branch, site) for arm in (branch.body, branch.orelse)]
+        leaves = [_leaves(arm, branch, model) for arm in (branch.body, branch.orelse)]
         if leaves[0] != leaves[1]:
             found = Waste(branch, leaves[0], moved, behind[0])
-        elif not branch.orelse and _all_rebound(names, branch, moved, site):
+        elif not branch.orelse and _all_rebound(names, branch, moved, model):
             found = Waste(branch, taken=True, moved=moved, before=None)
     return found if found is not None and not _at_the_end_alone(found) else None
 
 
-def _within(node: ast.AST, parts: list[ast.stmt] | list[ast.expr], site: Site) -> bool:
-    return any(node is part or any(above is part for above in site.ancestors(node)) for part in parts)
+def _within(node: ast.AST, parts: list[ast.stmt] | list[ast.expr], model: SemanticModel) -> bool:
+    return any(node is part or any(above is part for above in model.ancestors(node)) for part in parts)
 
 
 def _fails(*arms: list[ast.stmt]) -> bool:
@@ -192,25 +196,27 @@ def _fails(*arms: list[ast.stmt]) -> bool:
     return any(arm and isinstance(arm[-1], ast.Raise) for arm in arms)
 
 
-def _leaves(arm: list[ast.stmt], branch: ast.If, site: Site) -> bool:
+def _leaves(arm: list[ast.stmt], branch: ast.If, model: SemanticModel) -> bool:
     """Do these statements end the call of the function, or the pass of the loop?"""
     if not arm:
         return False
     around = next(
-        (a for a in site.ancestors(branch) if isinstance(a, (ast.For, ast.AsyncFor, ast.While, *FUNCTIONS))),
+        (a for a in model.ancestors(branch) if isinstance(a, (ast.For, ast.AsyncFor, ast.While, *FUNCTIONS))),
         None,
     )
     return isinstance(arm[-1], ast.Return if isinstance(around, FUNCTIONS) else ast.Continue)
 
 
-def _all_rebound(names: list[ast.Name], branch: ast.If, moved: tuple[ast.stmt, ...], site: Site) -> bool:
+def _all_rebound(
+    names: list[ast.Name], branch: ast.If, moved: tuple[ast.stmt, ...], model: SemanticModel
+) -> bool:
     """Does the body of a branch overwrite all that is read after it?"""
     wanted = set()
     for name in names:
-        for read in site.reads(name.id, site.scope(name)):
-            if not any(binding.node is name for binding in site.definitions(read)):
+        for read in model.names.reads(name.id, model.names.scope(name)):
+            if not any(binding.node is name for binding in model.dataflow.definitions(read)):
                 continue
-            if not any(statement in moved for statement in site.ancestors(read)):
+            if not any(statement in moved for statement in model.ancestors(read)):
                 wanted.add(name.id)
     rebound = {
         target.id
@@ -239,28 +245,31 @@ def _passed(waste: Waste) -> Iterator[ast.stmt]:
         yield from waste.branch.orelse if waste.taken else waste.branch.body
 
 
-def sink(waste: Waste, site: Site) -> tuple[Edit, ...] | None:
+def sink(waste: Waste, model: SemanticModel) -> tuple[Edit, ...] | None:
     """The edits that let the statements wait; None where a comment or the layout is in the way."""
     edits: list[Edit] = []
     beside = waste.before if waste.before is not None else waste.branch
     moved: list[str] = []
     for unit in waste.moved:
-        _, end = site.span(unit)
-        behind = site.tree.positions.line_end(unit.end_lineno or unit.lineno)
-        gone, code = site.delete(unit), site.moved(site.text(unit), unit, beside)
-        if gone is None or code is None or site.has_comment(end, behind):
+        _, end = model.source.span(unit)
+        behind = model.syntax.positions.line_end(unit.end_lineno or unit.lineno)
+        gone, code = (
+            model.edit.delete_statement(unit),
+            model.edit.reindented(model.source.text(unit), unit, beside),
+        )
+        if gone is None or code is None or model.source.has_comment(end, behind):
             return None
         edits.append(gone)
         moved.append(code)
     if waste.before is not None:
-        put = site.insert_before(waste.before, *moved)
+        put = model.edit.insert_before(waste.before, *moved)
     else:
         last = waste.branch.body[0]
-        outer, inner = site.indentation(waste.branch), site.indentation(last)
-        if not site.stands_alone(last) or not inner.startswith(outer) or inner == outer:
+        outer, inner = model.source.indentation(waste.branch), model.source.indentation(last)
+        if not model.source.stands_alone(last) or not inner.startswith(outer) or inner == outer:
             return None
-        below_else = [site.moved(code, waste.branch, last) for code in moved]
+        below_else = [model.edit.reindented(code, waste.branch, last) for code in moved]
         step = inner.removeprefix(outer)
         lines = [f"{step}{code}" for code in below_else if code is not None]
-        put = site.insert_after(waste.branch, "else:", *lines) if len(lines) == len(moved) else None
+        put = model.edit.insert_after(waste.branch, "else:", *lines) if len(lines) == len(moved) else None
     return (*edits, put) if put is not None else None

@@ -86,7 +86,7 @@ from collections.abc import Iterator
 
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.networks.rl324_unfrozen_critic.actor_loss import loss_of, passed_through
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 
 class UnfrozenCritic(Rule):
@@ -98,12 +98,12 @@ class UnfrozenCritic(Rule):
     visits = (ast.Call,)
     callees = frozenset({"backward"})
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         if not isinstance(node.func, ast.Attribute) or node.func.attr != "backward":
             return
-        loss = loss_of(node, site)
-        found = passed_through(loss, site) if loss is not None else []
+        loss = loss_of(node, model)
+        found = passed_through(loss, model) if loss is not None else []
         if loss is None or not found:
             return
         names = [f"`{name}`" for name, _ in found]
@@ -112,7 +112,7 @@ class UnfrozenCritic(Rule):
         fate = f"which {thrown} throws away" if thrown else "which no optimizer steps"
         frozen = ", ".join(f"`{name}.requires_grad_(False)`" for name, _ in found)
         yield self.finding(
-            site,
+            model,
             node,
             f"This also computes gradients of the weights of {shown}, {fate}: "
             f"`{loss.optimizer}` does not step them",

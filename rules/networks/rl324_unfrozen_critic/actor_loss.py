@@ -7,7 +7,7 @@ import ast
 from rlint.frozen import frozen
 from rlint.models.kind import Tag
 from rlint.semantics.frequency.loops import GRADIENT_STEP
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.autograd import Autograd
 from rlint.syntax.walk import below
 
@@ -24,7 +24,7 @@ class Loss:
     networks: frozenset[str]
 
 
-def loss_of(backward: ast.Call, site: Site) -> Loss | None:
+def loss_of(backward: ast.Call, model: SemanticModel) -> Loss | None:
     """The loss that is differentiated, where the optimizer that learns from it is known with all of its
     networks.
     """
@@ -35,17 +35,17 @@ def loss_of(backward: ast.Call, site: Site) -> Loss | None:
             return None
     if any(keyword.arg in (None, "inputs") for keyword in keywords):
         return None
-    function = site.function(backward)
-    if any(site.function(use) is function for name in _FREEZES for use in site.attribute_uses(name)):
+    function = model.function(backward)
+    if any(model.function(use) is function for name in _FREEZES for use in model.names.attribute_uses(name)):
         return None  # something is frozen here already
-    for event in events(backward, site):
-        is_here = site.function(event.call) is site.function(backward)
+    for event in events(backward, model):
+        is_here = model.function(event.call) is model.function(backward)
         if (
             is_here
             and event.method == "step"
-            and site.order.position(event.call) > site.order.position(backward)
+            and model.dataflow.order.position(event.call) > model.dataflow.order.position(backward)
         ):
-            networks = site.optimizers(backward).get(event.owner)
+            networks = model.nn.optimizers(backward).get(event.owner)
             return Loss(backward, value, event.owner, networks) if networks else None
     return None
 
@@ -59,94 +59,98 @@ class Event:
     call: ast.Call
 
 
-def events(near: ast.AST, site: Site) -> list[Event]:
+def events(near: ast.AST, model: SemanticModel) -> list[Event]:
     """The gradient steps of optimizers, and what zeroes gradients, in the class around a node (or outside of
     all classes), in the order of the file.
     """
-    return site.once(_events_in, site.class_of(near) or site.tree.module)
+    return model.once(_events_in, model.class_of(near) or model.syntax.module)
 
 
-def _events_in(around: ast.ClassDef | ast.Module, site: Site) -> list[Event]:
+def _events_in(around: ast.ClassDef | ast.Module, model: SemanticModel) -> list[Event]:
     cls = around if isinstance(around, ast.ClassDef) else None
     found = []
     for method in ("step", "zero_grad"):
-        for use in site.attribute_uses(method):
-            call = site.parent(use)
+        for use in model.names.attribute_uses(method):
+            call = model.parent(use)
             if not isinstance(call, ast.Call) or call.func is not use:
                 continue
-            if site.class_of(call) is not cls:
+            if model.class_of(call) is not cls:
                 continue
             owner: ast.expr = use.value
             if method == "step":
-                if site.knowledge.loops.driver_of(call) != GRADIENT_STEP:
+                if model.analysis.loops.driver_of(call) != GRADIENT_STEP:
                     continue
                 if call.args and isinstance(call.args[0], (ast.Name, ast.Attribute)):
                     owner = call.args[0]  # `scaler.step(optimizer)`
-            found.append(Event(site.text(owner), method, call))
-    return sorted(found, key=lambda event: site.order.position(event.call))
+            found.append(Event(model.source.text(owner), method, call))
+    return sorted(found, key=lambda event: model.dataflow.order.position(event.call))
 
 
-def passed_through(loss: Loss, site: Site) -> list[tuple[str, str]]:
+def passed_through(loss: Loss, model: SemanticModel) -> list[tuple[str, str]]:
     """The networks that the loss runs through, whose weights get gradients that nobody learns from, each
     with who throws them away.
     """
     found: dict[str, str] = {}
-    for call in forwards_of(loss.value, site):
-        network = network_of(call, site)
-        if network is None or not site.gives_gradient(call):
+    for call in forwards_of(loss.value, model):
+        network = network_of(call, model)
+        if network is None or not model.gradients.gives_gradient(call):
             continue
-        text = site.text(network)
+        text = model.source.text(network)
         if text in found or is_among(text, loss.networks) or is_among_reversed(text, loss.networks):
             continue
-        if site.is_frozen(network) or site.runs_frozen(call) or site.autograd_at(call) is not Autograd.ON:
+        if (
+            model.nn.is_frozen(network)
+            or model.nn.runs_frozen(call)
+            or model.gradients.autograd_at(call) is not Autograd.ON
+        ):
             continue
-        learner = learner_in(call, loss, site)
-        if learner is None or any(site.share_parts(text, other) for other in {learner, *loss.networks}):
+        learner = learner_in(call, loss, model)
+        if learner is None or any(model.nn.share_modules(text, other) for other in {learner, *loss.networks}):
             continue
-        thrown = thrown_away_by(text, network, loss, site)
+        thrown = thrown_away_by(text, network, loss, model)
         if thrown is not None:
             found[text] = thrown
     return list(found.items())
 
 
-def forwards_of(value: ast.expr, site: Site) -> list[ast.Call]:
+def forwards_of(value: ast.expr, model: SemanticModel) -> list[ast.Call]:
     """The calls of networks that a loss is made of, also in a method of this file that returns it."""
     found: list[ast.Call] = []
-    for call in site.sources(value).calls:
-        targets = site.callables(call)
-        bodies = [site.definition(target) for target in targets]
+    for call in model.gradients.sources(value).calls:
+        targets = model.types.call_targets(call)
+        bodies = [model.gradients.definition(target) for target in targets]
         returned = [
             node.value
             for body in bodies
-            if body is not None and network_of(call, site) is None
+            if body is not None and network_of(call, model) is None
             for node in below(body)
-            if isinstance(node, ast.Return) and node.value is not None and site.function(node) is body
+            if isinstance(node, ast.Return) and node.value is not None and model.function(node) is body
         ]
         if returned:
-            found += [inner for node in returned for inner in site.sources(node).calls]
+            found += [inner for node in returned for inner in model.gradients.sources(node).calls]
         else:
             found.append(call)
-    return sorted(dict.fromkeys(found), key=site.order.position)
+    return sorted(dict.fromkeys(found), key=model.dataflow.order.position)
 
 
-def network_of(call: ast.Call, site: Site) -> ast.expr | None:
+def network_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     """The network that a call runs, itself or by one of its methods."""
     for candidate in (call.func, getattr(call.func, "value", None)):
         if isinstance(candidate, (ast.Name, ast.Attribute, ast.Subscript)):
-            if site.qualified(candidate) is not None:
+            if model.names.qualified(candidate) is not None:
                 return None
-            if site.kind_of(candidate).tag is Tag.MODULE:
+            if model.types.type_of(candidate).tag is Tag.MODULE:
                 return candidate
     return None
 
 
-def learner_in(call: ast.Call, loss: Loss, site: Site) -> str | None:
+def learner_in(call: ast.Call, loss: Loss, model: SemanticModel) -> str | None:
     """The network that makes what a forward is given, and that the optimizer steps."""
     for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
-        for inner in site.sources(argument).calls:
-            network = network_of(inner, site)
-            if network is not None and is_among(site.text(network), loss.networks):
-                return site.text(network)
+        for inner in model.gradients.sources(argument).calls:
+            network = network_of(inner, model)
+            if network is not None and is_among(model.source.text(network), loss.networks):
+                return model.source.text(network)
     return None
 
 
@@ -160,26 +164,27 @@ def is_among_reversed(text: str, networks: frozenset[str]) -> bool:
     return any(other.startswith((f"{text}.", f"{text}[")) for other in networks)
 
 
-def thrown_away_by(text: str, network: ast.expr, loss: Loss, site: Site) -> str | None:
+def thrown_away_by(text: str, network: ast.expr, loss: Loss, model: SemanticModel) -> str | None:
     """What zeroes the gradients of a network before anybody learns from them."""
-    if site.is_stepped(network) is False:
+    if model.nn.is_optimized(network) is False:
         return ""
     own = [
         name
-        for name, networks in site.optimizers(loss.backward).items()
+        for name, networks in model.nn.optimizers(loss.backward).items()
         if networks is not None and is_among(text, networks)
     ]
-    if not own or site.is_stepped(network) is None:
+    if not own or model.nn.is_optimized(network) is None:
         return None
-    around = [event for event in events(loss.backward, site) if event.owner in (*own, text)]
-    here = [event for event in around if site.function(event.call) is site.function(loss.backward)]
-    after = site.order.position(loss.backward)
-    next_ones = [event for event in here if site.order.position(event.call) > after] or here
+    around = [event for event in events(loss.backward, model) if event.owner in (*own, text)]
+    here = [event for event in around if model.function(event.call) is model.function(loss.backward)]
+    after = model.dataflow.order.position(loss.backward)
+    next_ones = [event for event in here if model.dataflow.order.position(event.call) > after] or here
     if not next_ones:
         # the network learns elsewhere: what it does there comes next, in each of the places
-        functions = dict.fromkeys(site.function(event.call) for event in around)
+        functions = dict.fromkeys(model.function(event.call) for event in around)
         next_ones = [
-            next(event for event in around if site.function(event.call) is function) for function in functions
+            next(event for event in around if model.function(event.call) is function)
+            for function in functions
         ]
         if any(event.method != "zero_grad" for event in next_ones):
             return None

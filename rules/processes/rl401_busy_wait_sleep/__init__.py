@@ -74,7 +74,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, Sort
 from rlint.rules.processes.rl401_busy_wait_sleep.queues import queue_fix, timeout_fix
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
 from rlint.rules.processes.rl401_busy_wait_sleep.waits import waits_in
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 _HARDLY_A_PAUSE = 0.001
 _INSTEAD = {
@@ -117,19 +117,19 @@ class BusyWaitSleep(Rule):
     visits = (ast.While, ast.For)
     triggers = ("while", "sleep")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Find the waits of one loop."""
         if not isinstance(node, (ast.While, ast.For)):
             return
-        for wait in waits_in(node, site):
-            fixes = (make(wait, site) for make in (direct_fix, queue_fix, timeout_fix, backoff_fix))
+        for wait in waits_in(node, model):
+            fixes = (make(wait, model) for make in (direct_fix, queue_fix, timeout_fix, backoff_fix))
             fix = next((fix for fix in fixes if fix is not None), None)
-            yield self.finding(site, wait.place, message(wait, site), fix=fix, advice=advice(wait, site))
+            yield self.finding(model, wait.place, message(wait, model), fix=fix, advice=advice(wait, model))
 
 
-def message(wait: Wait, site: Site) -> str:
+def message(wait: Wait, model: SemanticModel) -> str:
     """What the loop polls, how often, and what that costs."""
-    what = f"`{polled(wait.polls[0], site)}`"
+    what = f"`{polled(wait.polls[0], model)}`"
     if wait.spins:
         return f"{what} is polled without a pause, which burns a core for as long as it takes"
     if not wait.pauses[0].seconds:
@@ -141,29 +141,29 @@ def message(wait: Wait, site: Site) -> str:
     return f"{what} is polled every {seconds}: {cost}"
 
 
-def polled(poll: Poll, site: Site) -> str:
+def polled(poll: Poll, model: SemanticModel) -> str:
     """The expression that is looked at, without the arguments of the call that fetches data."""
     node = poll.node
-    while isinstance(node, ast.Call) and node.args and site.qualified(node.func) in NEUTRAL:
+    while isinstance(node, ast.Call) and node.args and model.names.qualified(node.func) in NEUTRAL:
         if not isinstance(node.args[0], ast.Call):
             break  # `all(process.is_alive() for process in processes)` is shown whole
         node = node.args[0]  # `bool(self.inbox.get(1))`
     node = node.func if poll.sort is Sort.DATA and isinstance(node, ast.Call) else node
-    text: str = shown(node, site)
+    text: str = shown(node, model)
     return text
 
 
-def advice(wait: Wait, site: Site) -> str:
+def advice(wait: Wait, model: SemanticModel) -> str:
     """What to write instead."""
     poll = wait.polls[0]
-    awaited = isinstance(site.function(wait.loop), ast.AsyncFunctionDef)
+    awaited = isinstance(model.function(wait.loop), ast.AsyncFunctionDef)
     instead = (_AWAITED if awaited else _INSTEAD).get(poll.sort)
     if instead is not None:
-        return instead.format(shown(poll.subject, site))
+        return instead.format(shown(poll.subject, model))
     match poll.node:
         case ast.Call(args=[ast.GeneratorExp(elt=each, generators=[of])]):
             each = each.operand if isinstance(each, ast.UnaryOp) else each
             called = each.func if isinstance(each, ast.Call) else None
             if isinstance(called, ast.Attribute) and called.attr in _EACH:
-                return _EACH[called.attr].format(shown(of.iter, site))
+                return _EACH[called.attr].format(shown(of.iter, model))
     return _SIGNAL.format("`asyncio.Condition` between coroutines" if awaited else _THREADS)

@@ -10,30 +10,32 @@ from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, Sort, asks_at_once
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Loop, Wait, asked_by
 from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _WORK = frozenset("step backward render act learn train forward predict generate reset".split())
 _COUNTS = frozenset({"poll", "len", "qsize", "size"})
 
 
-def branch_wait(loop: Loop, pause: Pause, site: Site) -> Wait | None:
+def branch_wait(loop: Loop, pause: Pause, model: SemanticModel) -> Wait | None:
     """The wait that a sleep in a branch of a loop makes, for the passes that find nothing to do."""
-    if isinstance(loop, ast.For) and not any(isinstance(outer, ast.While) for outer in site.loops(loop)):
+    if isinstance(loop, ast.For) and not any(
+        isinstance(outer, ast.While) for outer in model.frequency.loops(loop)
+    ):
         return None  # tries a few times
-    looks = Looks(site, loop, strict=False)
-    block, _ = site.tree.block(pause.statement)
-    inside = Idle(site, looks)
+    looks = Looks(model, loop, strict=False)
+    block, _ = model.syntax.block(pause.statement)
+    inside = Idle(model, looks)
     if not inside.block(block) or len(inside.pauses) != 1:
         return None
-    guard = _guard(pause.statement, loop, site)
-    if guard is None or _pauses_either_way(guard, block, looks, site):
+    guard = _guard(pause.statement, loop, model)
+    if guard is None or _pauses_either_way(guard, block, looks, model):
         return None
     jumps = isinstance(block[-1], (ast.Continue, ast.Break))
-    if not jumps and not _ends_the_pass(guard, loop, looks, site):
+    if not jumps and not _ends_the_pass(guard, loop, looks, model):
         return None
     if isinstance(guard, ast.ExceptHandler):
-        found = _taken(guard, looks, site)
+        found = _taken(guard, looks, model)
         alternative = True
     else:
         taken = block is guard.body
@@ -48,7 +50,7 @@ def branch_wait(loop: Loop, pause: Pause, site: Site) -> Wait | None:
     if (
         not found
         or asked_by(loop, found[0])
-        or _works_before(guard, loop, looks, site, all_work=not alternative)
+        or _works_before(guard, loop, looks, model, all_work=not alternative)
     ):
         return None
     outer = looks.polls(loop.test, holds=True) if isinstance(loop, ast.While) else []
@@ -56,25 +58,25 @@ def branch_wait(loop: Loop, pause: Pause, site: Site) -> Wait | None:
 
 
 def _pauses_either_way(
-    guard: ast.If | ast.ExceptHandler, block: list[ast.stmt], looks: Looks, site: Site
+    guard: ast.If | ast.ExceptHandler, block: list[ast.stmt], looks: Looks, model: SemanticModel
 ) -> bool:
     """`sleep(1.0) if careful else sleep(0.05)`, as a statement: what is looked at says only how long."""
     if isinstance(guard, ast.ExceptHandler):
         return False
-    other = Idle(site, looks)
+    other = Idle(model, looks)
     return other.block(guard.orelse if block is guard.body else guard.body) and bool(other.pauses)
 
 
-def round_wait(loop: Loop, pause: Pause, site: Site) -> Wait | None:
+def round_wait(loop: Loop, pause: Pause, model: SemanticModel) -> Wait | None:
     """A loop that sleeps in each pass, and for the rest handles what has come, if anything has."""
     if not isinstance(loop, ast.While) or pause.statement not in loop.body:
         return None
-    looks = Looks(site, loop, strict=False)
-    idle = Idle(site, looks)
+    looks = Looks(model, loop, strict=False)
+    idle = Idle(model, looks)
     outer = looks.polls(loop.test, holds=True)
     found: list[Poll] = []
     for statement in loop.body:
-        handled = _handled(statement, looks, site)
+        handled = _handled(statement, looks, model)
         if handled:
             found += handled
         elif not idle.block([statement]):
@@ -84,11 +86,11 @@ def round_wait(loop: Loop, pause: Pause, site: Site) -> Wait | None:
     return Wait(loop, [pause], [*found, *outer], counted=True)
 
 
-def _handled(statement: ast.stmt, looks: Looks, site: Site) -> list[Poll]:
+def _handled(statement: ast.stmt, looks: Looks, model: SemanticModel) -> list[Poll]:
     """What a statement handles that has come: `if connection.poll():`, `self._poll_pipe(pipe)`."""
     match statement:
         case ast.For(body=body, orelse=[]):
-            parts = [_handled(inner, looks, site) for inner in body]
+            parts = [_handled(inner, looks, model) for inner in body]
             return [poll for part in parts for poll in part] if all(parts) else []
         case ast.If(test=test, body=body, orelse=[]) if not leaves(body):
             found = looks.polls(test, holds=False) or []
@@ -98,10 +100,12 @@ def _handled(statement: ast.stmt, looks: Looks, site: Site) -> list[Poll]:
         ):
             value = getattr(taking, "value", None)
             found = looks.polls(value, holds=False) if isinstance(value, ast.Call) else None
-            waits = Idle(site, looks).block(handler.body) and not leaves(handler.body)
+            waits = Idle(model, looks).block(handler.body) and not leaves(handler.body)
             return found if found and waits else []
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) as call):
-            return [Poll(Sort.DATA, call, call, site.kind_of(call))] if "poll" in words_of(name) else []
+            return (
+                [Poll(Sort.DATA, call, call, model.types.type_of(call))] if "poll" in words_of(name) else []
+            )
     return []
 
 
@@ -125,8 +129,8 @@ def _is_taken(flag: ast.expr, block: list[ast.stmt]) -> bool:
     )
 
 
-def _guard(statement: ast.stmt, loop: Loop, site: Site) -> ast.If | ast.ExceptHandler | None:
-    for parent in site.ancestors(statement):
+def _guard(statement: ast.stmt, loop: Loop, model: SemanticModel) -> ast.If | ast.ExceptHandler | None:
+    for parent in model.ancestors(statement):
         if parent is loop:
             return None
         if isinstance(parent, (ast.If, ast.ExceptHandler)):
@@ -134,9 +138,9 @@ def _guard(statement: ast.stmt, loop: Loop, site: Site) -> ast.If | ast.ExceptHa
     return None
 
 
-def _taken(handler: ast.ExceptHandler, looks: Looks, site: Site) -> list[Poll]:
+def _taken(handler: ast.ExceptHandler, looks: Looks, model: SemanticModel) -> list[Poll]:
     """What the `try` of a handler wanted to take, where the handler means that there is nothing yet."""
-    parent = site.parent(handler)
+    parent = model.parent(handler)
     if not isinstance(parent, ast.Try) or not (means_not_there(handler) or _takes_alone(parent)):
         return []
     for statement in parent.body:
@@ -167,38 +171,38 @@ def _progress(test: ast.expr, looks: Looks) -> list[Poll]:
         case _:
             return []
     reset = done = False
-    for binding in looks.site.bindings(flag):
+    for binding in looks.model.names.bindings(flag):
         if looks.binds(binding.statement):
             value = binding.value.value if isinstance(binding.value, ast.Constant) else None
             reset |= isinstance(binding.statement, ast.Assign) and value in (0, False)
             done |= value is True or isinstance(binding.statement, ast.AugAssign)
-    return [Poll(Sort.STATE, flag, flag, looks.site.kind_of(flag))] if reset and done else []
+    return [Poll(Sort.STATE, flag, flag, looks.model.types.type_of(flag))] if reset and done else []
 
 
-def _ends_the_pass(guard: ast.AST, loop: Loop, looks: Looks, site: Site) -> bool:
+def _ends_the_pass(guard: ast.AST, loop: Loop, looks: Looks, model: SemanticModel) -> bool:
     """Does nothing but looking follow a branch before the loop's next pass?"""
-    for child in (guard, *site.ancestors(guard)):
+    for child in (guard, *model.ancestors(guard)):
         if child is loop:
             return True
         if isinstance(child, ast.stmt):
-            block, index = site.tree.block(child)
-            if not Idle(site, looks).block(block[index + 1 :]):
+            block, index = model.syntax.block(child)
+            if not Idle(model, looks).block(block[index + 1 :]):
                 return False
     return False
 
 
-def _works_before(guard: ast.AST, loop: Loop, looks: Looks, site: Site, *, all_work: bool) -> bool:
+def _works_before(guard: ast.AST, loop: Loop, looks: Looks, model: SemanticModel, *, all_work: bool) -> bool:
     """Does each pass work before it comes to the branch? All calls count as work, or those that step,
     learn or render.
     """
-    for child in (guard, *site.ancestors(guard)):
+    for child in (guard, *model.ancestors(guard)):
         if child is loop:
             return False
         if not isinstance(child, ast.stmt):
             continue
-        block, index = site.tree.block(child)
+        block, index = model.syntax.block(child)
         for earlier in block[:index]:
-            if all_work and not Idle(site, looks).block([earlier]):
+            if all_work and not Idle(model, looks).block([earlier]):
                 return True
             for node in below(earlier) if isinstance(earlier, (ast.Expr, ast.Assign)) else ():
                 if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):

@@ -11,7 +11,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.fixes import fix_of, hazards, o
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, Sort
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
 from rlint.rules.processes.rl401_busy_wait_sleep.words import calls_off
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _ALONE, _BESIDES = "1.0", "0.1"  # so long a wait takes at most, alone or with something else to look at
@@ -20,19 +20,19 @@ _GUESSED = {Sort.EVENT: "an event", Sort.WORKER: "a thread or process"}  # by th
 _LATER = "what else the loop looks at is seen up to 0.1 s late"
 
 
-def direct_fix(wait: Wait, site: Site) -> Fix | None:
+def direct_fix(wait: Wait, model: SemanticModel) -> Fix | None:
     """The fix that puts a wait for the polled thing in the place of the pause, if there is one."""
     poll = _awaited(wait)
     if poll is None or wait.guard is not None or wait.counted or len(wait.pauses) > 1 or wait.loop.orelse:
         return None
-    if any(not pause.fixed for pause in wait.pauses) or not repeatable(poll.subject, site):
+    if any(not pause.fixed for pause in wait.pauses) or not repeatable(poll.subject, model):
         return None
-    instead = _waiting(wait, poll, site)
+    instead = _waiting(wait, poll, model)
     replaced = _replaced(wait)
     if instead is None or replaced is None:
         return None
-    title = f"Wait for `{shown(poll.subject, site)}` itself"
-    fix: Fix | None = fix_of(title, [site.replace(replaced, instead)], list(_doubts(wait, poll, site)))
+    title = f"Wait for `{shown(poll.subject, model)}` itself"
+    fix: Fix | None = fix_of(title, [model.edit.replace(replaced, instead)], list(_doubts(wait, poll, model)))
     return fix
 
 
@@ -56,36 +56,36 @@ def _replaced(wait: Wait) -> ast.AST | None:
     return body[0] if len(body) == 1 and isinstance(body[0], (ast.Pass, ast.Continue, ast.Expr)) else None
 
 
-def _waiting(wait: Wait, poll: Poll, site: Site) -> str | None:
+def _waiting(wait: Wait, poll: Poll, model: SemanticModel) -> str | None:
     """The call that waits for what is polled."""
-    subject, tag = site.operand(poll.subject), poll.kind.tag
+    subject, tag = model.edit.parenthesized(poll.subject), poll.kind.tag
     awaited = bool(wait.pauses and wait.pauses[0].awaited)
     if tag is Tag.INSTANCE:
         fits = poll.kind.of == "asyncio.Event" and awaited and wait.exact
         return f"await {subject}.wait()" if fits else None
-    if awaited or isinstance(site.function(wait.loop), ast.AsyncFunctionDef):
+    if awaited or isinstance(model.function(wait.loop), ast.AsyncFunctionDef):
         return None  # would keep all other coroutines waiting, too
     limit = _ALONE if wait.exact else _BESIDES
     if poll.sort is Sort.FUTURE:
-        function = site.spelled("concurrent.futures.wait", wait.loop) if tag is Tag.FUTURE else None
+        function = model.names.spelled("concurrent.futures.wait", wait.loop) if tag is Tag.FUTURE else None
         return f"{function}([{subject}], timeout={limit})" if function else None
     if tag is Tag.UNKNOWN and poll.sort not in _GUESSED:
         return None
-    cls = site.class_of_value(poll.subject)
-    if cls is not None and site.index.method(cls, _WAITS[poll.sort]) is not None:
+    cls = model.types.class_of_value(poll.subject)
+    if cls is not None and model.index.method(cls, _WAITS[poll.sort]) is not None:
         return None  # a `join` of its own may do more than wait
     return f"{subject}.{_WAITS[poll.sort]}({limit})"
 
 
-def _doubts(wait: Wait, poll: Poll, site: Site) -> Iterator[str]:
+def _doubts(wait: Wait, poll: Poll, model: SemanticModel) -> Iterator[str]:
     if poll.kind.tag is Tag.UNKNOWN:
-        yield f"`{shown(poll.subject, site)}` has to be {_GUESSED[poll.sort]}"
+        yield f"`{shown(poll.subject, model)}` has to be {_GUESSED[poll.sort]}"
     if not wait.exact:
         yield _LATER
     if poll.sort in _WAITS:
-        yield from overridden(poll.subject, (_WAITS[poll.sort], _name_of(poll)), site)
+        yield from overridden(poll.subject, (_WAITS[poll.sort], _name_of(poll)), model)
     if poll.sort is Sort.EVENT:
-        yield from hazards(poll.kind, site)
+        yield from hazards(poll.kind, model)
 
 
 def _name_of(poll: Poll) -> str:

@@ -7,48 +7,52 @@ from collections.abc import Iterator
 
 from rlint.models.kind import Kind, Tag
 from rlint.rule import Edit, Fix, Safety
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 _KILLED = "a process that is killed while it waits can leave the lock inside taken for good"
 _SIGNALLED = "an event that a signal handler sets may find its own thread holding the lock inside"
 _ENDINGS = frozenset({"terminate", "kill"})
 
 
-def repeatable(subject: ast.expr, site: Site) -> bool:
+def repeatable(subject: ast.expr, model: SemanticModel) -> bool:
     """Can an expression be evaluated once more, and its text be put elsewhere?"""
-    return site.effect_of(subject).quiet and site.can_be_moved(subject) and "\n" not in site.text(subject)
+    return (
+        model.effects.effect_of(subject).quiet
+        and model.edit.is_relocatable(subject)
+        and "\n" not in model.source.text(subject)
+    )
 
 
-def hazards(kind: Kind, site: Site) -> Iterator[str]:
+def hazards(kind: Kind, model: SemanticModel) -> Iterator[str]:
     """Events and queues are built on locks: a killed process never frees those between processes, and a
     signal handler runs in the thread that may hold them.
     """
     managed = kind.of.startswith("multiprocessing.managers.")
-    if kind.of.startswith("multiprocessing.") and not managed and _kills(site):
+    if kind.of.startswith("multiprocessing.") and not managed and _kills(model):
         yield _KILLED
-    if kind.tag is Tag.EVENT and not managed and _handles_signals(site):
+    if kind.tag is Tag.EVENT and not managed and _handles_signals(model):
         yield _SIGNALLED
 
 
-def overridden(subject: ast.expr, methods: tuple[str, ...], site: Site) -> Iterator[str]:
+def overridden(subject: ast.expr, methods: tuple[str, ...], model: SemanticModel) -> Iterator[str]:
     """Find what must hold where classes of the project override methods that a fix calls."""
-    if site.may_override(subject, *methods):
+    if model.types.may_override(subject, *methods):
         names = " and ".join(f"`{name}`" for name in methods)
-        yield f"{names} of `{shown(subject, site)}` must be the library's own, which classes here override"
+        yield f"{names} of `{shown(subject, model)}` must be the library's own, which classes here override"
 
 
-def _kills(site: Site) -> bool:
+def _kills(model: SemanticModel) -> bool:
     """Does the project end processes from outside?"""
     return any(
         call.method in _ENDINGS
-        for module in site.index.modules.values()
+        for module in model.index.modules.values()
         for function in module.functions.values()
         for call in function.calls
     )
 
 
-def _handles_signals(site: Site) -> bool:
-    return any(site.qualified(call.func) == "signal.signal" for call in site.tree.of_type(ast.Call))
+def _handles_signals(model: SemanticModel) -> bool:
+    return any(model.names.qualified(call.func) == "signal.signal" for call in model.syntax.of_type(ast.Call))
 
 
 def fix_of(title: str, edits: list[Edit | None], reasons: list[str]) -> Fix | None:
@@ -59,7 +63,7 @@ def fix_of(title: str, edits: list[Edit | None], reasons: list[str]) -> Fix | No
     return Fix(title, Safety.UNSAFE if reasons else Safety.SAFE, tuple(made), "; ".join(reasons) or None)
 
 
-def shown(expression: ast.expr, site: Site) -> str:
+def shown(expression: ast.expr, model: SemanticModel) -> str:
     """The text of an expression, short enough for a message."""
-    text = " ".join(site.text(expression).split())
+    text = " ".join(model.source.text(expression).split())
     return text if len(text) <= 50 else f"{text[:47]}..."

@@ -12,7 +12,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.looks import Looks
 from rlint.rules.processes.rl401_busy_wait_sleep.pauses import Pause, pause_of
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll
 from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _LOCKS = frozenset({Tag.LOCK, Tag.CONDITION, Tag.SEMAPHORE, Tag.SHARED_VALUE})
@@ -27,7 +27,7 @@ _HARMLESS = EffectKind.TELLS | EffectKind.READS_CLOCK
 class Idle:
     """Reads statements that do nothing but look, sleep, count and tell."""
 
-    site: Site
+    model: SemanticModel
     looks: Looks
     pauses: list[Pause] = field(default_factory=list)
     polls: list[Poll] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Idle:
         return all(self._statement(statement) for statement in statements)
 
     def _statement(self, statement: ast.stmt) -> bool:
-        pause = pause_of(statement, self.site)
+        pause = pause_of(statement, self.model)
         if pause is not None:
             self.pauses.append(pause)
             return True
@@ -66,11 +66,11 @@ class Idle:
                 self.counted = True
                 return not self.looks.strict and self.looks.allows(value)
             case ast.With(items=[ast.withitem(context_expr=lock)], body=body):
-                return _is_lock(lock, self.site) and self.block(body)
+                return _is_lock(lock, self.model) and self.block(body)
             case ast.Expr(value=ast.Call() as call):
-                effect = self.site.call_effect(call)
+                effect = self.model.effects.call_effect(call)
                 # a function of the project may take its time, whatever it does
-                return effect.acts and effect.does_only(_HARMLESS) and not self.site.callables(call)
+                return effect.acts and effect.does_only(_HARMLESS) and not self.model.types.call_targets(call)
             case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=[]):
                 absent = all(means_not_there(handler) for handler in handlers)
                 parts = [body, orelse, *(handler.body for handler in handlers)]
@@ -115,14 +115,14 @@ def means_not_there(handler: ast.ExceptHandler) -> bool:
     return bool(names) and _NOT_THERE.issuperset(names)
 
 
-def _is_lock(expression: ast.expr, site: Site) -> bool:
-    if site.kind_of(expression).tag in _LOCKS:
+def _is_lock(expression: ast.expr, model: SemanticModel) -> bool:
+    if model.types.type_of(expression).tag in _LOCKS:
         return True
     match expression:
         case ast.Call(func=ast.Attribute(attr="get_lock"), args=[]):
             return True
         case ast.Subscript(value=inner):
-            return _is_lock(inner, site)
+            return _is_lock(inner, model)
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return bool(_LOCK_WORDS & words_of(name))
         case ast.Constant(value=str(name)):

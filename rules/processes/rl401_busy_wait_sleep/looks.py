@@ -20,7 +20,7 @@ from rlint.rules.processes.rl401_busy_wait_sleep.words import (
     words_of,
 )
 from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below, is_in
 
 NEUTRAL = frozenset(
@@ -41,8 +41,8 @@ class Looks:
     what they are bound to. `strict` accepts only what is known to change nothing and to return at once.
     """
 
-    def __init__(self, site: Site, loop: ast.AST, *, strict: bool) -> None:
-        self.site = site
+    def __init__(self, model: SemanticModel, loop: ast.AST, *, strict: bool) -> None:
+        self.model = model
         self.loop = loop
         self.strict = strict
         self.assigned: set[str] = set()  # names that the pass has bound so far
@@ -66,7 +66,7 @@ class Looks:
             if most in (_Verdict.STATE, _Verdict.DATA):
                 node = next(expression for verdict, expression in judged if verdict is most)
                 fetches = most is _Verdict.DATA
-                found.append(poll_of(node, self.site, positive=positive, fetches=fetches))
+                found.append(poll_of(node, self.model, positive=positive, fetches=fetches))
         return found
 
     def allows(self, expression: ast.expr) -> bool:
@@ -78,7 +78,7 @@ class Looks:
         found = [leaf]
         for node in below(leaf):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                definitions = self.site.definitions(node)
+                definitions = self.model.dataflow.definitions(node)
                 if len(definitions) > MOST_VALUES:
                     return None
                 for binding in definitions:
@@ -117,7 +117,7 @@ class Looks:
         return verdict
 
     def _called(self, call: ast.Call) -> _Verdict | None:
-        callee = self.site.qualified(call.func) or ""
+        callee = self.model.names.qualified(call.func) or ""
         if callee.partition(".")[0] in NETWORK:
             return None
         if callee == "builtins.len" and len(call.args) == 1:
@@ -126,7 +126,7 @@ class Looks:
             )
         if callee in NEUTRAL:
             return _Verdict.NOTHING
-        effect = self.site.call_effect(call)
+        effect = self.model.effects.call_effect(call)
         if effect.kind & EffectKind.READS_CLOCK:
             return _Verdict.CLOCK
         name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
@@ -140,7 +140,7 @@ class Looks:
         """`pending.pop()`: even where nobody else sees the change, the loop gets on by it."""
         if not isinstance(call.func, ast.Attribute):
             return False
-        known = models.method_fact(self.site.kind_of(call.func.value).tag, call.func.attr)
+        known = models.method_fact(self.model.types.type_of(call.func.value).tag, call.func.attr)
         return known is not None and not known.effect.quiet
 
     def _fetches(self, call: ast.Call) -> bool:
@@ -149,11 +149,18 @@ class Looks:
             case ast.Attribute(attr=name) | ast.Name(id=name):
                 if self.strict:
                     return name == "get_nowait" or (name == "get" and asks_at_once(call))
-                if not FETCHES & words_of(name) or self.site.call_effect(call).kind & EffectKind.NETWORK:
+                if (
+                    not FETCHES & words_of(name)
+                    or self.model.effects.call_effect(call).kind & EffectKind.NETWORK
+                ):
                     return False
                 if name not in BLOCKING:
                     return True
-                tag = self.site.kind_of(call.func.value).tag if isinstance(call.func, ast.Attribute) else None
+                tag = (
+                    self.model.types.type_of(call.func.value).tag
+                    if isinstance(call.func, ast.Attribute)
+                    else None
+                )
                 return asks_at_once(call) or (tag is not Tag.QUEUE and name == "get" and bool(call.args))
         return False
 
@@ -161,27 +168,31 @@ class Looks:
         """Does the name tell of the world outside of the program? A type that is known tells more."""
         name = node.id if isinstance(node, ast.Name) else node.attr
         words = words_of(name)
-        return bool(FOREIGN & words) and not OWN & words and self.site.kind_of(node).tag not in SORT_OF_TAG
+        return (
+            bool(FOREIGN & words)
+            and not OWN & words
+            and self.model.types.type_of(node).tag not in SORT_OF_TAG
+        )
 
     def _carried(self, name: ast.Name) -> bool:
         """Does a pass without any pause hand the variable on to the next? Then it gets on, and waits not."""
         if not self.strict or name.id in self.assigned:
             return False
-        definitions = self.site.definitions(name)
+        definitions = self.model.dataflow.definitions(name)
         return len(definitions) > MOST_VALUES or any(self.binds(each.statement) for each in definitions)
 
     def _is_callee(self, node: ast.Attribute) -> bool:
-        parent = self.site.parent(node)
+        parent = self.model.parent(node)
         return isinstance(parent, ast.Call) and parent.func is node
 
     def _shared(self, name: ast.Name) -> bool:
         """May other code rebind the variable while this loop runs?"""
-        scope = self.site.scope(name).lookup(name.id)
-        if scope is None or self.site.qualified(name) is not None:
+        scope = self.model.names.scope(name).lookup(name.id)
+        if scope is None or self.model.names.qualified(name) is not None:
             return False
         if scope.parent is None:
-            return len(self.site.bindings(name)) > 1
-        return scope.is_function and self.site.captured(name.id, scope)
+            return len(self.model.names.bindings(name)) > 1
+        return scope.is_function and self.model.names.is_captured(name.id, scope)
 
 
 def _leaves(test: ast.expr, *, positive: bool) -> Iterator[tuple[ast.expr, bool]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rlint.frozen import frozen
 from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.numbers import number_of
 from rlint.syntax.walk import below
 
@@ -43,37 +43,37 @@ class Pause:
         return self.seconds is not None and 0 <= self.seconds < SHORT
 
 
-def pause_of(statement: ast.stmt, site: Site) -> Pause | None:
+def pause_of(statement: ast.stmt, model: SemanticModel) -> Pause | None:
     """The sleep that a statement is, if it is one."""
     match statement:
         case ast.Expr(value=ast.Await(value=ast.Call() as call)):
-            if site.qualified(call.func) in _AWAITED:
-                return _pause(statement, call, site, awaited=True)
+            if model.names.qualified(call.func) in _AWAITED:
+                return _pause(statement, call, model, awaited=True)
         case ast.Expr(value=ast.Call() as call):
-            if site.qualified(call.func) == "time.sleep":
-                return _pause(statement, call, site, awaited=False)
+            if model.names.qualified(call.func) == "time.sleep":
+                return _pause(statement, call, model, awaited=False)
     return None
 
 
-def own_pauses(block: list[ast.stmt], site: Site) -> Iterator[Pause]:
+def own_pauses(block: list[ast.stmt], model: SemanticModel) -> Iterator[Pause]:
     """The sleeps of a loop's body, those of inner loops and functions left out."""
     for statement in block:
-        pause = pause_of(statement, site)
+        pause = pause_of(statement, model)
         if pause is not None:
             yield pause
         elif isinstance(statement, (ast.If, ast.With, ast.AsyncWith, ast.Try)):
             for part in ("body", "orelse", "finalbody"):
-                yield from own_pauses(getattr(statement, part, []), site)
+                yield from own_pauses(getattr(statement, part, []), model)
             for handler in getattr(statement, "handlers", []):
-                yield from own_pauses(handler.body, site)
+                yield from own_pauses(handler.body, model)
 
 
-def _pause(statement: ast.Expr, call: ast.Call, site: Site, *, awaited: bool) -> Pause:
+def _pause(statement: ast.Expr, call: ast.Call, model: SemanticModel, *, awaited: bool) -> Pause:
     number = None
     match call:
         case ast.Call(args=[length], keywords=[]) | ast.Call(args=[], keywords=[ast.keyword(value=length)]):
             if not _keeps_a_pace(length):
-                number = number_of(length, site)
+                number = number_of(length, model)
     seconds, fixed = (number.value, number.fixed) if number is not None else (None, False)
     return Pause(statement, call, statement.value, awaited, seconds, fixed)
 

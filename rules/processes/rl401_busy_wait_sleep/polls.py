@@ -9,7 +9,7 @@ from dataclasses import replace
 from rlint.frozen import frozen
 from rlint.models.kind import Kind, Tag
 from rlint.rules.processes.rl401_busy_wait_sleep.words import words_of
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 
@@ -57,7 +57,7 @@ _AT_ONCE = frozenset({"noblock", "dontwait"})
 _FAMILY = {Sort.FULL: Sort.EMPTY, Sort.RESULT: Sort.FUTURE}
 
 
-def poll_of(leaf: ast.expr, site: Site, *, positive: bool, fetches: bool) -> Poll:
+def poll_of(leaf: ast.expr, model: SemanticModel, *, positive: bool, fetches: bool) -> Poll:
     """The poll that a part of a condition is, which is true (`positive`) or false as long as one waits."""
     unknown = Poll(Sort.DATA if fetches else Sort.STATE, leaf, leaf, Kind())
     match leaf:
@@ -67,20 +67,20 @@ def poll_of(leaf: ast.expr, site: Site, *, positive: bool, fetches: bool) -> Pol
             comparators=[ast.Constant(value=0)],
         ):
             none = positive is isinstance(op, (ast.Eq, ast.LtE))
-            found = _asked(call, site, positive=not none)
+            found = _asked(call, model, positive=not none)
             return replace(found, node=leaf) if found is not None else unknown
         case ast.Compare(left=ast.Attribute(attr="exitcode", value=worker), ops=[ast.Is()]) if positive:
-            kind = site.kind_of(worker)
+            kind = model.types.type_of(worker)
             return Poll(Sort.WORKER, worker, leaf, kind) if kind.tag is Tag.PROCESS else unknown
         case ast.Compare(left=ast.Call(func=ast.Attribute(attr="poll", value=program)), ops=[ast.Is()]):
-            kind = site.kind_of(program)
+            kind = model.types.type_of(program)
             return Poll(Sort.PROGRAM, program, leaf, kind) if kind.of == "subprocess.Popen" else unknown
         case ast.Call():
-            return _asked(leaf, site, positive=positive) or unknown
+            return _asked(leaf, model, positive=positive) or unknown
     return unknown
 
 
-def _asked(call: ast.Call, site: Site, *, positive: bool) -> Poll | None:
+def _asked(call: ast.Call, model: SemanticModel, *, positive: bool) -> Poll | None:
     if not isinstance(call.func, ast.Attribute):
         return None
     if (call.args or call.keywords) and not (call.func.attr == "poll" and asks_at_once(call)):
@@ -89,7 +89,7 @@ def _asked(call: ast.Call, site: Site, *, positive: bool) -> Poll | None:
     if sort is None or positive is inverted:
         return None
     subject = call.func.value
-    kind = site.kind_of(subject)
+    kind = model.types.type_of(subject)
     if sort is Sort.MESSAGE and kind.tag is not Tag.CONNECTION:
         return None  # processes and sockets are polled, too
     expected = SORT_OF_TAG.get(kind.tag)

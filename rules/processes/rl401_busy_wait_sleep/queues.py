@@ -9,7 +9,7 @@ from rlint.rule import Edit, Fix
 from rlint.rules.processes.rl401_busy_wait_sleep.fixes import fix_of, hazards, overridden, repeatable, shown
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, Sort
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Wait
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 _EMPTY = frozenset({"queue.Empty", "multiprocessing.queues.Empty", "_queue.Empty"})
 _NO_TIMEOUT = frozenset({"multiprocessing.SimpleQueue"})
@@ -17,47 +17,47 @@ _ONE_CONSUMER = "if another consumer takes the item first, `get()` waits for the
 _READ_EARLY = "what is put is read before the wait, not after it"
 
 
-def queue_fix(wait: Wait, site: Site) -> Fix | None:
+def queue_fix(wait: Wait, model: SemanticModel) -> Fix | None:
     """Drop the poll of a queue in front of the `get` or `put` that waits anyway."""
     poll = wait.polls[0]
-    dropped = _poll_alone(wait, poll, site)
-    if dropped is None or not repeatable(poll.subject, site):
+    dropped = _poll_alone(wait, poll, model)
+    if dropped is None or not repeatable(poll.subject, model):
         return None
-    block, index = site.tree.block(dropped)
+    block, index = model.syntax.block(dropped)
     call = _call_of(block[index + 1]) if index + 1 < len(block) else None
     if call is None or not isinstance(call.func, ast.Attribute):
         return None
-    if ast.dump(call.func.value) != ast.dump(poll.subject) or _holds_comment(dropped, site):
+    if ast.dump(call.func.value) != ast.dump(poll.subject) or _holds_comment(dropped, model):
         return None
-    edits: list[Edit | None] = [site.delete(dropped)]
+    edits: list[Edit | None] = [model.edit.delete_statement(dropped)]
     reasons: list[str] = []
     if any(pause.awaited for pause in wait.pauses):
         # `await queue.get()`: the queues of threads have nothing to await
         if (
             poll.kind.of != "asyncio.Queue"
-            or not isinstance(site.parent(call), ast.Await)
+            or not isinstance(model.parent(call), ast.Await)
             or _arguments(call)
         ):
             return None
     elif poll.kind.tag not in (Tag.QUEUE, Tag.UNKNOWN):
         return None
     else:
-        changed = _made_to_wait(call, poll, site)
+        changed = _made_to_wait(call, poll, model)
         if changed is None:
             return None
         edits += changed[0]
         reasons += changed[1]
         if poll.kind.tag is Tag.UNKNOWN:
-            reasons.append(f"`{shown(poll.subject, site)}` has to be a queue")
+            reasons.append(f"`{shown(poll.subject, model)}` has to be a queue")
         if poll.sort is Sort.EMPTY:
-            reasons += hazards(poll.kind, site)
+            reasons += hazards(poll.kind, model)
     names = ("get", "empty") if poll.sort is Sort.EMPTY else ("put", "full")
-    reasons += overridden(poll.subject, names, site)
+    reasons += overridden(poll.subject, names, model)
     fix: Fix | None = fix_of(f"Let `{'get' if poll.sort is Sort.EMPTY else 'put'}` wait", edits, reasons)
     return fix
 
 
-def _poll_alone(wait: Wait, poll: Poll, site: Site) -> ast.stmt | None:
+def _poll_alone(wait: Wait, poll: Poll, model: SemanticModel) -> ast.stmt | None:
     """The loop, or the `if` at the start of an endless loop, that does nothing but poll a queue."""
     if poll.sort not in (Sort.EMPTY, Sort.FULL) or len(wait.polls) != 1:
         return None
@@ -66,7 +66,7 @@ def _poll_alone(wait: Wait, poll: Poll, site: Site) -> ast.stmt | None:
     if not isinstance(wait.guard, ast.If) or wait.guard.orelse or not _endless(wait):
         return None
     first = wait.loop.body[0] is wait.guard and len(wait.guard.body) == len(wait.pauses) + 1
-    return wait.guard if first and wait.guard.test in (poll.node, site.parent(poll.node)) else None
+    return wait.guard if first and wait.guard.test in (poll.node, model.parent(poll.node)) else None
 
 
 def _endless(wait: Wait) -> bool:
@@ -87,66 +87,69 @@ def _arguments(call: ast.Call) -> int:
     return len(call.args) + len(call.keywords)
 
 
-def _made_to_wait(call: ast.Call, poll: Poll, site: Site) -> tuple[list[Edit], list[str]] | None:
+def _made_to_wait(call: ast.Call, poll: Poll, model: SemanticModel) -> tuple[list[Edit], list[str]] | None:
     """The edits that make the call behind a poll wait, and what a reader has to agree to."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if poll.sort is Sort.EMPTY:
         if name == "get" and not _arguments(call):
             return [], []
-        if name not in ("get", "get_nowait") or site.has_comment(*site.span(call)):
+        if name not in ("get", "get_nowait") or model.source.has_comment(*model.source.span(call)):
             return None
-        return [site.replace(call, f"{site.operand(poll.subject)}.get()")], [_ONE_CONSUMER]
+        return [model.edit.replace(call, f"{model.edit.parenthesized(poll.subject)}.get()")], [_ONE_CONSUMER]
     if name != "put" or call.keywords or len(call.args) != 1:
         return None
     match call.args[0]:
         case ast.Constant():
             return [], []
         case ast.Name(id=variable) as argument:
-            scope = site.scope(argument).lookup(variable)
-            if scope is not None and scope.is_function and not site.captured(variable, scope):
+            scope = model.names.scope(argument).lookup(variable)
+            if scope is not None and scope.is_function and not model.names.is_captured(variable, scope):
                 return [], []
     return [], [_READ_EARLY]
 
 
-def _holds_comment(statement: ast.stmt, site: Site) -> bool:
-    end = site.tree.positions.line_end(statement.end_lineno or statement.lineno)
-    return site.has_comment(site.span(statement)[0], end)
+def _holds_comment(statement: ast.stmt, model: SemanticModel) -> bool:
+    end = model.syntax.positions.line_end(statement.end_lineno or statement.lineno)
+    return model.source.has_comment(model.source.span(statement)[0], end)
 
 
-def timeout_fix(wait: Wait, site: Site) -> Fix | None:
+def timeout_fix(wait: Wait, model: SemanticModel) -> Fix | None:
     """`get_nowait()` with a pause in `except queue.Empty` becomes a `get` that waits for a while."""
     handler, poll = wait.guard, wait.polls[0]
     if not isinstance(handler, ast.ExceptHandler) or not isinstance(wait.loop, ast.While) or wait.counted:
         return None
-    trying = site.parent(handler)
-    if not isinstance(trying, ast.Try) or trying.finalbody or site.parent(trying) is not wait.loop:
+    trying = model.parent(handler)
+    if not isinstance(trying, ast.Try) or trying.finalbody or model.parent(trying) is not wait.loop:
         return None
     taken = _call_of(trying.body[0])
     if taken is None or taken is not poll.node or not isinstance(taken.func, ast.Attribute):
         return None
-    if handler.type is None or site.qualified(handler.type) not in _EMPTY:
+    if handler.type is None or model.names.qualified(handler.type) not in _EMPTY:
         return None
     sleeps = [pause.statement for pause in wait.pauses]
     others = [part for part in handler.body if not isinstance(part, (ast.Pass, ast.Continue))]
     if len(sleeps) > 1 or others != sleeps:
         return None
-    if len(handler.body) > 1 and any(_holds_comment(sleep, site) for sleep in sleeps):
+    if len(handler.body) > 1 and any(_holds_comment(sleep, model) for sleep in sleeps):
         return None
-    queue, kind = taken.func.value, site.kind_of(taken.func.value)
-    if isinstance(site.function(wait.loop), ast.AsyncFunctionDef) or not repeatable(queue, site):
+    queue, kind = taken.func.value, model.types.type_of(taken.func.value)
+    if isinstance(model.function(wait.loop), ast.AsyncFunctionDef) or not repeatable(queue, model):
         return None
     if (
         kind.tag not in (Tag.QUEUE, Tag.UNKNOWN)
         or kind.of in _NO_TIMEOUT
-        or site.has_comment(*site.span(taken))
+        or model.source.has_comment(*model.source.span(taken))
     ):
         return None
     alone = _endless(wait) and wait.loop.body[0] is trying
-    reasons = [] if kind.tag is Tag.QUEUE else [f"`{shown(queue, site)}` has to be a queue"]
+    reasons = [] if kind.tag is Tag.QUEUE else [f"`{shown(queue, model)}` has to be a queue"]
     reasons += [] if alone else ["what else the loop looks at is seen up to 0.1 s late"]
-    reasons += hazards(kind, site)
-    reasons += overridden(queue, ("get", "get_nowait"), site)
-    waiting = f"{site.operand(queue)}.get(timeout={'1.0' if alone else '0.1'})"
-    edits: list[Edit | None] = [site.replace(taken, waiting), *(site.delete(sleep) for sleep in sleeps)]
+    reasons += hazards(kind, model)
+    reasons += overridden(queue, ("get", "get_nowait"), model)
+    waiting = f"{model.edit.parenthesized(queue)}.get(timeout={'1.0' if alone else '0.1'})"
+    edits: list[Edit | None] = [
+        model.edit.replace(taken, waiting),
+        *(model.edit.delete_statement(sleep) for sleep in sleeps),
+    ]
     fix: Fix | None = fix_of("Let `get` wait for a while", edits, reasons)
     return fix

@@ -12,51 +12,51 @@ from rlint.rules.processes.rl401_busy_wait_sleep.pauses import own_pauses
 from rlint.rules.processes.rl401_busy_wait_sleep.polls import Poll, Sort
 from rlint.rules.processes.rl401_busy_wait_sleep.wait import Loop, Wait, asked_by, drains
 from rlint.rules.processes.rl401_busy_wait_sleep.words import PLACES, calls_off, words_of
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import is_in
 
 
-def waits_in(loop: Loop, site: Site) -> Iterator[Wait]:
+def waits_in(loop: Loop, model: SemanticModel) -> Iterator[Wait]:
     """The waits that a loop itself makes; those of loops inside it are their own."""
-    sleeps = any(is_in(call, loop) for call in site.calls_by_name.get("sleep", ()))
+    sleeps = any(is_in(call, loop) for call in model.names.calls_by_name.get("sleep", ()))
     if isinstance(loop, ast.For) and not sleeps:
         return
-    if _keeps_a_limit(loop, site):
+    if _keeps_a_limit(loop, model):
         return
-    whole = _whole(loop, site, strict=False) if sleeps else None
+    whole = _whole(loop, model, strict=False) if sleeps else None
     if whole is not None and whole.pauses:
         if all(pause.short for pause in whole.pauses):
             yield whole
         return
     if isinstance(loop, ast.While):
-        spin = _spin(loop, site)
+        spin = _spin(loop, model)
         if spin is not None:
             yield spin
             return
-    for pause in own_pauses(loop.body, site):
+    for pause in own_pauses(loop.body, model):
         if pause.short:
-            found = branch_wait(loop, pause, site) or round_wait(loop, pause, site)
+            found = branch_wait(loop, pause, model) or round_wait(loop, pause, model)
             if found is not None:
                 yield found
 
 
-def _keeps_a_limit(loop: Loop, site: Site) -> bool:
+def _keeps_a_limit(loop: Loop, model: SemanticModel) -> bool:
     """Does the loop stand in a rate limiter or the like?"""
-    around = [place.name for place in (site.function(loop), site.class_of(loop)) if place is not None]
-    around.append(site.module.module.rpartition(".")[2])
+    around = [place.name for place in (model.function(loop), model.class_of(loop)) if place is not None]
+    around.append(model.module.module.rpartition(".")[2])
     return any(PLACES & words_of(name) for name in around)
 
 
-def _whole(loop: Loop, site: Site, *, strict: bool) -> Wait | None:
+def _whole(loop: Loop, model: SemanticModel, *, strict: bool) -> Wait | None:
     """The wait that a loop is, if all its passes only wait."""
-    looks = Looks(site, loop, strict=strict)
-    idle = Idle(site, looks)
+    looks = Looks(model, loop, strict=strict)
+    idle = Idle(model, looks)
     if isinstance(loop, ast.While):
         looked: list[Poll] | None = looks.polls(loop.test, holds=True)
         if looked is None:
             return None
         found = looked
-    elif isinstance(loop.iter, ast.Call) and site.qualified(loop.iter.func) == "builtins.range":
+    elif isinstance(loop.iter, ast.Call) and model.names.qualified(loop.iter.func) == "builtins.range":
         found = list[Poll]()
         idle.counted = True
     else:
@@ -72,17 +72,21 @@ def _whole(loop: Loop, site: Site, *, strict: bool) -> Wait | None:
         return None  # waits for a moment, unless it is called off
     one_test = always or not idle.polls
     exact = (
-        len(polls) == 1 and one_test and not idle.others and not loop.orelse and _single(loop, polls[0], site)
+        len(polls) == 1
+        and one_test
+        and not idle.others
+        and not loop.orelse
+        and _single(loop, polls[0], model)
     )
     return Wait(loop, idle.pauses, polls or fetched, None, exact, idle.counted)
 
 
-def _single(loop: Loop, poll: Poll, site: Site) -> bool:
+def _single(loop: Loop, poll: Poll, model: SemanticModel) -> bool:
     """Is the condition of the loop (or of the `if` that leaves it) the poll, at most with a `not`?"""
-    parent = site.parent(poll.node)
+    parent = model.parent(poll.node)
     if isinstance(parent, ast.UnaryOp):
-        parent = site.parent(parent)
-    return parent is loop or (isinstance(parent, ast.If) and site.parent(parent) is loop)
+        parent = model.parent(parent)
+    return parent is loop or (isinstance(parent, ast.If) and model.parent(parent) is loop)
 
 
 def _fetches(loop: Loop, looks: Looks) -> list[Poll]:
@@ -97,16 +101,16 @@ def _fetches(loop: Loop, looks: Looks) -> list[Poll]:
     return found
 
 
-def _spin(loop: ast.While, site: Site) -> Wait | None:
+def _spin(loop: ast.While, model: SemanticModel) -> Wait | None:
     """A loop that looks without any pause, in all of its passes or in those that find nothing."""
-    looks = Looks(site, loop, strict=True)
+    looks = Looks(model, loop, strict=True)
     outer = looks.polls(loop.test, holds=True)
     if outer is None:
         return None
-    whole = _whole(loop, site, strict=True)
+    whole = _whole(loop, model, strict=True)
     if whole is not None:
         return whole
-    idle = Idle(site, looks)
+    idle = Idle(model, looks)
     for statement in loop.body:
         last = statement is loop.body[-1]
         match statement:
@@ -128,9 +132,9 @@ def _spin(loop: ast.While, site: Site) -> Wait | None:
                     and found[0].sort is Sort.DATA
                     and ends
                     and not asked_by(loop, found[0])
-                    and Idle(site, looks).block(handler.body)
+                    and Idle(model, looks).block(handler.body)
                 ):
-                    handled = Idle(site, looks)
+                    handled = Idle(model, looks)
                     handled.block(handler.body)
                     return Wait(loop, [], [*found, *outer], handler) if not handled.pauses else None
         if not idle.block([statement]) or idle.pauses:

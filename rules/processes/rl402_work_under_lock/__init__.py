@@ -101,7 +101,7 @@ from collections.abc import Iterator
 from rlint.models.kind import Tag
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.processes.rl402_work_under_lock.locked_work import Sort, work_under
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 _ADVICE = {
     Sort.SAMPLE: "Take only what has to be consistent under the lock (the size, the indices), and gather the "
@@ -125,24 +125,27 @@ class WorkUnderLock(Rule):
     visits = (ast.With, ast.Expr)
     triggers = ("with", ".acquire")
 
-    def concerns(self, site: Site) -> bool:
+    def concerns(self, model: SemanticModel) -> bool:
         """Only where there are locks."""
-        return bool(site.lock_sections())
+        return bool(model.threads.lock_sections())
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Find work in the sections that a statement begins."""
         if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call):
             return
-        for section in site.lock_sections():
-            if section.node is not node or site.kind_of(section.lock).tag is Tag.SEMAPHORE:
+        for section in model.threads.lock_sections():
+            if section.node is not node or model.types.type_of(section.lock).tag is Tag.SEMAPHORE:
                 continue
-            if not site.runners(node).starts and site.heat_of(section.body[0]).level is Heat.COLD:
+            if (
+                not model.threads.runners(node).starts
+                and model.frequency.heat_of(section.body[0]).level is Heat.COLD
+            ):
                 continue
-            found = work_under(section, site)
+            found = work_under(section, model)
             if found is not None:
-                lock, call = site.text(section.lock), site.text(found.call.func)
+                lock, call = model.source.text(section.lock), model.source.text(found.call.func)
                 yield self.finding(
-                    site,
+                    model,
                     found.call,
                     f"`{call}` {found.sort.value} while `{lock}` is held: all who need the lock wait for it",
                     advice=_ADVICE[found.sort],

@@ -10,7 +10,7 @@ from rlint.frozen import frozen
 from rlint.models.effect import EffectKind
 from rlint.models.kind import Tag
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.threads.locks import Section
 from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
@@ -56,50 +56,52 @@ class LockedWork:
     sort: Sort
 
 
-def work_under(section: Section, site: Site) -> LockedWork | None:
+def work_under(section: Section, model: SemanticModel) -> LockedWork | None:
     """The first call of a section that works on nothing that the lock guards, or draws a batch."""
-    guarded = site.guarded(section)
+    guarded = model.threads.guarded_names(section)
     for statement in section.body:
         for node in below(statement):
-            if isinstance(node, ast.Call) and section in site.locks_held(node):
-                sort = _sort_of(node, guarded, section, site)
+            if isinstance(node, ast.Call) and section in model.threads.locks_held(node):
+                sort = _sort_of(node, guarded, section, model)
                 if sort is not None:
                     return LockedWork(section, node, sort)
     return None
 
 
-def _sort_of(call: ast.Call, guarded: frozenset[str], section: Section, site: Site) -> Sort | None:
+def _sort_of(call: ast.Call, guarded: frozenset[str], section: Section, model: SemanticModel) -> Sort | None:
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    qualified = site.qualified(call.func)
+    qualified = model.names.qualified(call.func)
     if method in _SAMPLES and owner is not None and qualified is None and (call.args or call.keywords):
-        return Sort.SAMPLE if site.kind_of(owner).tag in _STORES else None
-    if set(_names_in(call, site)) & guarded or _lends_name(call, section):
+        return Sort.SAMPLE if model.types.type_of(owner).tag in _STORES else None
+    if set(_names_in(call, model)) & guarded or _lends_name(call, section):
         return None  # the lock is there for what this works on
     if qualified in _JOINS and not _is_small(call):
         return Sort.COPY
     if method in _LEARNS and not call.keywords and not call.args:
         return Sort.LEARN
-    if site.kind_of(call.func).tag is Tag.MODULE:
+    if model.types.type_of(call.func).tag is Tag.MODULE:
         return Sort.FORWARD
-    if not site.call_effect(call).kind & _WAITS or (qualified is None and owner is not None):
+    if not model.effects.call_effect(call).kind & _WAITS or (qualified is None and owner is not None):
         return None
-    return None if qualified in _SLEEPS and _keeps_pace(call, guarded, site) else Sort.WAIT
+    return None if qualified in _SLEEPS and _keeps_pace(call, guarded, model) else Sort.WAIT
 
 
-def _names_in(call: ast.Call, site: Site) -> Iterator[str]:
+def _names_in(call: ast.Call, model: SemanticModel) -> Iterator[str]:
     """The names of state that a call mentions; what the function has bound itself is its own."""
     for node in below(call):
         if isinstance(node, ast.Attribute):
             yield node.attr
-        elif isinstance(node, ast.Name) and not all(b.how is How.ASSIGN for b in site.definitions(node)):
+        elif isinstance(node, ast.Name) and not all(
+            b.how is How.ASSIGN for b in model.dataflow.definitions(node)
+        ):
             yield node.id
 
 
-def _keeps_pace(call: ast.Call, guarded: frozenset[str], site: Site) -> bool:
+def _keeps_pace(call: ast.Call, guarded: frozenset[str], model: SemanticModel) -> bool:
     """A rate limiter: is how long this sleeps worked out from what the lock guards?"""
     names = (node for node in below(call) if isinstance(node, ast.Name))
-    values = (binding.value for name in names for binding in site.definitions(name))
+    values = (binding.value for name in names for binding in model.dataflow.definitions(name))
     return any(
         isinstance(node, ast.Attribute) and node.attr in guarded
         for value in values

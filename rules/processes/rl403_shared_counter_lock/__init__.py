@@ -76,7 +76,7 @@ from rlint.rules.processes.rl403_shared_counter_lock.counters import (
     next_section,
     one_of_several,
 )
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 _TOGETHER = (
     "Guard both with one lock, and make the values with `lock=False`, so that they take none of their own"
@@ -95,25 +95,25 @@ class SharedCounterLock(Rule):
     visits = (ast.With,)
     triggers = ("with",)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Find a section that could be part of another one, or should have a lock of its own."""
-        sections = site.sections_of(node)
-        if not sections or site.kind_of(sections[0].lock).tag is Tag.SEMAPHORE:
+        sections = model.threads.sections_begun(node)
+        if not sections or model.types.type_of(sections[0].lock).tag is Tag.SEMAPHORE:
             return
         section = sections[0]
-        first = site.text(section.lock)
-        after, inside = next_section(section, site), inner_section(section, site)
+        first = model.source.text(section.lock)
+        after, inside = next_section(section, model), inner_section(section, model)
         if after is not None:
-            message = f"`{first}` and `{site.text(after.lock)}` are taken one after the other for one update"
-            yield self.finding(site, after.lock, message, advice=_TOGETHER)
+            message = f"`{first}` and `{model.source.text(after.lock)}` are taken one after the other for one update"
+            yield self.finding(model, after.lock, message, advice=_TOGETHER)
         elif inside is not None:
-            message = f"`{site.text(inside.lock)}` is taken for an update for which `{first}` is held already"
-            yield self.finding(site, inside.lock, message, advice=_TOGETHER)
-        other = one_of_several(section, site)
+            message = f"`{model.source.text(inside.lock)}` is taken for an update for which `{first}` is held already"
+            yield self.finding(model, inside.lock, message, advice=_TOGETHER)
+        other = one_of_several(section, model)
         if other is not None:
             counter, others = other
             yield self.finding(
-                site,
+                model,
                 section.lock,
                 f"`{first}` guards `{counter}` here and {others} elsewhere, which never change together",
                 advice=f"Give `{counter}` a lock of its own, as each `multiprocessing.Value` has one",

@@ -6,7 +6,7 @@ import ast
 
 from rlint.models.kind import Tag
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.threads.locks import Section
 from rlint.syntax.walk import below
 
@@ -15,31 +15,34 @@ _NUMBERS = frozenset(f"builtins.{name}" for name in ("min", "max", "int", "abs",
 _MAKERS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
 
 
-def next_section(section: Section, site: Site) -> Section | None:
+def next_section(section: Section, model: SemanticModel) -> Section | None:
     """The section of another lock that directly follows, where both update shared values."""
-    block, index = site.tree.block(section.node)
-    following = site.sections_of(block[index + 1]) if index + 1 < len(block) else []
+    block, index = model.syntax.block(section.node)
+    following = model.threads.sections_begun(block[index + 1]) if index + 1 < len(block) else []
     for other in following:
         if other.name != section.name:
-            return other if updates_values(section, site) and updates_values(other, site) else None
+            return other if updates_values(section, model) and updates_values(other, model) else None
     return None
 
 
-def inner_section(section: Section, site: Site) -> Section | None:
+def inner_section(section: Section, model: SemanticModel) -> Section | None:
     """The section of another lock inside of a section, or taken by the same `with`, for the same update."""
-    for other in (*site.sections_of(section.node), *site.sections_of(section.body[-1])):
-        if other is section or other.name == section.name or not updates_values(other, site):
+    for other in (
+        *model.threads.sections_begun(section.node),
+        *model.threads.sections_begun(section.body[-1]),
+    ):
+        if other is section or other.name == section.name or not updates_values(other, model):
             continue
         if other.node is section.node or (
-            section.body[-1] is other.node and counts_only(section.body[:-1], site)
+            section.body[-1] is other.node and counts_only(section.body[:-1], model)
         ):
             return other
     return None
 
 
-def updates_values(section: Section, site: Site) -> bool:
+def updates_values(section: Section, model: SemanticModel) -> bool:
     """Does a section update a shared value, and do nothing but compute with numbers?"""
-    if not counts_only(section.body, site):
+    if not counts_only(section.body, model):
         return False
     written = [
         node.value
@@ -47,42 +50,44 @@ def updates_values(section: Section, site: Site) -> bool:
         for node in below(statement)
         if isinstance(node, ast.Attribute) and node.attr == "value" and isinstance(node.ctx, ast.Store)
     ]
-    return any(site.kind_of(owner).tag is Tag.SHARED_VALUE for owner in written)
+    return any(model.types.type_of(owner).tag is Tag.SHARED_VALUE for owner in written)
 
 
-def counts_only(body: tuple[ast.stmt, ...], site: Site) -> bool:
+def counts_only(body: tuple[ast.stmt, ...], model: SemanticModel) -> bool:
     """Are these statements nothing but sums?"""
     for statement in body:
         if not isinstance(statement, _SIMPLE):
             return False
         for node in below(statement):
-            if isinstance(node, ast.Call) and site.qualified(node.func) not in _NUMBERS:
+            if isinstance(node, ast.Call) and model.names.qualified(node.func) not in _NUMBERS:
                 return False
             if isinstance(node, (ast.Subscript, ast.Await, ast.Yield, ast.Lambda)):
                 return False
     return True
 
 
-def one_of_several(section: Section, site: Site) -> tuple[str, str] | None:
+def one_of_several(section: Section, model: SemanticModel) -> tuple[str, str] | None:
     """The counter that a section is for, and those of the other sections of the same lock, where each is for
     another counter alone; asked of the first section that counts something else than the first of all.
     """
-    found = site.once(_counted_apart, site.knowledge.locks.of_same_lock(section)[0])
+    found = model.once(_counted_apart, model.analysis.locks.of_same_lock(section)[0])
     if found is None or found[0] != section:
         return None
-    if not site.starts() and not site.kind_of(section.lock).of.startswith("multiprocessing."):
+    if not model.threads.worker_starts() and not model.types.type_of(section.lock).of.startswith(
+        "multiprocessing."
+    ):
         return None
     return found[1:]
 
 
-def _counted_apart(first: Section, site: Site) -> tuple[Section, str, str] | None:
+def _counted_apart(first: Section, model: SemanticModel) -> tuple[Section, str, str] | None:
     """The first section that counts something else than all before it, of those of a lock, with its counter
     and the others; None unless each section counts one thing. `first` is the first section of the lock.
     """
-    sections = [one for one in site.knowledge.locks.of_same_lock(first) if not _is_maker(one, site)]
-    if len(sections) < 2 or not all(counts_only(one.body, site) for one in sections):
+    sections = [one for one in model.analysis.locks.of_same_lock(first) if not _is_maker(one, model)]
+    if len(sections) < 2 or not all(counts_only(one.body, model) for one in sections):
         return None
-    counted = [counters_in(one, site) for one in sections]
+    counted = [counters_in(one, model) for one in sections]
     if any(len(names) != 1 for names in counted):
         return None
     names = [next(iter(each)) for each in counted]
@@ -94,8 +99,8 @@ def _counted_apart(first: Section, site: Site) -> tuple[Section, str, str] | Non
     return sections[second], names[second], " and ".join(f"`{name}`" for name in others)
 
 
-def _is_maker(section: Section, site: Site) -> bool:
-    function = site.function(section.node)
+def _is_maker(section: Section, model: SemanticModel) -> bool:
+    function = model.function(section.node)
     return function is not None and function.name in _MAKERS
 
 
@@ -103,17 +108,17 @@ def _writes(section: Section) -> bool:
     return any(isinstance(statement, (ast.Assign, ast.AugAssign)) for statement in section.body)
 
 
-def counters_in(section: Section, site: Site) -> set[str]:
+def counters_in(section: Section, model: SemanticModel) -> set[str]:
     """The attributes of `self`, and the shared values, that a section reads or writes."""
     found: set[str] = set()
     for statement in section.body:
         for node in below(statement):
             match node:
-                case ast.Attribute(value=owner, attr=name) if site.is_self(owner):
+                case ast.Attribute(value=owner, attr=name) if model.names.is_self(owner):
                     found.add(name)
                 case ast.Attribute(attr="value", value=ast.Name() as owner):
                     found.add(last_name(owner) or "")
-                case ast.Attribute() if not site.is_self(_root(node)):
+                case ast.Attribute() if not model.names.is_self(_root(node)):
                     found |= {"", "?"}  # state of something else: nobody can tell whose
     return found
 

@@ -79,7 +79,7 @@ from rlint.rules.processes.rl405_racy_size_read.updates import (
     written_in,
 )
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _SHOWN = (ast.Expr, ast.Raise, ast.Assert)
@@ -96,68 +96,68 @@ class RacySizeRead(Rule):
     visits = (ast.Module,)
     triggers = (".value",)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Find the updates, and of two reads the second."""
-        values = site.attribute_uses("value")
-        for statement in dict.fromkeys(map(site.tree.statement, values)):
-            yield from self._updated(statement, site)
+        values = model.names.attribute_uses("value")
+        for statement in dict.fromkeys(map(model.syntax.statement, values)):
+            yield from self._updated(statement, model)
         for use in values:
-            if isinstance(use.ctx, ast.Load) and use not in site.tree.buried:
-                yield from self._torn(use, site)
+            if isinstance(use.ctx, ast.Load) and use not in model.syntax.buried:
+                yield from self._torn(use, model)
 
-    def _updated(self, node: ast.stmt, site: Site) -> Iterator[Finding]:
+    def _updated(self, node: ast.stmt, model: SemanticModel) -> Iterator[Finding]:
         """A value is read and then written."""
-        update = update_of(node, site)
-        if update is None or not is_raced(update, site):
+        update = update_of(node, model)
+        if update is None or not is_raced(update, model):
             return
-        name = site.text(update.shared)
-        guards = other_sections(update.shared, site)
+        name = model.source.text(update.shared)
+        guards = other_sections(update.shared, model)
         lock = f"{name}.get_lock()"
         if guards and guards[0].name != last_name(update.shared):
-            lock = site.text(guards[0].lock)
-        elif not has_own_lock(site.made(update.shared)):
+            lock = model.source.text(guards[0].lock)
+        elif not has_own_lock(model.threads.channel_makers(update.shared)):
             lock = ""
         held = f"inside `with {lock}:`" if lock else "while a lock is held that all writers take"
         yield self.finding(
-            site,
+            model,
             node,
             f"`{name}.value` is read and then written without a lock: what others write in between is lost",
-            fix=locked_fix(update, site) if lock.endswith(".get_lock()") else None,
+            fix=locked_fix(update, model) if lock.endswith(".get_lock()") else None,
             advice=f"Do both {held}",
         )
 
-    def _torn(self, node: ast.Attribute, site: Site) -> Iterator[Finding]:
+    def _torn(self, node: ast.Attribute, model: SemanticModel) -> Iterator[Finding]:
         """Two values are read one after the other that others write together."""
         name = last_name(node.value)
-        if not site.lock_sections() or site.kind_of(node.value).tag is not Tag.SHARED_VALUE:
+        if not model.threads.lock_sections() or model.types.type_of(node.value).tag is not Tag.SHARED_VALUE:
             return
-        before = reads_before(node, site)
-        if not before or site.is_locked(node) or is_shown(node, site):
+        before = reads_before(node, model)
+        if not before or model.threads.is_locked(node) or is_shown(node, model):
             return
-        for section in site.lock_sections():
-            if site.function(node) is site.function(section.node):
+        for section in model.threads.lock_sections():
+            if model.function(node) is model.function(section.node):
                 continue
             written = {last_name(owner) for statement in section.body for owner in written_in(statement)}
             if name not in written:
                 continue
             first = next((other for other in before if last_name(other.value) in written - {name}), None)
-            if first is None or site.is_locked(first):
+            if first is None or model.threads.is_locked(first):
                 continue
-            pair = f"`{site.text(first)}` and `{site.text(node)}`"
+            pair = f"`{model.source.text(first)}` and `{model.source.text(node)}`"
             yield self.finding(
-                site,
+                model,
                 node,
                 f"{pair} are read one after the other, without the lock under which both are written",
-                advice=f"Read both inside `with {site.text(section.lock)}:`",
+                advice=f"Read both inside `with {model.source.text(section.lock)}:`",
             )
             return
 
 
-def reads_before(node: ast.Attribute, site: Site) -> list[ast.Attribute]:
+def reads_before(node: ast.Attribute, model: SemanticModel) -> list[ast.Attribute]:
     """The values that the same block reads first, for something else than to show them."""
-    if site.function(node) is None:
+    if model.function(node) is None:
         return []
-    block, index = site.tree.block(site.tree.statement(node))
+    block, index = model.syntax.block(model.syntax.statement(node))
     return [
         other
         for earlier in block[: index + 1]
@@ -165,41 +165,39 @@ def reads_before(node: ast.Attribute, site: Site) -> list[ast.Attribute]:
         if isinstance(other, ast.Attribute)
         and other.attr == "value"
         and isinstance(other.ctx, ast.Load)
-        and site.span(other) < site.span(node)
-        and site.tree.statement(other) is earlier
-        and site.function(other) is site.function(node)
-        and not is_shown(other, site)
+        and model.source.span(other) < model.source.span(node)
+        and model.syntax.statement(other) is earlier
+        and model.function(other) is model.function(node)
+        and not is_shown(other, model)
     ]
 
 
-def is_shown(node: ast.Attribute, site: Site) -> bool:
+def is_shown(node: ast.Attribute, model: SemanticModel) -> bool:
     """Is a value only read to be printed or logged?"""
-    return isinstance(site.tree.statement(node), _SHOWN) or any(
-        isinstance(parent, ast.JoinedStr) for parent in site.ancestors(node)
+    return isinstance(model.syntax.statement(node), _SHOWN) or any(
+        isinstance(parent, ast.JoinedStr) for parent in model.ancestors(node)
     )
 
 
-def locked_fix(update: Update, site: Site) -> Fix | None:
+def locked_fix(update: Update, model: SemanticModel) -> Fix | None:
     """Put the update into a `with` that holds the value's own lock."""
     statement = update.place
-    text = site.text(statement)
-    start, end = site.span(statement)
+    text = model.source.text(statement)
+    start, end = model.source.span(statement)
     if (
         len(update.statements) > 1
         or isinstance(statement, ast.If)
         or "\n" in text
-        or site.has_comment(start, end)
+        or model.source.has_comment(start, end)
     ):
         return None
-    if not site.effect_of(update.shared).quiet or not site.can_be_moved(update.shared):
+    if not model.effects.effect_of(update.shared).quiet or not model.edit.is_relocatable(update.shared):
         return None
-    indent = "\t" if site.indentation(statement).startswith("\t") else "    "
-    edit = site.replace_statement(
-        statement, f"with {site.text(update.shared)}.get_lock():", f"{indent}{text}"
+    indent = "\t" if model.source.indentation(statement).startswith("\t") else "    "
+    edit = model.edit.replace_statement(
+        statement, f"with {model.source.text(update.shared)}.get_lock():", f"{indent}{text}"
     )
     if edit is None:
         return None
-    reason = (
-        f"the update waits for the lock of `{site.text(update.shared)}`, which other code may hold for long"
-    )
+    reason = f"the update waits for the lock of `{model.source.text(update.shared)}`, which other code may hold for long"
     return Fix("Update it while its lock is held", Safety.UNSAFE, (edit,), reason)

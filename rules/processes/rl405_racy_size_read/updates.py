@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rlint.frozen import frozen
 from rlint.models.kind import Tag
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.threads.locks import Section
 from rlint.semantics.threads.queues import Made
 from rlint.syntax.scopes import How
@@ -32,7 +32,7 @@ class Update:
         return self.statements[-1]
 
 
-def update_of(statement: ast.stmt, site: Site) -> Update | None:
+def update_of(statement: ast.stmt, model: SemanticModel) -> Update | None:
     """The update that a statement makes or ends: `v.value += 1`, `v.value = f(v.value)`,
     `old = v.value; v.value = old + 1`, `if v.value < best: v.value = best`.
     """
@@ -42,7 +42,7 @@ def update_of(statement: ast.stmt, site: Site) -> Update | None:
         case ast.Assign(targets=[ast.Attribute(attr="value", value=shared)], value=value):
             if any(reads_value(node, shared) for node in below(value)):
                 return Update(shared, (statement,))
-            return _split_update(statement, shared, value, site)
+            return _split_update(statement, shared, value, model)
         case ast.If(test=test, body=body):
             for node in below(test):
                 if isinstance(node, ast.Attribute) and node.attr == "value":
@@ -70,13 +70,15 @@ def _sets_value(statement: ast.stmt, shared: ast.expr) -> bool:
     return False
 
 
-def _split_update(statement: ast.Assign, shared: ast.expr, value: ast.expr, site: Site) -> Update | None:
+def _split_update(
+    statement: ast.Assign, shared: ast.expr, value: ast.expr, model: SemanticModel
+) -> Update | None:
     """`old = v.value`, further statements of the same block, `v.value = old + 1`."""
-    block, end = site.tree.block(statement)
+    block, end = model.syntax.block(statement)
     for node in below(value):
         if not isinstance(node, ast.Name):
             continue
-        for binding in site.definitions(node):
+        for binding in model.dataflow.definitions(node):
             read = binding.value
             if binding.how is not How.ASSIGN or binding.path or read is None:
                 continue
@@ -86,41 +88,41 @@ def _split_update(statement: ast.Assign, shared: ast.expr, value: ast.expr, site
     return None
 
 
-def is_raced(update: Update, site: Site) -> bool:
+def is_raced(update: Update, model: SemanticModel) -> bool:
     """Can another thread or process write the value between the read and the write?"""
     statement = update.place
-    function = site.function(statement)
+    function = model.function(statement)
     if function is not None and function.name in _MAKERS:
         return False
-    if site.kind_of(update.shared).tag is not Tag.SHARED_VALUE:
+    if model.types.type_of(update.shared).tag is not Tag.SHARED_VALUE:
         return False
-    made = site.made(update.shared)
-    if not made or any(one.many for one in made) or site.is_locked(statement):
+    made = model.threads.channel_makers(update.shared)
+    if not made or any(one.many for one in made) or model.threads.is_locked(statement):
         return False
-    return _has_several_writers(update, site) or bool(other_sections(update.shared, site))
+    return _has_several_writers(update, model) or bool(other_sections(update.shared, model))
 
 
-def _has_several_writers(update: Update, site: Site) -> bool:
+def _has_several_writers(update: Update, model: SemanticModel) -> bool:
     """May several threads or processes run this update, or other writes to a value of the same name?"""
     name = last_name(update.shared)
-    runners = [site.runners(update.place)]
+    runners = [model.threads.runners(update.place)]
     if runners[0].several:
         return True
-    for other in site.attribute_uses("value"):
+    for other in model.names.attribute_uses("value"):
         if isinstance(other.ctx, ast.Store) and last_name(other.value) == name:
-            function = site.function(other)
+            function = model.function(other)
             if function is not None and function.name not in _MAKERS:
-                runners.append(site.runners(other))
+                runners.append(model.threads.runners(other))
     starts = {(start.launcher.path, start.line) for each in runners for start in each.starts}
     return bool(starts) and len(starts) + any(each.elsewhere for each in runners) > 1
 
 
-def other_sections(shared: ast.expr, site: Site) -> list[Section]:
+def other_sections(shared: ast.expr, model: SemanticModel) -> list[Section]:
     """The sections of the file that write a value of this name under a lock."""
     name = last_name(shared)
     return [
         section
-        for section in site.lock_sections()
+        for section in model.threads.lock_sections()
         for statement in section.body
         if any(last_name(written) == name for written in written_in(statement))
     ]

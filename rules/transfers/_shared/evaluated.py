@@ -5,21 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _SIMPLE = (ast.Name, ast.Attribute, ast.Constant)
 
 
 def is_same_behind(
-    value: ast.expr, parts: Sequence[ast.expr], first: ast.AST, second: ast.AST, site: Site
+    value: ast.expr, parts: Sequence[ast.expr], first: ast.AST, second: ast.AST, model: SemanticModel
 ) -> bool:
     """Is a value the same at `first` and `second`, between which the parts of one expression are evaluated,
     and may it be asked for before them as well as behind?
     """
     if all(isinstance(part, _SIMPLE) for part in parts):
-        return isinstance(value, _SIMPLE) or site.effect_of(value).quiet
+        return isinstance(value, _SIMPLE) or model.effects.effect_of(value).quiet
     if any(isinstance(node, ast.NamedExpr) for part in parts for node in below(part)):
-        return site.unchanged_between(value, first, second)
-    quiet = all(site.effect_of(part).quiet for part in (*parts, value))
-    return quiet or site.unchanged_between(value, first, second)
+        return model.dataflow.unchanged_between(value, first, second)
+    quiet = all(model.effects.effect_of(part).quiet for part in (*parts, value))
+    return quiet or model.dataflow.unchanged_between(value, first, second)

@@ -6,7 +6,7 @@ import ast
 
 from rlint.frozen import frozen
 from rlint.models.kind import Device, Tag
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding, How
 
 _FILL = frozenset(
@@ -84,7 +84,7 @@ class Made:
     is_computed: bool = False
 
 
-def move_of(call: ast.Call, site: Site) -> Move | None:
+def move_of(call: ast.Call, model: SemanticModel) -> Move | None:
     """The move that a call is, to a device that need not be the host."""
     match call:
         case ast.Call(func=ast.Attribute(value=source, attr="cuda"), args=[], keywords=keywords):
@@ -106,7 +106,7 @@ def move_of(call: ast.Call, site: Site) -> Move | None:
     if device is None and is_to:
         return None
     if device is not None and (
-        (is_to and not site.is_device(device)) or site.device_of(device) is Device.HOST
+        (is_to and not model.types.is_device(device)) or model.types.device_of(device) is Device.HOST
     ):
         return None
     waits = named.get("non_blocking")
@@ -114,36 +114,36 @@ def move_of(call: ast.Call, site: Site) -> Move | None:
     return Move(call, source, device, named.get("dtype"), goes_on)
 
 
-def made_by(expression: ast.expr, site: Site, depth: int = _DEPTH) -> Made | None:
+def made_by(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> Made | None:
     """The constructors that make a tensor in this very expression; None where anything else takes part."""
     if depth == 0:
         return None
     match expression:
         case ast.BinOp(left=left, right=right):
-            return _computed([left, right], site, depth)
+            return _computed([left, right], model, depth)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return _computed([operand], site, depth)
+            return _computed([operand], model, depth)
         case ast.Subscript(value=owner, slice=index) if is_view(index):
-            return made_by(owner, site, depth - 1)
+            return made_by(owner, model, depth - 1)
         case ast.Call(func=func):
-            name = site.qualified(func)
+            name = model.names.qualified(func)
             if name in ("torch.autograd.Variable", "torch.autograd.variable.Variable"):
                 alone = len(expression.args) == 1 and not expression.keywords
-                return made_by(expression.args[0], site, depth - 1) if alone else None
+                return made_by(expression.args[0], model, depth - 1) if alone else None
             if name is not None:
-                return Made((expression,)) if is_constructor(expression, name, site) else None
+                return Made((expression,)) if is_constructor(expression, name, model) else None
             if isinstance(func, ast.Attribute):
-                return _changed(expression, func, site, depth)
+                return _changed(expression, func, model, depth)
     return None
 
 
-def _computed(operands: list[ast.expr], site: Site, depth: int) -> Made | None:
+def _computed(operands: list[ast.expr], model: SemanticModel, depth: int) -> Made | None:
     calls: list[ast.Call] = []
     casts: list[ast.Call] = []
     for operand in operands:
-        if site.kind_of(operand).tag in _NUMBERS:
+        if model.types.type_of(operand).tag in _NUMBERS:
             continue
-        made = made_by(operand, site, depth - 1)
+        made = made_by(operand, model, depth - 1)
         if made is None:
             return None
         calls += made.calls
@@ -151,25 +151,25 @@ def _computed(operands: list[ast.expr], site: Site, depth: int) -> Made | None:
     return Made((*calls,), (*casts,), is_computed=True) if calls else None
 
 
-def _changed(call: ast.Call, func: ast.Attribute, site: Site, depth: int) -> Made | None:
-    made = made_by(func.value, site, depth - 1)
+def _changed(call: ast.Call, func: ast.Attribute, model: SemanticModel, depth: int) -> Made | None:
+    made = made_by(func.value, model, depth - 1)
     if made is None or func.attr in _VIEWS:
         return made
-    return Made(made.calls, (*made.casts, call), made.is_computed) if type_given(call, site) else None
+    return Made(made.calls, (*made.casts, call), made.is_computed) if type_given(call, model) else None
 
 
-def type_given(call: ast.Call, site: Site) -> str | None:
+def type_given(call: ast.Call, model: SemanticModel) -> str | None:
     """The type that a method call converts to, as it is or may be written at the call."""
     match call:
         case ast.Call(func=ast.Attribute(attr=attr), args=[], keywords=[]) if attr in CASTS:
-            return site.spelled(CASTS[attr], call)
+            return model.names.spelled(CASTS[attr], call)
         case ast.Call(func=ast.Attribute(attr="to" | "type"), args=[dtype], keywords=[]):
             pass
         case ast.Call(func=ast.Attribute(attr="to"), args=[], keywords=[ast.keyword("dtype", dtype)]):
             pass
         case _:
             return None
-    return site.text(dtype) if site.kind_of(dtype).tag is Tag.DTYPE else None
+    return model.source.text(dtype) if model.types.type_of(dtype).tag is Tag.DTYPE else None
 
 
 def is_view(index: ast.expr) -> bool:
@@ -182,7 +182,7 @@ def is_view(index: ast.expr) -> bool:
     )
 
 
-def is_constructor(call: ast.Call, name: str, site: Site) -> bool:
+def is_constructor(call: ast.Call, name: str, model: SemanticModel) -> bool:
     """Does a call make a tensor in host memory that could be made on the device as well?"""
     for keyword in call.keywords:
         is_no = isinstance(keyword.value, ast.Constant) and keyword.value.value is False
@@ -190,7 +190,7 @@ def is_constructor(call: ast.Call, name: str, site: Site) -> bool:
             return False  # it has a device, draws from a generator of the host, is pinned, is a leaf …
     if name in LEGACY:
         return True
-    kinds = [site.kind_of(argument) for argument in call.args[:1]]
+    kinds = [model.types.type_of(argument) for argument in call.args[:1]]
     if name in _CONVERT:
         if not kinds and name != "torch.tensor":
             return False
@@ -204,20 +204,20 @@ def is_constructor(call: ast.Call, name: str, site: Site) -> bool:
     return name in _FILL | _ROUND | _DRAW or name == "torch.arange"
 
 
-def is_data(call: ast.Call, site: Site) -> bool:
+def is_data(call: ast.Call, model: SemanticModel) -> bool:
     """Does a constructor copy data that the program holds, rather than make numbers itself?"""
-    name = site.qualified(call.func)
-    return name in _CONVERT or (name in LEGACY and not gives_size(call, site))
+    name = model.names.qualified(call.func)
+    return name in _CONVERT or (name in LEGACY and not gives_size(call, model))
 
 
-def gives_size(call: ast.Call, site: Site) -> bool:
+def gives_size(call: ast.Call, model: SemanticModel) -> bool:
     """Is an old constructor called with the sizes of a tensor (`torch.FloatTensor(4, 2)`)?"""
-    return len(call.args) != 1 or site.kind_of(call.args[0]).tag is Tag.INT
+    return len(call.args) != 1 or model.types.type_of(call.args[0]).tag is Tag.INT
 
 
-def difference(made: Made, site: Site) -> list[str]:
+def difference(made: Made, model: SemanticModel) -> list[str]:
     """In what numbers that a constructor makes may differ when they are made on the device, as clauses."""
-    names = {site.qualified(call.func) or "" for call in made.calls}
+    names = {model.names.qualified(call.func) or "" for call in made.calls}
     found = []
     if names & _DRAW:
         found.append(
@@ -225,7 +225,9 @@ def difference(made: Made, site: Site) -> list[str]:
         )
     elif names & _ROUND:
         found.append(f"`{min(names & _ROUND)}` may round its last digits otherwise on a device")
-    elif any(site.qualified(call.func) == "torch.arange" and not _counts(call, site) for call in made.calls):
+    elif any(
+        model.names.qualified(call.func) == "torch.arange" and not _counts(call, model) for call in made.calls
+    ):
         found.append("`torch.arange` may round fractions otherwise on a device")
     elif made.is_computed:
         found.append("arithmetic may round its last digits otherwise on a device")
@@ -234,45 +236,51 @@ def difference(made: Made, site: Site) -> list[str]:
     return found
 
 
-def _counts(call: ast.Call, site: Site) -> bool:
+def _counts(call: ast.Call, model: SemanticModel) -> bool:
     """Does an `arange` give whole numbers?"""
     given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg != "dtype")]
-    types = [site.kind_of(keyword.value).of for keyword in call.keywords if keyword.arg == "dtype"]
+    types = [model.types.type_of(keyword.value).of for keyword in call.keywords if keyword.arg == "dtype"]
     whole = all(name.removeprefix("torch.") in ("int64", "long", "int32", "int") for name in types)
-    return whole and all(site.kind_of(value).tag is Tag.INT for value in given)
+    return whole and all(model.types.type_of(value).tag is Tag.INT for value in given)
 
 
 def _method(call: ast.Call) -> str:
     return f".{call.func.attr}()" if isinstance(call.func, ast.Attribute) else ""
 
 
-def made_before(name: ast.Name, move: ast.Call, site: Site) -> Binding | None:
+def made_before(name: ast.Name, move: ast.Call, model: SemanticModel) -> Binding | None:
     """The assignment that made the tensor which is moved here: nothing else has to do with it, and it is
     moved whenever it is made.
     """
-    made = site.definitions(name)
+    made = model.dataflow.definitions(name)
     if len(made) != 1 or made[0].how is not How.ASSIGN or made[0].path or made[0].value is None:
         return None
     binding = made[0]
-    statement, assignment = site.tree.statement(move), binding.statement
+    statement, assignment = model.syntax.statement(move), binding.statement
     if not isinstance(assignment, (ast.Assign, ast.AnnAssign)) or not isinstance(statement, _SIMPLE):
         return None
     if isinstance(assignment, ast.Assign) and len(assignment.targets) > 1:
         return None
-    block, place = site.tree.block(statement)
-    before, earlier = site.tree.block(assignment)
-    if block is not before or earlier >= place or _may_be_skipped(move, site):
+    block, place = model.syntax.block(statement)
+    before, earlier = model.syntax.block(assignment)
+    if block is not before or earlier >= place or _may_be_skipped(move, model):
         return None
-    scope = site.scope(name).lookup(name.id)
-    if scope is None or site.captured(name.id, scope) or (scope.parent is None and site.is_imported(name.id)):
+    scope = model.names.scope(name).lookup(name.id)
+    if (
+        scope is None
+        or model.names.is_captured(name.id, scope)
+        or (scope.parent is None and model.program.is_imported(name.id))
+    ):
         return None
-    reads = [read for read in site.reads(name.id, scope) if binding in site.definitions(read)]
+    reads = [
+        read for read in model.names.reads(name.id, scope) if binding in model.dataflow.definitions(read)
+    ]
     return binding if reads == [name] else None
 
 
-def _may_be_skipped(move: ast.Call, site: Site) -> bool:
+def _may_be_skipped(move: ast.Call, model: SemanticModel) -> bool:
     """Does the move stand in a part of its statement that is not always evaluated, or more than once?"""
-    for node in site.ancestors(move):
+    for node in model.ancestors(move):
         if isinstance(node, ast.stmt):
             return False
         if isinstance(node, _ON_CONDITION):

@@ -6,7 +6,7 @@ import ast
 
 from rlint.frozen import frozen
 from rlint.models.kind import Tag
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding, How
 from rlint.syntax.syntax_index import COMPREHENSIONS
 from rlint.syntax.walk import below
@@ -30,50 +30,58 @@ class Read:
     is_indexed: bool
 
 
-def operand_of(call: ast.Call, site: Site) -> ast.expr | None:
+def operand_of(call: ast.Call, model: SemanticModel) -> ast.expr | None:
     """What a call makes a Python number of: `x` of `x.item()` and of `float(x)`."""
     match call:
         case ast.Call(func=ast.Attribute(value=owner, attr="item"), args=[], keywords=[]):
             return owner
         case ast.Call(func=ast.Name(id="float" | "int" | "bool") as func, args=[owner], keywords=[]):
-            return owner if site.qualified(func) in CONVERSIONS else None
+            return owner if model.names.qualified(func) in CONVERSIONS else None
     return None
 
 
-def read_of(call: ast.Call, site: Site) -> Read | None:
+def read_of(call: ast.Call, model: SemanticModel) -> Read | None:
     """The read that a call is, if it is one of a loop's over the elements of a tensor."""
-    operand = operand_of(call, site)
+    operand = operand_of(call, model)
     if isinstance(operand, ast.Name):
-        binding = _loop_variable(operand, site)
-        tensor = _iterated(binding, site) if binding is not None else None
-        if binding is None or tensor is None or site.kind_of(tensor).tag is not Tag.TENSOR:
+        binding = _loop_variable(operand, model)
+        tensor = _iterated(binding, model) if binding is not None else None
+        if binding is None or tensor is None or model.types.type_of(tensor).tag is not Tag.TENSOR:
             return None
         return Read(call, tensor, binding.statement, binding, is_indexed=False)
     match operand:
-        case ast.Subscript(value=tensor, slice=ast.Name() as index) if site.kind_of(tensor).tag is Tag.TENSOR:
-            binding = _loop_variable(index, site)
-            if binding is None or not _counts(binding, site) or _is_made_inside(tensor, binding, call, site):
+        case ast.Subscript(value=tensor, slice=ast.Name() as index) if (
+            model.types.type_of(tensor).tag is Tag.TENSOR
+        ):
+            binding = _loop_variable(index, model)
+            if (
+                binding is None
+                or not _counts(binding, model)
+                or _is_made_inside(tensor, binding, call, model)
+            ):
                 return None
             return Read(call, tensor, binding.statement, binding, is_indexed=True)
     return None
 
 
-def _loop_variable(name: ast.Name, site: Site) -> Binding | None:
+def _loop_variable(name: ast.Name, model: SemanticModel) -> Binding | None:
     """The one loop or comprehension of the same function that binds a name where it stands."""
-    made = site.definitions(name)
+    made = model.dataflow.definitions(name)
     if len(made) != 1 or made[0].how not in (How.FOR, How.COMPREHENSION):
         return None
     statement = made[0].statement
-    if isinstance(statement, ast.AsyncFor) or not any(around is statement for around in site.ancestors(name)):
+    if isinstance(statement, ast.AsyncFor) or not any(
+        around is statement for around in model.ancestors(name)
+    ):
         return None
-    return made[0] if site.function(name) is site.function(statement) else None
+    return made[0] if model.function(name) is model.function(statement) else None
 
 
-def _iterated(binding: Binding, site: Site) -> ast.expr | None:
+def _iterated(binding: Binding, model: SemanticModel) -> ast.expr | None:
     """The expression whose elements a loop binds to a name, behind `enumerate` and `zip`."""
     value, path = binding.value, binding.path
     while isinstance(value, ast.Call) and path:
-        called = site.qualified(value.func)
+        called = model.names.qualified(value.func)
         if called == "builtins.enumerate" and value.args and path[0] == 1:
             value, path = value.args[0], path[1:]
         elif called == "builtins.zip" and 0 <= path[0] < len(value.args):
@@ -83,43 +91,46 @@ def _iterated(binding: Binding, site: Site) -> ast.expr | None:
     return value if not path and not isinstance(value, ast.Starred) else None
 
 
-def _counts(binding: Binding, site: Site) -> bool:
+def _counts(binding: Binding, model: SemanticModel) -> bool:
     """Is the name the counter of a loop that may run often, one by one?"""
     match binding.value:
         case ast.Call(func=func, args=[ast.Constant(value=int(limit))]) if binding.path == ():
-            return site.qualified(func) == "builtins.range" and limit >= FEWEST
+            return model.names.qualified(func) == "builtins.range" and limit >= FEWEST
         case ast.Call(func=func, args=[_] | [_, _]) if binding.path == ():
-            return site.qualified(func) == "builtins.range"
+            return model.names.qualified(func) == "builtins.range"
         case ast.Call(func=func) if binding.path == (0,):
-            return site.qualified(func) == "builtins.enumerate"
+            return model.names.qualified(func) == "builtins.enumerate"
     return False
 
 
-def _is_made_inside(tensor: ast.expr, binding: Binding, call: ast.Call, site: Site) -> bool:
+def _is_made_inside(tensor: ast.expr, binding: Binding, call: ast.Call, model: SemanticModel) -> bool:
     """Is the tensor that is indexed another one in each pass, or written to in the loop?"""
     start = binding.value
     return start is None or (
-        not site.unchanged_between(tensor, start, call) and site.doubts_between(tensor, start, call) is None
+        not model.dataflow.unchanged_between(tensor, start, call)
+        and model.dataflow.doubts_between(tensor, start, call) is None
     )
 
 
-def is_whole(read: Read, site: Site) -> bool:
+def is_whole(read: Read, model: SemanticModel) -> bool:
     """Does the counter run over exactly the indices of the tensor (`range(len(t))`, `t.shape[0]`)?"""
     match read.binding.value:
-        case ast.Call(args=[limit], keywords=[]) if site.qualified(limit_owner(read)) == "builtins.range":
+        case ast.Call(args=[limit], keywords=[]) if (
+            model.names.qualified(limit_owner(read)) == "builtins.range"
+        ):
             pass
         case _:
             return False
     wanted = ast.dump(read.tensor)
     match limit:
         case ast.Call(func=ast.Name(id="len") as func, args=[owner], keywords=[]):
-            return site.qualified(func) == "builtins.len" and ast.dump(owner) == wanted
+            return model.names.qualified(func) == "builtins.len" and ast.dump(owner) == wanted
         case ast.Subscript(value=ast.Attribute(value=owner, attr="shape"), slice=ast.Constant(value=0)):
             return ast.dump(owner) == wanted
         case ast.Call(func=ast.Attribute(value=owner, attr="size"), args=[ast.Constant(value=0)]):
             return ast.dump(owner) == wanted
         case ast.Call(func=ast.Attribute(value=owner, attr="numel" | "nelement"), args=[]):
-            return ast.dump(owner) == wanted and site.kind_of(owner).rank == 1
+            return ast.dump(owner) == wanted and model.types.type_of(owner).rank == 1
     return False
 
 
@@ -129,40 +140,44 @@ def limit_owner(read: Read) -> ast.expr:
     return read.binding.value.func
 
 
-def all_reads(read: Read, site: Site) -> list[ast.Call] | None:
+def all_reads(read: Read, model: SemanticModel) -> list[ast.Call] | None:
     """All calls that read the same elements in the loop; None where it does anything else with them."""
     found: list[ast.Call] = []
     if read.is_indexed:
         wanted = ast.dump(read.tensor)
         for node in below(read.loop):
             if isinstance(node, ast.Call):
-                other = read_of(node, site)
+                other = read_of(node, model)
                 if other is not None and other.binding is read.binding and ast.dump(other.tensor) == wanted:
                     found.append(node)
         return found
-    scope = site.scope(read.binding.node).lookup(read.binding.name)
+    scope = model.names.scope(read.binding.node).lookup(read.binding.name)
     if scope is None:
         return None
-    for use in site.uses(read.binding.name, scope):
+    for use in model.names.uses(read.binding.name, scope):
         if isinstance(use.ctx, ast.Load):
-            if read.binding not in site.definitions(use):
+            if read.binding not in model.dataflow.definitions(use):
                 continue
-            call = site.parent(use)
-            call = site.parent(call) if isinstance(call, ast.Attribute) else call
-            if not isinstance(call, ast.Call) or operand_of(call, site) is not use:
+            call = model.parent(use)
+            call = model.parent(call) if isinstance(call, ast.Attribute) else call
+            if not isinstance(call, ast.Call) or operand_of(call, model) is not use:
                 return None
-            if site.function(call) is not site.function(read.call):
+            if model.function(call) is not model.function(read.call):
                 return None
             found.append(call)
     return found
 
 
-def is_first(read: Read, site: Site) -> bool:
+def is_first(read: Read, model: SemanticModel) -> bool:
     """Is this the first call of the loop that reads elements of the tensor? The others are named by it."""
     wanted = ast.dump(read.tensor)
     for node in below(read.loop):
-        if isinstance(node, ast.Call) and node is not read.call and site.span(node) < site.span(read.call):
-            other = read_of(node, site)
+        if (
+            isinstance(node, ast.Call)
+            and node is not read.call
+            and model.source.span(node) < model.source.span(read.call)
+        ):
+            other = read_of(node, model)
             if other is not None and other.loop is read.loop and ast.dump(other.tensor) == wanted:
                 return False
     return True

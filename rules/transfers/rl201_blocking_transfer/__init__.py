@@ -78,7 +78,7 @@ from rlint.rules.transfers.rl201_blocking_transfer.sources import (
     is_never_written,
     is_used_as_mapping,
 )
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types import batches
 
 POSITIONAL_BEFORE_NON_BLOCKING = {"to": 2, "cuda": 1}
@@ -95,7 +95,7 @@ class BlockingTransfer(Rule):
     visits = (ast.Call,)
     callees = frozenset({"to", "cuda"})
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         match node:
             case ast.Call(func=ast.Attribute(value=source, attr="to" | "cuda" as method)):
                 pass
@@ -106,46 +106,48 @@ class BlockingTransfer(Rule):
             return
         if any(keyword.arg not in KEYWORDS for keyword in node.keywords):
             return
-        target = target_of(node, method, site)
+        target = target_of(node, method, model)
         if target is None or target in (Device.HOST, Device.OTHER):
             return
-        if not lies_on_host(source, site) or site.heat_of(node).level < self.heat:
+        if not lies_on_host(source, model) or model.frequency.heat_of(node).level < self.heat:
             return
-        if is_made_here(source, site) or site.is_on_cpu(node):
+        if is_made_here(source, model) or model.frequency.is_on_cpu(node):
             return  # create-then-move; or no copy at all
-        kind = site.kind_of(source)
+        kind = model.types.type_of(source)
         yield self.finding(
-            site,
+            model,
             node,
-            message(node, kind, site),
-            fix=build_fix(node, source, target, site),
+            message(node, kind, model),
+            fix=build_fix(node, source, target, model),
             advice=advice(kind),
         )
 
 
-def target_of(call: ast.Call, method: str, site: Site) -> Device | None:
+def target_of(call: ast.Call, method: str, model: SemanticModel) -> Device | None:
     """The device that a tensor is moved to; None where the call may change the data type only."""
     if method == "cuda":
         return Device.CUDA
     named = [keyword.value for keyword in call.keywords if keyword.arg == "device"] or call.args[:1]
-    return site.device_of(named[0]) if named and site.is_device(named[0]) else None
+    return model.types.device_of(named[0]) if named and model.types.is_device(named[0]) else None
 
 
-def lies_on_host(source: ast.expr, site: Site) -> bool:
+def lies_on_host(source: ast.expr, model: SemanticModel) -> bool:
     """Is the source a tensor in host memory, for certain?"""
-    kind = site.kind_of(source)
+    kind = model.types.type_of(source)
     if kind.device is not Device.HOST or kind.tag not in (Tag.TENSOR, Tag.BATCH):
         return False
     # a batch of unknown make may be an object that takes no `non_blocking`
-    return batches.is_plain(kind) if kind.tag is Tag.BATCH else not is_used_as_mapping(source, site)
+    return batches.is_plain(kind) if kind.tag is Tag.BATCH else not is_used_as_mapping(source, model)
 
 
-def message(call: ast.Call, kind: Kind, site: Site) -> str:
+def message(call: ast.Call, kind: Kind, model: SemanticModel) -> str:
     """What happens at the call, and whether there is much to gain."""
     assert isinstance(call.func, ast.Attribute)
-    shown = site.text(call)
+    shown = model.source.text(call)
     if len(shown) > LONGEST_SHOWN or "\n" in shown:
-        arguments = ", ".join(" ".join(site.text(part).split()) for part in (*call.args, *call.keywords))
+        arguments = ", ".join(
+            " ".join(model.source.text(part).split()) for part in (*call.args, *call.keywords)
+        )
         shown = f".{call.func.attr}({arguments})"
     waits = f"`{shown}` waits for the copy to the device"
     if batches.is_pinned(kind):
@@ -168,27 +170,27 @@ def advice(kind: Kind) -> str:
     )
 
 
-def build_fix(call: ast.Call, source: ast.expr, target: Device, site: Site) -> Fix | None:
+def build_fix(call: ast.Call, source: ast.expr, target: Device, model: SemanticModel) -> Fix | None:
     """Add the keyword."""
-    edit = site.with_keyword(call, "non_blocking", "True")
-    in_text = any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call))
-    if edit is None or (in_text and not site.can_be_moved(call)):
+    edit = model.edit.with_keyword(call, "non_blocking", "True")
+    in_text = any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call))
+    if edit is None or (in_text and not model.edit.is_relocatable(call)):
         return None
-    reason = doubt(call, source, target, site)
+    reason = doubt(call, source, target, model)
     return Fix("Pass `non_blocking=True`", Safety.UNSAFE if reason else Safety.SAFE, (edit,), reason)
 
 
-def doubt(call: ast.Call, source: ast.expr, target: Device, site: Site) -> str | None:
+def doubt(call: ast.Call, source: ast.expr, target: Device, model: SemanticModel) -> str | None:
     """What a reader has to agree to; None where there is nothing."""
-    kind = site.kind_of(source)
+    kind = model.types.type_of(source)
     if batches.is_pinned(kind):
         condition = "nothing may write to the source before the copy is done, since it is pinned"
-    elif not is_never_written(source, site):
+    elif not is_never_written(source, model):
         condition = "nothing may write to the source before the copy is done if it is pinned"
     else:
         condition = ""
     if target is Device.CUDA:
         return condition.capitalize() or None
     named = next((keyword.value for keyword in call.keywords if keyword.arg == "device"), None)
-    device = f"`{site.text(named or call.args[0])}` must be the CPU or a CUDA device"
+    device = f"`{model.source.text(named or call.args[0])}` must be the CPU or a CUDA device"
     return f"{device}, and {condition}" if condition else f"{device}: others may read the source later"

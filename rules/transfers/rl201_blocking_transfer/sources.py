@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rlint.models.kind import Tag
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types import batches
 from rlint.syntax.scopes import Binding, How
 
@@ -24,29 +24,33 @@ _PARTS = frozenset({"items", "values"})
 _DEPTH = 6
 
 
-def is_made_here(source: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
+def is_made_here(source: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
     """Does a constructor make the tensor in this expression, or in the lines before that run as often?"""
-    root = root_of(source, site)
+    root = root_of(source, model)
     if isinstance(root, ast.BinOp):
-        return is_made_here(root.left, site, depth - 1) or is_made_here(root.right, site, depth - 1)
+        return is_made_here(root.left, model, depth - 1) or is_made_here(root.right, model, depth - 1)
     if isinstance(root, ast.Call):
-        return site.qualified(root.func) in CONSTRUCTORS
+        return model.names.qualified(root.func) in CONSTRUCTORS
     if not isinstance(root, ast.Name) or depth <= 0:
         return False
-    made = [binding for binding in site.definitions(root) if binding.how is How.ASSIGN and not binding.path]
+    made = [
+        binding
+        for binding in model.dataflow.definitions(root)
+        if binding.how is How.ASSIGN and not binding.path
+    ]
     return bool(made) and all(
         binding.value is not None
-        and site.loops(binding.statement) == site.loops(source)
-        and is_made_here(binding.value, site, depth - 1)
+        and model.frequency.loops(binding.statement) == model.frequency.loops(source)
+        and is_made_here(binding.value, model, depth - 1)
         for binding in made
     )
 
 
-def root_of(expression: ast.expr, site: Site) -> ast.expr:
+def root_of(expression: ast.expr, model: SemanticModel) -> ast.expr:
     """What an expression starts from: `x` of `x.float().unsqueeze(0)` and of `x[None]`."""
     while True:
         match expression:
-            case ast.Call(func=ast.Attribute(value=owner) as method) if site.qualified(method) is None:
+            case ast.Call(func=ast.Attribute(value=owner) as method) if model.names.qualified(method) is None:
                 expression = owner
             case ast.Subscript(value=owner, slice=ast.Constant() | ast.Tuple(elts=[ast.Constant(), *_])):
                 expression = owner
@@ -54,13 +58,13 @@ def root_of(expression: ast.expr, site: Site) -> ast.expr:
                 return expression
 
 
-def is_used_as_mapping(source: ast.expr, site: Site) -> bool:
+def is_used_as_mapping(source: ast.expr, model: SemanticModel) -> bool:
     """Is the variable used like a dict elsewhere, so that it is no tensor but a batch of another class?"""
     if not isinstance(source, ast.Name):
         return False
-    scope = site.scope(source).lookup(source.id)
-    parents = [site.parent(use) for use in site.reads(source.id, scope)] if scope is not None else []
-    if any(isinstance(parent, ast.Call) and is_type_test(parent, site) for parent in parents):
+    scope = model.names.scope(source).lookup(source.id)
+    parents = [model.parent(use) for use in model.names.reads(source.id, scope)] if scope is not None else []
+    if any(isinstance(parent, ast.Call) and is_type_test(parent, model) for parent in parents):
         return False  # the program itself looks what it is
     for parent in parents:
         match parent:
@@ -71,58 +75,58 @@ def is_used_as_mapping(source: ast.expr, site: Site) -> bool:
     return False
 
 
-def is_type_test(call: ast.Call, site: Site) -> bool:
+def is_type_test(call: ast.Call, model: SemanticModel) -> bool:
     """`isinstance(batch, torch.Tensor)` and kin."""
-    return site.qualified(call.func) in ("builtins.isinstance", "torch.is_tensor")
+    return model.names.qualified(call.func) in ("builtins.isinstance", "torch.is_tensor")
 
 
-def is_never_written(source: ast.expr, site: Site) -> bool:
+def is_never_written(source: ast.expr, model: SemanticModel) -> bool:
     """Is it certain that the source lies in memory that is not pinned, and that nothing else holds it: a new
     array in `from_numpy`, or a part of a batch that is made for this pass and only moved in it?
     """
-    kind = site.kind_of(source)
+    kind = model.types.type_of(source)
     root = source
     while isinstance(root, (ast.Attribute, ast.Subscript, ast.Call)):
         if isinstance(root, ast.Call):
-            if site.qualified(root.func) == batches.FROM_NUMPY:
-                array = site.kind_of(root.args[0]) if root.args else kind
+            if model.names.qualified(root.func) == batches.FROM_NUMPY:
+                array = model.types.type_of(root.args[0]) if root.args else kind
                 return array.tag is Tag.NDARRAY and array.fresh
             if not isinstance(root.func, ast.Attribute):
                 return False
             root = root.func
         root = root.value
-    return kind.of == batches.COLLATED and isinstance(root, ast.Name) and _is_only_moved(root, site)
+    return kind.of == batches.COLLATED and isinstance(root, ast.Name) and _is_only_moved(root, model)
 
 
-def _is_only_moved(name: ast.Name, site: Site) -> bool:
+def _is_only_moved(name: ast.Name, model: SemanticModel) -> bool:
     """Do all bindings of the name take it from the batch of the loop around it, and is it, and what it is
     taken from, only moved and measured?
     """
     holders = [name]
     bindings: list[Binding] = []
     for holder in holders:
-        for binding in site.definitions(holder):
+        for binding in model.dataflow.definitions(holder):
             if binding in bindings:
                 continue
             bindings.append(binding)
-            taken = _taken_from(binding, site)
+            taken = _taken_from(binding, model)
             if taken is None or len(holders) > _DEPTH:
                 return False
             holders += taken
     return all(
-        _is_harmless(use, bindings, site)
+        _is_harmless(use, bindings, model)
         for binding in bindings
-        if (scope := site.scope(binding.node).lookup(binding.name)) is not None
-        for use in site.uses(binding.name, scope)
+        if (scope := model.names.scope(binding.node).lookup(binding.name)) is not None
+        for use in model.names.uses(binding.name, scope)
     )
 
 
-def _taken_from(binding: Binding, site: Site) -> list[ast.Name] | None:
+def _taken_from(binding: Binding, model: SemanticModel) -> list[ast.Name] | None:
     """The name that a binding takes a batch or a part of one from; none where the loader makes it."""
     value = binding.value
     if value is None:
         return None
-    if binding.how is How.FOR and site.kind_of(value).tag in (Tag.LOADER, Tag.ITERATOR):
+    if binding.how is How.FOR and model.types.type_of(value).tag in (Tag.LOADER, Tag.ITERATOR):
         return []
     if binding.how not in (How.FOR, How.COMPREHENSION, How.ASSIGN):
         return None
@@ -133,30 +137,30 @@ def _taken_from(binding: Binding, site: Site) -> list[ast.Name] | None:
         value = value.value
     return (
         [value]
-        if isinstance(value, ast.Name) and site.kind_of(value).tag in (Tag.BATCH, Tag.TENSOR)
+        if isinstance(value, ast.Name) and model.types.type_of(value).tag in (Tag.BATCH, Tag.TENSOR)
         else None
     )
 
 
-def _is_harmless(use: ast.Name, bindings: list[Binding], site: Site) -> bool:
+def _is_harmless(use: ast.Name, bindings: list[Binding], model: SemanticModel) -> bool:
     """Does a use of a batch leave it alone, and hand no part of it to anybody?"""
-    parent = site.parent(use)
+    parent = model.parent(use)
     if not isinstance(use.ctx, ast.Load):
         return not isinstance(parent, ast.AugAssign)
-    if not any(binding in bindings for binding in site.definitions(use)):
+    if not any(binding in bindings for binding in model.dataflow.definitions(use)):
         return True  # the copy on the device, by now
     node: ast.AST = use
     while isinstance(parent, (ast.Subscript, ast.Attribute)) and isinstance(parent.ctx, ast.Load):
         if isinstance(parent, ast.Attribute) and parent.attr in _READ_ONLY:
             return True
-        node, parent = parent, site.parent(parent)
+        node, parent = parent, model.parent(parent)
     match parent:
         case ast.Call(func=ast.Attribute(attr="cuda")) if parent.func is node:
             return True
         case ast.Call(func=ast.Attribute(attr="to"), args=[target, *_]) if parent.func is node:
-            return site.is_device(target)
+            return model.types.is_device(target)
         case ast.Call(func=ast.Attribute(attr=method)) if parent.func is node:
             return method in _MEASURES or method in _PARTS
         case ast.Call(func=measure):
-            return site.qualified(measure) == "builtins.len"
+            return model.names.qualified(measure) == "builtins.len"
     return any(binding.value is node for binding in bindings)

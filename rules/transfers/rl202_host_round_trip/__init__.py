@@ -91,7 +91,7 @@ from rlint.rules.transfers.rl202_host_round_trip.host_reads import (
 )
 from rlint.rules.transfers.rl202_host_round_trip.read_together import element_loop, step_of
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import COMPREHENSIONS
 
 LONGEST_SHOWN = 40
@@ -109,47 +109,47 @@ class HostRoundTrip(Rule):
     callees = READERS | round_trips.MAKERS
     triggers = ("torch",)
 
-    def concerns(self, site: Site) -> bool:
+    def concerns(self, model: SemanticModel) -> bool:
         """Only where a device may be used."""
-        uses: bool = may_use_accelerator(site)
+        uses: bool = may_use_accelerator(model)
         return uses
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         if isinstance(node, ast.Call):
-            trip = round_trips.round_trip(node, site)
+            trip = round_trips.round_trip(node, model)
             if trip is not None:
                 yield self.finding(
-                    site,
+                    model,
                     trip.moved,
-                    f"The numbers of `{shown(trip.read.tensor, site)}` leave the device only to go back to "
+                    f"The numbers of `{shown(trip.read.tensor, model)}` leave the device only to go back to "
                     "it, and the program waits for them",
-                    fix=round_trips.build_fix(trip, site),
+                    fix=round_trips.build_fix(trip, model),
                     advice="Use the tensor that is there (`.detach()`, and `.to(...)` for another type)",
                 )
                 return
-        for read in reads_at(node, site):
-            if is_hot(read, site) and not is_others(read, site):
-                yield from self.check_read(read, site)
+        for read in reads_at(node, model):
+            if is_hot(read, model) and not is_others(read, model):
+                yield from self.check_read(read, model)
 
-    def check_read(self, read: Read, site: Site) -> Iterator[Finding]:
+    def check_read(self, read: Read, model: SemanticModel) -> Iterator[Finding]:
         """Look at what is read in the same loop or step."""
-        loop = element_loop(read, site)
+        loop = element_loop(read, model)
         if loop is not None:
-            first = first_in(loop, site)
+            first = first_in(loop, model)
             if first is not None and first is read.node:
                 yield self.finding(
-                    site, first, of_elements(read, site), advice=advice_for_elements(read, loop, site)
+                    model, first, of_elements(read, model), advice=advice_for_elements(read, loop, model)
                 )
             return
-        group = [other for other in step_of(read, site) if not is_others(other, site)]
-        group = [other for other in group if element_loop(other, site) is None]
+        group = [other for other in step_of(read, model) if not is_others(other, model)]
+        group = [other for other in group if element_loop(other, model) is None]
         if len(group) < fewest(group) or group[0].node is not read.node:
             return
         yield self.finding(
-            site,
+            model,
             read.node,
-            of_step(group, site),
-            fix=stacked.build_fix(group, site),
+            of_step(group, model),
+            fix=stacked.build_fix(group, model),
             advice="Keep what is only logged on the device (`.detach()`) and read it later, or read all "
             f"together: {together(group)}",
         )
@@ -160,34 +160,34 @@ def fewest(group: Sequence[Read]) -> int:
     return 3 if all(read.method == "tolist" for read in group) else 2
 
 
-def is_others(read: Read, site: Site) -> bool:
+def is_others(read: Read, model: SemanticModel) -> bool:
     """Is a read the first half of a round trip, or item-per-element's affair?"""
-    if isinstance(read.node, ast.Call) and read_of(read.node, site) is not None:
+    if isinstance(read.node, ast.Call) and read_of(read.node, model) is not None:
         return True
-    parent = site.parent(read.node)
-    return isinstance(parent, ast.Call) and round_trips.round_trip(parent, site) is not None
+    parent = model.parent(read.node)
+    return isinstance(parent, ast.Call) and round_trips.round_trip(parent, model) is not None
 
 
-def first_in(loop: AnyLoop, site: Site) -> ast.expr | None:
+def first_in(loop: AnyLoop, model: SemanticModel) -> ast.expr | None:
     """The first read of elements in a loop, which speaks for all of them."""
     found = [
         read.node
-        for read in reads_below(loop, site)
-        if is_hot(read, site) and element_loop(read, site) is loop and not is_others(read, site)
+        for read in reads_below(loop, model)
+        if is_hot(read, model) and element_loop(read, model) is loop and not is_others(read, model)
     ]
-    return min(found, key=site.span, default=None)
+    return min(found, key=model.source.span, default=None)
 
 
-def of_elements(read: Read, site: Site) -> str:
+def of_elements(read: Read, model: SemanticModel) -> str:
     """What a read in a loop over elements does."""
-    return f"`{shown(read.node, site)}` waits for the device once for each pass of the loop"
+    return f"`{shown(read.node, model)}` waits for the device once for each pass of the loop"
 
 
-def advice_for_elements(read: Read, loop: AnyLoop, site: Site) -> str:
+def advice_for_elements(read: Read, loop: AnyLoop, model: SemanticModel) -> str:
     """What to write instead of a read for each element."""
     where = "comprehension" if isinstance(loop, COMPREHENSIONS) else "loop"
     if isinstance(read.tensor, ast.Subscript):
-        whole = shown(read.tensor.value, site)
+        whole = shown(read.tensor.value, model)
         return f"Read all of it in front of the {where}: `{whole}.tolist()`"
     return f"Concatenate the tensors before the {where} and read them together: {together([read])}"
 
@@ -199,9 +199,9 @@ def together(group: Sequence[Read]) -> str:
     return "`torch.cat([x.flatten(), ...]).tolist()`, as their shapes may differ"
 
 
-def of_step(group: Sequence[Read], site: Site) -> str:
+def of_step(group: Sequence[Read], model: SemanticModel) -> str:
     """Which reads of a step follow each other."""
-    different = {one_line(read.node, site): shown(read.node, site) for read in group}
+    different = {one_line(read.node, model): shown(read.node, model) for read in group}
     first, *others = different.values()
     if not others:
         times = "twice" if len(group) == 2 else f"{len(group)} times"
@@ -213,15 +213,15 @@ def of_step(group: Sequence[Read], site: Site) -> str:
     return f"`{first}` and `{second}` wait for the device one after the other in each step"
 
 
-def shown(node: ast.expr, site: Site) -> str:
+def shown(node: ast.expr, model: SemanticModel) -> str:
     """An expression in one line, cut where it is long."""
-    text = one_line(node, site)
+    text = one_line(node, model)
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
 
 
-def one_line(node: ast.expr, site: Site) -> str:
+def one_line(node: ast.expr, model: SemanticModel) -> str:
     """The text of an expression without the line breaks in it."""
-    text = " ".join(site.text(node).split())
+    text = " ".join(model.source.text(node).split())
     for bracket in "([{":
         text = text.replace(f"{bracket} ", bracket)
     return text

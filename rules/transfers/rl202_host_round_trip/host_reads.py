@@ -8,7 +8,7 @@ from rlint.frozen import frozen
 from rlint.models.kind import Device, Tag
 from rlint.rule import Heat
 from rlint.semantics.dataflow.reaching_definitions import MOST_VALUES
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How, Scope
 from rlint.syntax.walk import below
 
@@ -42,44 +42,44 @@ class Read:
     """"item", "tolist", "numpy", "float", "int", "bool", "print", or "if" for a condition."""
 
 
-def reads_at(node: ast.AST, site: Site) -> list[Read]:
+def reads_at(node: ast.AST, model: SemanticModel) -> list[Read]:
     """The reads that a node is, by its shape alone; whether a device is asked is another question."""
     if isinstance(node, ast.Call):
         called = node.func
         if isinstance(called, ast.Attribute):
-            return _read_by_method(node, called, site) if called.attr in READERS else []
-        return _read_by_function(node, called, site) if isinstance(called, ast.Name) else []
+            return _read_by_method(node, called, model) if called.attr in READERS else []
+        return _read_by_function(node, called, model) if isinstance(called, ast.Name) else []
     if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
         return [Read(part, part, "if") for part in _conditions(node.test)]
     if isinstance(node, ast.FormattedValue):
-        return [Read(node.value, original(node.value, site)[0], "print")]
+        return [Read(node.value, original(node.value, model)[0], "print")]
     return []
 
 
-def reads_below(part: ast.AST, site: Site) -> list[Read]:
+def reads_below(part: ast.AST, model: SemanticModel) -> list[Read]:
     """The reads in a part of the file, by their shape alone."""
-    return [read for node in below(part) if node.__class__ in _READING for read in reads_at(node, site)]
+    return [read for node in below(part) if node.__class__ in _READING for read in reads_at(node, model)]
 
 
-def _read_by_method(call: ast.Call, called: ast.Attribute, site: Site) -> list[Read]:
+def _read_by_method(call: ast.Call, called: ast.Attribute, model: SemanticModel) -> list[Read]:
     if call.args:
         return []
     if called.attr == "numpy":
-        tensor, moved = original(called.value, site)
+        tensor, moved = original(called.value, model)
         return [Read(call, tensor, "numpy")] if moved else []
     if called.attr not in ("item", "tolist") or call.keywords:
         return []
-    return [Read(call, original(called.value, site)[0], called.attr)]
+    return [Read(call, original(called.value, model)[0], called.attr)]
 
 
-def _read_by_function(call: ast.Call, called: ast.Name, site: Site) -> list[Read]:
-    if called.id == "print" and site.qualified(called) == "builtins.print":
-        return [Read(value, original(value, site)[0], "print") for value in call.args]
+def _read_by_function(call: ast.Call, called: ast.Name, model: SemanticModel) -> list[Read]:
+    if called.id == "print" and model.names.qualified(called) == "builtins.print":
+        return [Read(value, original(value, model)[0], "print") for value in call.args]
     if called.id not in ("float", "int", "bool") or len(call.args) != 1 or call.keywords:
         return []
-    if site.qualified(called) not in _CONVERSIONS:
+    if model.names.qualified(called) not in _CONVERSIONS:
         return []
-    return [Read(call, original(call.args[0], site)[0], called.id)]
+    return [Read(call, original(call.args[0], model)[0], called.id)]
 
 
 def _conditions(test: ast.expr) -> list[ast.expr]:
@@ -94,7 +94,7 @@ def _conditions(test: ast.expr) -> list[ast.expr]:
     return [test]
 
 
-def original(source: ast.expr, site: Site) -> tuple[ast.expr, bool]:
+def original(source: ast.expr, model: SemanticModel) -> tuple[ast.expr, bool]:
     """The tensor whose numbers are copied (`x` of `x.detach().cpu()`), and whether a move to the host is
     written between it and `source`.
     """
@@ -104,7 +104,7 @@ def original(source: ast.expr, site: Site) -> tuple[ast.expr, bool]:
             case ast.Call(func=ast.Attribute(value=inner, attr="cpu"), args=[]):
                 moved = True
             case ast.Call(func=ast.Attribute(value=inner, attr="to"), args=[target, *_]) if (
-                site.device_of(target) is Device.HOST
+                model.types.device_of(target) is Device.HOST
             ):
                 moved = True
             case ast.Call(func=ast.Attribute(value=inner, attr=method), args=[]) if method in _SAME_NUMBERS:
@@ -116,104 +116,110 @@ def original(source: ast.expr, site: Site) -> tuple[ast.expr, bool]:
         source = inner
 
 
-def where(expression: ast.expr, site: Site, depth: int = _DEPTH) -> Device | None:
+def where(expression: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> Device | None:
     """Where a tensor lies, as far as the source tells; None for what may be no tensor."""
-    return site.once(_where, (expression, depth))
+    return model.once(_where, (expression, depth))
 
 
-def _where(about: tuple[ast.expr, int], site: Site) -> Device | None:
+def _where(about: tuple[ast.expr, int], model: SemanticModel) -> Device | None:
     expression, depth = about
-    kind = site.kind_of(expression)
+    kind = model.types.type_of(expression)
     if kind.tag is Tag.TENSOR and kind.device is not Device.UNKNOWN:
         return kind.device
     if kind.tag not in (Tag.TENSOR, Tag.UNKNOWN):
         return None
-    found = _made(expression, site, depth) if depth > 0 else None
+    found = _made(expression, model, depth) if depth > 0 else None
     return found or (Device.UNKNOWN if kind.tag is Tag.TENSOR else None)
 
 
-def _made(expression: ast.expr, site: Site, depth: int) -> Device | None:
+def _made(expression: ast.expr, model: SemanticModel, depth: int) -> Device | None:
     match expression:
         case ast.Name():
-            return _bound(expression, site, depth)
+            return _bound(expression, model, depth)
         case ast.Attribute(value=owner, attr="grad" | "data" | "T" | "values" | "indices"):
-            return where(owner, site, depth - 1)
+            return where(owner, model, depth - 1)
         case ast.Subscript(value=owner):
-            return where(owner, site, depth - 1)
+            return where(owner, model, depth - 1)
         case ast.UnaryOp(operand=operand):
-            return where(operand, site, depth - 1)
+            return where(operand, model, depth - 1)
         case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
-            return _joined([where(left, site, depth - 1), where(right, site, depth - 1)])
+            return _joined([where(left, model, depth - 1), where(right, model, depth - 1)])
         case ast.Call(func=ast.Attribute(attr="cpu")):
             return Device.HOST
         case ast.Call(func=ast.Attribute(value=owner, attr=method)) if (
-            site.qualified(expression.func) is None
+            model.names.qualified(expression.func) is None
         ):
             if method in _LEAVES:
                 return None
-            if method in ("to", "cuda") and where(owner, site, depth - 1) is not None:
-                return _target(expression, owner, site, depth)
+            if method in ("to", "cuda") and where(owner, model, depth - 1) is not None:
+                return _target(expression, owner, model, depth)
             if method in _OF_TENSORS:
-                return where(owner, site, depth - 1) or Device.UNKNOWN
+                return where(owner, model, depth - 1) or Device.UNKNOWN
             if method in _KEEP_TENSORS:
-                return where(owner, site, depth - 1)
-            return Device.UNKNOWN if site.gives_gradient(expression) else None
+                return where(owner, model, depth - 1)
+            return Device.UNKNOWN if model.gradients.gives_gradient(expression) else None
         case ast.Call():
-            given = [where(argument, site, depth - 1) for argument in expression.args]
-            _, _, method = (site.qualified(expression.func) or "").rpartition("torch.")
-            if site.kind_of(expression).tag is Tag.TENSOR or method in _KEEP_TENSORS:
+            given = [where(argument, model, depth - 1) for argument in expression.args]
+            _, _, method = (model.names.qualified(expression.func) or "").rpartition("torch.")
+            if model.types.type_of(expression).tag is Tag.TENSOR or method in _KEEP_TENSORS:
                 return _joined(given)
-            return Device.UNKNOWN if site.gives_gradient(expression) else None
+            return Device.UNKNOWN if model.gradients.gives_gradient(expression) else None
     return None
 
 
-def _target(move: ast.Call, owner: ast.expr, site: Site, depth: int) -> Device | None:
+def _target(move: ast.Call, owner: ast.expr, model: SemanticModel, depth: int) -> Device | None:
     """Where `.to(…)` or `.cuda()` puts a tensor."""
     targets = [keyword.value for keyword in move.keywords if keyword.arg == "device"] or move.args[:1]
     if not targets:
         return Device.CUDA
-    return site.device_of(targets[0]) if site.is_device(targets[0]) else where(owner, site, depth - 1)
+    return (
+        model.types.device_of(targets[0])
+        if model.types.is_device(targets[0])
+        else where(owner, model, depth - 1)
+    )
 
 
-def _bound(name: ast.Name, site: Site, depth: int) -> Device | None:
+def _bound(name: ast.Name, model: SemanticModel, depth: int) -> Device | None:
     """Where the tensor lies that a name was given; what is differentiated is a tensor, too."""
-    definitions = site.definitions(name)
+    definitions = model.dataflow.definitions(name)
     if len(definitions) > MOST_VALUES:
         return None
     joined = _joined(
         [
-            where(binding.value, site, depth - 1)
+            where(binding.value, model, depth - 1)
             for binding in definitions
             if binding.how in (How.ASSIGN, How.WALRUS) and binding.value is not None and not binding.path
         ]
         + [
-            _items(binding.value, site, depth - 1)
+            _items(binding.value, model, depth - 1)
             for binding in definitions
             if binding.how in (How.FOR, How.COMPREHENSION) and binding.value is not None
         ]
     )
     if joined is not None:
         return joined
-    scope = site.scope(name).lookup(name.id)
+    scope = model.names.scope(name).lookup(name.id)
     if scope is None:
         return None
-    return Device.UNKNOWN if site.once(_is_differentiated, (name.id, scope)) else None
+    return Device.UNKNOWN if model.once(_is_differentiated, (name.id, scope)) else None
 
 
-def _is_differentiated(variable: tuple[str, Scope], site: Site) -> bool:
-    users = map(site.parent, site.reads(*variable))
+def _is_differentiated(variable: tuple[str, Scope], model: SemanticModel) -> bool:
+    users = map(model.parent, model.names.reads(*variable))
     return any(isinstance(user, ast.Attribute) and user.attr in _OF_GRADIENTS for user in users)
 
 
-def _items(iterable: ast.expr, site: Site, depth: int) -> Device | None:
+def _items(iterable: ast.expr, model: SemanticModel, depth: int) -> Device | None:
     """Where the tensors lie that a loop goes over, if they are the parts of one: `torch.split(x, sizes)`."""
     if depth <= 0:
         return None
     if isinstance(iterable, ast.Name):
-        made = [binding.value for binding in site.definitions(iterable) if binding.how is How.ASSIGN]
-        return _joined([_items(value, site, depth - 1) for value in made if value is not None])
+        made = [
+            binding.value for binding in model.dataflow.definitions(iterable) if binding.how is How.ASSIGN
+        ]
+        return _joined([_items(value, model, depth - 1) for value in made if value is not None])
     if isinstance(iterable, ast.Call):
-        return _joined([where(argument, site, depth - 1) for argument in iterable.args])
+        return _joined([where(argument, model, depth - 1) for argument in iterable.args])
     return None
 
 
@@ -227,50 +233,50 @@ def _joined(found: list[Device | None]) -> Device | None:
     return devices[0]
 
 
-def is_hot(read: Read, site: Site) -> bool:
+def is_hot(read: Read, model: SemanticModel) -> bool:
     """Does a read run in each step, and does the program wait for a device there?"""
-    if site.heat_of(read.node).level is not Heat.HOT:
+    if model.frequency.heat_of(read.node).level is not Heat.HOT:
         return False
-    return waits(read, site) and not has_left_the_device(read.node, site)
+    return waits(read, model) and not has_left_the_device(read.node, model)
 
 
-def has_left_the_device(node: ast.AST, site: Site) -> bool:
+def has_left_the_device(node: ast.AST, model: SemanticModel) -> bool:
     """Is a line reached on the host only: behind `if tensor.is_cuda: return …`, or in a class that works
     there (`self.device = torch.device("cpu")`)?
     """
-    owner = site.class_of(node)
-    summary = site.module.classes.get(site.tree.qualname(owner)) if owner is not None else None
+    owner = model.class_of(node)
+    summary = model.module.classes.get(model.syntax.qualname(owner)) if owner is not None else None
     device = summary.attributes.get("device") if summary is not None else None
     if device is not None and device.device is Device.HOST:
         return True
-    exits = site.once(_exits_for_devices, site.tree.module)
-    function, start = site.function(node), site.span(node)[0]
-    return any(site.function(test) is function and site.span(test)[0] < start for test in exits)
+    exits = model.once(_exits_for_devices, model.syntax.module)
+    function, start = model.function(node), model.source.span(node)[0]
+    return any(model.function(test) is function and model.source.span(test)[0] < start for test in exits)
 
 
-def _exits_for_devices(_: ast.Module, site: Site) -> list[ast.If]:
+def _exits_for_devices(_: ast.Module, model: SemanticModel) -> list[ast.If]:
     """The conditions that ask for a device before they return."""
-    exits = (test for test in site.tree.of_type(ast.If) if isinstance(test.body[-1], ast.Return))
-    return [test for test in exits if site.asks_for_device(test.test)]
+    exits = (test for test in model.syntax.of_type(ast.If) if isinstance(test.body[-1], ast.Return))
+    return [test for test in exits if model.types.asks_for_device(test.test)]
 
 
-def waits(read: Read, site: Site) -> bool:
+def waits(read: Read, model: SemanticModel) -> bool:
     """Does a read ask a tensor that may lie on a device? Where nothing is known of a value but that the
     program moves it to the host, it does.
     """
-    device = where(read.tensor, site)
+    device = where(read.tensor, model)
     if device is Device.HOST or device is Device.OTHER:
         return False
     if device is not None:
         return True
-    return read.method == "numpy" and site.kind_of(read.tensor).tag is Tag.UNKNOWN
+    return read.method == "numpy" and model.types.type_of(read.tensor).tag is Tag.UNKNOWN
 
 
-def may_use_accelerator(site: Site) -> bool:
+def may_use_accelerator(model: SemanticModel) -> bool:
     """Does the program know of accelerators at all, and this file of devices?"""
-    text = site.tree.text
+    text = model.syntax.text
     if "cuda" in text or "accelerator" in text:
         return True
     if "device" not in text:
         return False
-    return site.is_attribute_read("cuda") or not any(host in text for host in _HOST)
+    return model.program.is_attribute_read("cuda") or not any(host in text for host in _HOST)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import Read, is_hot, reads_below
 from rlint.semantics.frequency.loops import AnyLoop
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How
 from rlint.syntax.syntax_index import COMPREHENSIONS, FUNCTIONS, Function, Loop
 from rlint.syntax.walk import below, is_in
@@ -16,11 +16,11 @@ _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, 
 _LOGS = frozenset({"append", "add_scalar", "log", "info", "debug", "extend", "add", "update", "log_metric"})
 
 
-def step_of(read: Read, site: Site) -> list[Read]:
+def step_of(read: Read, model: SemanticModel) -> list[Read]:
     """The reads that run in the same pass of the same loop (or the same call of a function) as this one, and
     that could be one read with it, since none of them needs the numbers of another. In their order.
     """
-    groups = site.once(_steps, (site.function(read.node), tuple(site.loops(read.node))))
+    groups = model.once(_steps, (model.function(read.node), tuple(model.frequency.loops(read.node))))
     found = (group for group in groups if any(each.node is read.node for each in group))
     return next(found, groups[-1] if groups else [])
 
@@ -29,72 +29,72 @@ _Pass = tuple[Function | None, tuple[AnyLoop, ...]]
 """A function, and the loops in it whose passes are meant, innermost first."""
 
 
-def _steps(one_pass: _Pass, site: Site) -> list[list[Read]]:
+def _steps(one_pass: _Pass, model: SemanticModel) -> list[list[Read]]:
     """The reads of a pass, in groups that could each be one read."""
     groups: list[list[Read]] = []
-    for read in _reads_in(one_pass, site):
-        if groups and all(could_wait(earlier, read, site) for earlier in groups[-1]):
+    for read in _reads_in(one_pass, model):
+        if groups and all(could_wait(earlier, read, model) for earlier in groups[-1]):
             groups[-1].append(read)
         else:
             groups.append([read])
     return groups
 
 
-def _reads_in(one_pass: _Pass, site: Site) -> list[Read]:
+def _reads_in(one_pass: _Pass, model: SemanticModel) -> list[Read]:
     """All reads in the innermost loop of a pass, or in its function."""
     function, loops = one_pass
-    around = loops[0] if loops else function or site.tree.module
+    around = loops[0] if loops else function or model.syntax.module
     found = [
         other
-        for other in reads_below(around, site)
-        if site.function(other.node) is function and tuple(site.loops(other.node)) == loops
+        for other in reads_below(around, model)
+        if model.function(other.node) is function and tuple(model.frequency.loops(other.node)) == loops
     ]
-    if not found or _repeats_work(around, site):
+    if not found or _repeats_work(around, model):
         return []  # once behind many passes of a loop
-    pacing = site.knowledge.loops.pacing
-    found = [other for other in found if pacing.each_pass(other.node) is not False and is_hot(other, site)]
-    return sorted(found, key=lambda other: site.span(other.node))
+    pacing = model.analysis.loops.pacing
+    found = [other for other in found if pacing.each_pass(other.node) is not False and is_hot(other, model)]
+    return sorted(found, key=lambda other: model.source.span(other.node))
 
 
-def _repeats_work(around: ast.AST, site: Site) -> bool:
+def _repeats_work(around: ast.AST, model: SemanticModel) -> bool:
     """Does a loop inside of a loop or function run networks, environments or optimizers?"""
-    of_type = site.tree.of_type
+    of_type = model.syntax.of_type
     loops: list[Loop] = [*of_type(ast.For), *of_type(ast.AsyncFor), *of_type(ast.While)]
-    return any(_works(loop, site) for loop in loops if loop is not around and is_in(loop, around))
+    return any(_works(loop, model) for loop in loops if loop is not around and is_in(loop, around))
 
 
-def _works(loop: Loop, site: Site) -> bool:
+def _works(loop: Loop, model: SemanticModel) -> bool:
     """Does a loop run networks, environments or optimizers?"""
-    if _drives(loop, site):
+    if _drives(loop, model):
         return True
-    return any(isinstance(inner, ast.Call) and site.gives_gradient(inner) for inner in below(loop))
+    return any(isinstance(inner, ast.Call) and model.gradients.gives_gradient(inner) for inner in below(loop))
 
 
-def could_wait(first: Read, second: Read, site: Site) -> bool:
+def could_wait(first: Read, second: Read, model: SemanticModel) -> bool:
     """Can two reads become one, because nothing needs the first before the second can be made?"""
-    statement, later = site.tree.statement(first.node), site.tree.statement(second.node)
-    if _holds(second.node, first.node, site):
+    statement, later = model.syntax.statement(first.node), model.syntax.statement(second.node)
+    if _holds(second.node, first.node, model):
         return False
-    if exclusive(statement, later, site):
+    if exclusive(statement, later, model):
         return False
     if statement is later and not isinstance(statement, _COMPOUND):
         return True
-    return _is_put_aside(statement, second.node, site) or is_known_at(second.tensor, statement, site)
+    return _is_put_aside(statement, second.node, model) or is_known_at(second.tensor, statement, model)
 
 
-def exclusive(first: ast.stmt, second: ast.stmt, site: Site) -> bool:
+def exclusive(first: ast.stmt, second: ast.stmt, model: SemanticModel) -> bool:
     """Do two statements stand in different branches of one condition?"""
-    branches = {id(branch): owner for owner, branch in _branches(first, site)}
-    for owner, branch in _branches(second, site):
+    branches = {id(branch): owner for owner, branch in _branches(first, model)}
+    for owner, branch in _branches(second, model):
         for seen, other in branches.items():
             if other is owner and seen != id(branch):
                 return True
     return False
 
 
-def _branches(statement: ast.stmt, site: Site) -> Iterator[tuple[ast.AST, list[ast.stmt]]]:
+def _branches(statement: ast.stmt, model: SemanticModel) -> Iterator[tuple[ast.AST, list[ast.stmt]]]:
     child: ast.AST = statement
-    for parent in site.ancestors(statement):
+    for parent in model.ancestors(statement):
         if isinstance(parent, FUNCTIONS):
             return
         if isinstance(parent, ast.If) and child is not parent.test:
@@ -102,27 +102,27 @@ def _branches(statement: ast.stmt, site: Site) -> Iterator[tuple[ast.AST, list[a
         child = parent
 
 
-def is_known_at(tensor: ast.expr, statement: ast.stmt, site: Site) -> bool:
+def is_known_at(tensor: ast.expr, statement: ast.stmt, model: SemanticModel) -> bool:
     """Could an expression be evaluated as well before a statement: are all its names bound there to what
     they stand for later?
     """
     for node in below(tensor):
         match node:
             case ast.Attribute(value=ast.Name(id="self")):
-                if not site.unchanged_between(node, statement, tensor):
+                if not model.dataflow.unchanged_between(node, statement, tensor):
                     return False
         if isinstance(node, ast.Name) and node.id != "self":
-            here = site.bindings_before(node.id, statement, site.scope(node))
-            there = site.definitions(node)
+            here = model.dataflow.bindings_before(node.id, statement, model.names.scope(node))
+            there = model.dataflow.definitions(node)
             if len(here) != len(there) or any(binding not in here for binding in there):
                 return False
-            start, end = site.span(statement)[0], site.span(tensor)[0]
-            if any(start <= site.span(binding.node)[0] < end for binding in there):
+            start, end = model.source.span(statement)[0], model.source.span(tensor)[0]
+            if any(start <= model.source.span(binding.node)[0] < end for binding in there):
                 return False  # of the pass before
     return True
 
 
-def _is_put_aside(statement: ast.stmt, later: ast.expr, site: Site) -> bool:
+def _is_put_aside(statement: ast.stmt, later: ast.expr, model: SemanticModel) -> bool:
     """Is the number that was read only stored, summed up or logged, so that it could be stored later?"""
     match statement:
         case ast.AugAssign():
@@ -130,17 +130,17 @@ def _is_put_aside(statement: ast.stmt, later: ast.expr, site: Site) -> bool:
         case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
             return True
         case ast.Assign(targets=[ast.Name(id=name)]):
-            return not _is_read_before(name, statement, later, site)
+            return not _is_read_before(name, statement, later, model)
     return _is_logged(statement)
 
 
-def _is_read_before(name: str, statement: ast.stmt, later: ast.expr, site: Site) -> bool:
-    scope = site.scope(statement).lookup(name)
-    if scope is None or site.captured(name, scope):
+def _is_read_before(name: str, statement: ast.stmt, later: ast.expr, model: SemanticModel) -> bool:
+    scope = model.names.scope(statement).lookup(name)
+    if scope is None or model.names.is_captured(name, scope):
         return True
-    start, end = site.span(statement)[1], site.span(later)[0]
-    uses = [use for use in site.reads(name, scope) if start <= site.span(use)[0] < end]
-    return not all(_is_logged(site.tree.statement(use)) for use in uses)
+    start, end = model.source.span(statement)[1], model.source.span(later)[0]
+    uses = [use for use in model.names.reads(name, scope) if start <= model.source.span(use)[0] < end]
+    return not all(_is_logged(model.syntax.statement(use)) for use in uses)
 
 
 def _is_logged(statement: ast.stmt) -> bool:
@@ -150,15 +150,15 @@ def _is_logged(statement: ast.stmt) -> bool:
     return False
 
 
-def _holds(outer: ast.AST, inner: ast.AST, site: Site) -> bool:
-    return outer is inner or any(ancestor is outer for ancestor in site.ancestors(inner))
+def _holds(outer: ast.AST, inner: ast.AST, model: SemanticModel) -> bool:
+    return outer is inner or any(ancestor is outer for ancestor in model.ancestors(inner))
 
 
-def element_loop(read: Read, site: Site) -> AnyLoop | None:
+def element_loop(read: Read, model: SemanticModel) -> AnyLoop | None:
     """The innermost loop around a read, if it goes over the elements of one tensor or over tensors that are
     all there before it: its reads could be one read in front of it.
     """
-    loops = site.loops(read.node)
+    loops = model.frequency.loops(read.node)
     if not loops or isinstance(loops[0], ast.While):
         return None
     loop = loops[0]
@@ -169,15 +169,17 @@ def element_loop(read: Read, site: Site) -> AnyLoop | None:
     else:
         target, iterable = loop.target, loop.iter
     variables = {node.id for node in below(target) if isinstance(node, ast.Name)}
-    if not _is_made_of(read.tensor, variables, loop, site):
+    if not _is_made_of(read.tensor, variables, loop, model):
         return None
-    counts = isinstance(iterable, ast.Call) and site.qualified(iterable.func) == "builtins.range"
+    counts = isinstance(iterable, ast.Call) and model.names.qualified(iterable.func) == "builtins.range"
     if counts and not _is_indexed(read.tensor, variables):
         return None
-    return None if _drives(loop, site) else loop
+    return None if _drives(loop, model) else loop
 
 
-def _is_made_of(tensor: ast.expr, variables: set[str], loop: AnyLoop, site: Site, depth: int = 3) -> bool:
+def _is_made_of(
+    tensor: ast.expr, variables: set[str], loop: AnyLoop, model: SemanticModel, depth: int = 3
+) -> bool:
     """Is a tensor taken from the variables of a loop with little to compute, and with nothing else that the
     loop makes?
     """
@@ -187,10 +189,10 @@ def _is_made_of(tensor: ast.expr, variables: set[str], loop: AnyLoop, site: Site
     for name in (node for node in below(tensor) if isinstance(node, ast.Name)):
         if name.id in variables:
             uses_variable = True
-        elif _is_bound_in(name, loop, site):
-            made = site.definitions(name)
+        elif _is_bound_in(name, loop, model):
+            made = model.dataflow.definitions(name)
             value = made[0].value if len(made) == 1 and made[0].how is How.ASSIGN else None
-            if value is None or made[0].path or not _is_made_of(value, variables, loop, site, depth - 1):
+            if value is None or made[0].path or not _is_made_of(value, variables, loop, model, depth - 1):
                 return False
             uses_variable = True
     return uses_variable
@@ -217,16 +219,18 @@ def _is_indexed(tensor: ast.expr, variables: set[str]) -> bool:
     return False
 
 
-def _is_bound_in(name: ast.Name, loop: AnyLoop, site: Site) -> bool:
+def _is_bound_in(name: ast.Name, loop: AnyLoop, model: SemanticModel) -> bool:
     return any(
-        loop is ancestor for binding in site.definitions(name) for ancestor in site.ancestors(binding.node)
+        loop is ancestor
+        for binding in model.dataflow.definitions(name)
+        for ancestor in model.ancestors(binding.node)
     )
 
 
-def _drives(loop: AnyLoop, site: Site) -> bool:
+def _drives(loop: AnyLoop, model: SemanticModel) -> bool:
     """Does a loop step an environment or an optimizer, wait for messages or take batches?"""
-    summary = site.summary_around(loop)
-    index = site.knowledge.loops.index.get(loop)
+    summary = model.symbols.function_at(loop)
+    index = model.analysis.loops.index.get(loop)
     if summary is None or index is None:
         return True
     return bool(summary.loops[index].drivers)

@@ -8,7 +8,7 @@ from rlint.frozen import frozen
 from rlint.models.kind import Device
 from rlint.rule import Fix, Safety, last_names
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import Read, reads_at, waits
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How
 from rlint.syntax.walk import below
 
@@ -37,38 +37,38 @@ class RoundTrip:
     named: bool
 
 
-def round_trip(made: ast.Call, site: Site) -> RoundTrip | None:
+def round_trip(made: ast.Call, model: SemanticModel) -> RoundTrip | None:
     """The round trip that ends in a call which makes a tensor of numbers."""
-    called = site.qualified(made.func)
+    called = model.names.qualified(made.func)
     if called not in _MAKERS or len(made.args) != 1:
         return None
     given, named = made.args[0], False
     if isinstance(given, ast.Name):
-        bindings = site.definitions(given)
+        bindings = model.dataflow.definitions(given)
         if len(bindings) != 1 or bindings[0].how is not How.ASSIGN or bindings[0].path:
             return None
         binding = bindings[0]
-        if binding.value is None or not _stays(given, binding.value, site):
+        if binding.value is None or not _stays(given, binding.value, model):
             return None
         given, named = binding.value, True
-    found = [read for read in reads_at(given, site) if read.method in _READS]
-    moved = _moved(made, site)
-    if not found or moved is None or not waits(found[0], site):
+    found = [read for read in reads_at(given, model) if read.method in _READS]
+    moved = _moved(made, model)
+    if not found or moved is None or not waits(found[0], model):
         return None
-    if named and not _is_still(found[0].tensor, given, made, site):
+    if named and not _is_still(found[0].tensor, given, made, model):
         return None
     return RoundTrip(found[0], made, moved, named)
 
 
-def _stays(name: ast.Name, value: ast.expr, site: Site) -> bool:
+def _stays(name: ast.Name, value: ast.expr, model: SemanticModel) -> bool:
     """Is an array only read between the line that made it and the one that sends it back?"""
-    scope = site.scope(name).lookup(name.id)
-    if scope is None or site.captured(name.id, scope):
+    scope = model.names.scope(name).lookup(name.id)
+    if scope is None or model.names.is_captured(name.id, scope):
         return False
-    start, end = site.span(value)[1], site.span(name)[0]
-    for use in site.uses(name.id, scope):
-        if start <= site.span(use)[0] < end:
-            parent = site.parent(use)
+    start, end = model.source.span(value)[1], model.source.span(name)[0]
+    for use in model.names.uses(name.id, scope):
+        if start <= model.source.span(use)[0] < end:
+            parent = model.parent(use)
             changed = isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load)
             called = isinstance(parent, ast.Attribute) and parent.attr in _CHANGES
             if changed or called or not isinstance(use.ctx, ast.Load) or isinstance(parent, ast.AugAssign):
@@ -76,54 +76,54 @@ def _stays(name: ast.Name, value: ast.expr, site: Site) -> bool:
     return True
 
 
-def _is_still(tensor: ast.expr, value: ast.expr, made: ast.Call, site: Site) -> bool:
+def _is_still(tensor: ast.expr, value: ast.expr, made: ast.Call, model: SemanticModel) -> bool:
     """Do the names of a tensor stand for the same when the numbers go back as when they were read?"""
     for node in below(tensor):
         if isinstance(node, ast.Call):
             return False  # computing it once more is no gain
         if isinstance(node, ast.Name) and node.id != "self":
-            there = site.bindings_before(node.id, made, site.scope(node))
-            here = site.definitions(node)
+            there = model.dataflow.bindings_before(node.id, made, model.names.scope(node))
+            here = model.dataflow.definitions(node)
             if len(here) != len(there) or any(binding not in here for binding in there):
                 return False
-            if not site.keeps(node, value, made):
+            if not model.dataflow.keeps(node, value, made):
                 return False
-    return not any(isinstance(node, ast.Attribute) for node in below(tensor)) or site.unchanged_between(
-        tensor, value, made
-    )
+    return not any(
+        isinstance(node, ast.Attribute) for node in below(tensor)
+    ) or model.dataflow.unchanged_between(tensor, value, made)
 
 
-def _moved(made: ast.Call, site: Site) -> ast.Call | None:
+def _moved(made: ast.Call, model: SemanticModel) -> ast.Call | None:
     """The call that puts a tensor on a device: itself, or a `.to(device)` or `.cuda()` behind it."""
     for keyword in made.keywords:
         if keyword.arg == "device":
-            return None if site.device_of(keyword.value) is Device.HOST else made
+            return None if model.types.device_of(keyword.value) is Device.HOST else made
     current: ast.expr = made
     while True:
-        method = site.parent(current)
-        call = site.parent(method) if method is not None else None
+        method = model.parent(current)
+        call = model.parent(method) if method is not None else None
         if not isinstance(method, ast.Attribute) or not isinstance(call, ast.Call) or call.func is not method:
             return None
         if method.attr == "cuda":
             return call
-        if method.attr == "to" and call.args and site.is_device(call.args[0]):
-            return None if site.device_of(call.args[0]) is Device.HOST else call
+        if method.attr == "to" and call.args and model.types.is_device(call.args[0]):
+            return None if model.types.device_of(call.args[0]) is Device.HOST else call
         if method.attr not in _KEEPS | _CASTS | {"to"}:
             return None
         current = call
 
 
-def build_fix(trip: RoundTrip, site: Site) -> Fix | None:
+def build_fix(trip: RoundTrip, model: SemanticModel) -> Fix | None:
     """Use the tensor that is there. It is moved only if it lies elsewhere."""
-    called = site.qualified(trip.made.func) or ""
-    if trip.read.method != "numpy" or not site.can_be_moved(trip.made):
+    called = model.names.qualified(trip.made.func) or ""
+    if trip.read.method != "numpy" or not model.edit.is_relocatable(trip.made):
         return None  # lists and numbers come back with another type
     if any(keyword.arg not in _PLACES for keyword in trip.made.keywords):
         return None
-    source = site.operand(trip.read.tensor)
-    if _is_detached(trip.read, site):
+    source = model.edit.parenthesized(trip.read.tensor)
+    if _is_detached(trip.read, model):
         source += ".detach()"
-    places = [f"{word.arg}={site.text(word.value)}" for word in trip.made.keywords]
+    places = [f"{word.arg}={model.source.text(word.value)}" for word in trip.made.keywords]
     if called in _COPIES:
         text = f"{source}.to({', '.join([*places, 'copy=True'])})" if places else f"{source}.clone()"
     elif called in _FLOATS:
@@ -135,7 +135,7 @@ def build_fix(trip: RoundTrip, site: Site) -> Fix | None:
     reasons = []
     if called not in _COPIES:
         reasons.append("the result may share the memory of the tensor that was read")
-    if not _is_detached(trip.read, site):
+    if not _is_detached(trip.read, model):
         reasons.append("a gradient, if the tensor has one, is not refused any more")
     if trip.named:
         reasons.append("nothing may have written to the array meanwhile")
@@ -145,15 +145,15 @@ def build_fix(trip: RoundTrip, site: Site) -> Fix | None:
     return Fix(
         "Keep the tensor on the device",
         Safety.UNSAFE,
-        (site.replace(trip.made, text),),
+        (model.edit.replace(trip.made, text),),
         f"{reason[0].upper()}{reason[1:]}",
     )
 
 
-def _is_detached(read: Read, site: Site) -> bool:
+def _is_detached(read: Read, model: SemanticModel) -> bool:
     """Is a `detach()` or `.data` written between the tensor and its numbers?"""
     node: ast.AST = read.tensor
-    for parent in site.ancestors(read.tensor):
+    for parent in model.ancestors(read.tensor):
         if isinstance(parent, ast.Attribute) and parent.value is node and parent.attr in ("detach", "data"):
             return True
         if parent is read.node:

@@ -9,7 +9,7 @@ from rlint.models.kind import Tag
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.transfers.rl202_host_round_trip.host_reads import Read
 from rlint.rules.transfers.rl202_host_round_trip.read_together import is_known_at
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import How
 
 _FRACTIONS = frozenset({"float", "float16", "float32", "float64", "bfloat16"})
@@ -26,15 +26,15 @@ _THE_SAME = frozenset({"clone", "cpu", "detach", "float", "squeeze"})
 _DEPTH = 4
 
 
-def build_fix(group: Sequence[Read], site: Site) -> Fix | None:
+def build_fix(group: Sequence[Read], model: SemanticModel) -> Fix | None:
     """Read the numbers of one statement, or of assignments in a row, together."""
-    if any(read.method not in ("item", "float") or not is_fraction(read.tensor, site) for read in group):
+    if any(read.method not in ("item", "float") or not is_fraction(read.tensor, model) for read in group):
         return None
-    if any(not site.can_be_moved(read.node) for read in group):
+    if any(not model.edit.is_relocatable(read.node) for read in group):
         return None
-    statements = list(dict.fromkeys(site.tree.statement(read.node) for read in group))
-    names = _assigned(group, statements, site) if len(statements) > 1 else None
-    edits = _in_a_row(group, names, statements, site) if names else _in_one(group, statements, site)
+    statements = list(dict.fromkeys(model.syntax.statement(read.node) for read in group))
+    names = _assigned(group, statements, model) if len(statements) > 1 else None
+    edits = _in_a_row(group, names, statements, model) if names else _in_one(group, statements, model)
     if edits is None:
         return None
     return Fix(
@@ -45,9 +45,9 @@ def build_fix(group: Sequence[Read], site: Site) -> Fix | None:
     )
 
 
-def _assigned(group: Sequence[Read], statements: list[ast.stmt], site: Site) -> list[str] | None:
+def _assigned(group: Sequence[Read], statements: list[ast.stmt], model: SemanticModel) -> list[str] | None:
     """The names that assignments in a row, nothing between them, give to the numbers."""
-    block, first = site.tree.block(statements[0])
+    block, first = model.syntax.block(statements[0])
     if len(statements) != len(group) or block[first : first + len(statements)] != statements:
         return None
     names = []
@@ -61,38 +61,43 @@ def _assigned(group: Sequence[Read], statements: list[ast.stmt], site: Site) -> 
 
 
 def _in_a_row(
-    group: Sequence[Read], names: list[str], statements: list[ast.stmt], site: Site
+    group: Sequence[Read], names: list[str], statements: list[ast.stmt], model: SemanticModel
 ) -> tuple[Edit, ...] | None:
     """`a, b = torch.stack((x, y)).tolist()` in the place of the first, and nothing in that of the others."""
-    line = _stacked(group, names, site)
-    start, end = site.span(statements[0])[0], site.span(statements[-1])[1]
-    if line is None or site.has_comment(start, end):
+    line = _stacked(group, names, model)
+    start, end = model.source.span(statements[0])[0], model.source.span(statements[-1])[1]
+    if line is None or model.source.has_comment(start, end):
         return None
-    if any(not is_known_at(read.tensor, statements[0], site) for read in group):
+    if any(not is_known_at(read.tensor, statements[0], model) for read in group):
         return None
-    edits = [site.replace_statement(statements[0], line), *map(site.delete, statements[1:])]
+    edits = [
+        model.edit.replace_statement(statements[0], line),
+        *map(model.edit.delete_statement, statements[1:]),
+    ]
     kept = [edit for edit in edits if edit is not None]
     return tuple(kept) if len(kept) == len(edits) else None
 
 
-def _in_one(group: Sequence[Read], statements: list[ast.stmt], site: Site) -> tuple[Edit, ...] | None:
+def _in_one(
+    group: Sequence[Read], statements: list[ast.stmt], model: SemanticModel
+) -> tuple[Edit, ...] | None:
     """The numbers in a line before the statement that uses all of them."""
     statement = statements[0]
     simple = isinstance(statement, (ast.Expr, ast.Assign, ast.Return, ast.AugAssign, ast.AnnAssign))
     if (
         len(statements) > 1
         or not simple
-        or any(site.loops(read.node) != site.loops(statement) for read in group)
+        or any(model.frequency.loops(read.node) != model.frequency.loops(statement) for read in group)
     ):
         return None
-    if any(isinstance(around, ast.Lambda) for read in group for around in site.ancestors(read.node)):
+    if any(isinstance(around, ast.Lambda) for read in group for around in model.ancestors(read.node)):
         return None
-    names = [site.free_name(_called(read), str(site.span(read.node))) for read in group]
-    line = _stacked(group, names, site)
-    before = site.insert_before(statement, line) if line is not None else None
+    names = [model.importer.fresh_name(_called(read), str(model.source.span(read.node))) for read in group]
+    line = _stacked(group, names, model)
+    before = model.edit.insert_before(statement, line) if line is not None else None
     if before is None:
         return None
-    return (before, *(site.replace(read.node, name) for read, name in zip(group, names, strict=True)))
+    return (before, *(model.edit.replace(read.node, name) for read, name in zip(group, names, strict=True)))
 
 
 def _called(read: Read) -> str:
@@ -114,75 +119,79 @@ def _named(tensor: ast.expr) -> str:
     return ""
 
 
-def _stacked(group: Sequence[Read], names: list[str], site: Site) -> str | None:
-    stack = site.spelled("torch.stack", group[0].node)
+def _stacked(group: Sequence[Read], names: list[str], model: SemanticModel) -> str | None:
+    stack = model.names.spelled("torch.stack", group[0].node)
     if stack is None:
         return None
     tensors = [
-        site.text(read.tensor) if is_number(read.tensor, site) else f"{site.operand(read.tensor)}.reshape(())"
+        model.source.text(read.tensor)
+        if is_number(read.tensor, model)
+        else f"{model.edit.parenthesized(read.tensor)}.reshape(())"
         for read in group
     ]
     return f"{', '.join(names)} = {stack}(({', '.join(tensors)})).tolist()"
 
 
-def is_number(tensor: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
+def is_number(tensor: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
     """Has a tensor surely no dimensions?"""
-    if site.kind_of(tensor).rank == 0:
+    if model.types.type_of(tensor).rank == 0:
         return True
     match tensor:
         case ast.Constant(value=int() | float()):
             return True
         case ast.UnaryOp(operand=operand):
-            return is_number(operand, site, depth)
+            return is_number(operand, model, depth)
         case ast.BinOp(left=left, right=right):
-            return is_number(left, site, depth) and is_number(right, site, depth)
+            return is_number(left, model, depth) and is_number(right, model, depth)
         case ast.Name() if depth > 0:
-            return all_made(tensor, is_number, site, depth)
+            return all_made(tensor, is_number, model, depth)
         case ast.Call(func=ast.Attribute(value=owner, attr=method), keywords=keywords):
-            called = site.qualified(tensor.func) or ""
+            called = model.names.qualified(tensor.func) or ""
             if called.startswith("torch.nn.functional."):
                 return called.endswith("_loss") and all(keyword.arg != "reduction" for keyword in keywords)
             if called in _REDUCES:
                 return len(tensor.args) == 1 and not keywords
             if not tensor.args and not keywords:
-                return method in _REDUCTIONS or (method in _ELEMENTWISE and is_number(owner, site, depth))
+                return method in _REDUCTIONS or (method in _ELEMENTWISE and is_number(owner, model, depth))
     return False
 
 
-def all_made(name: ast.Name, test: Callable[[ast.expr, Site, int], bool], site: Site, depth: int) -> bool:
+def all_made(
+    name: ast.Name, test: Callable[[ast.expr, SemanticModel, int], bool], model: SemanticModel, depth: int
+) -> bool:
     """Is something true of all values that a name may stand for?"""
-    made = site.definitions(name)
+    made = model.dataflow.definitions(name)
     return bool(made) and all(
         binding.how is How.ASSIGN
         and binding.value is not None
         and not binding.path
-        and test(binding.value, site, depth - 1)
+        and test(binding.value, model, depth - 1)
         for binding in made
     )
 
 
-def is_fraction(tensor: ast.expr, site: Site, depth: int = _DEPTH) -> bool:
+def is_fraction(tensor: ast.expr, model: SemanticModel, depth: int = _DEPTH) -> bool:
     """Is a tensor surely of a floating-point type, so that its number stays what it is among others?"""
-    kind = site.kind_of(tensor)
+    kind = model.types.type_of(tensor)
     if kind.dtype:
         return kind.dtype in _FRACTIONS
     if depth <= 0:
         return False
     match tensor:
         case ast.Name():
-            return all_made(tensor, is_fraction, site, depth)
+            return all_made(tensor, is_fraction, model, depth)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return is_fraction(operand, site, depth - 1)
+            return is_fraction(operand, model, depth - 1)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div(), right=right):
-            return is_fraction(left, site, depth - 1) or is_fraction(right, site, depth - 1)
+            return is_fraction(left, model, depth - 1) or is_fraction(right, model, depth - 1)
         case ast.Call(func=ast.Attribute(value=owner, attr=method)):
-            called = site.qualified(tensor.func)
+            called = model.names.qualified(tensor.func)
             if called is not None:
                 loss = called.startswith("torch.nn.functional.") and called.endswith("_loss")
                 return loss or called in {f"torch.{name}" for name in _GIVES_FRACTIONS}
-            if site.kind_of(owner).tag is Tag.MODULE:
-                return "Loss" in site.kind_of(owner).of
+            if model.types.type_of(owner).tag is Tag.MODULE:
+                return "Loss" in model.types.type_of(owner).of
             return method in _GIVES_FRACTIONS or (
-                method in _KEEPS_TYPE and is_fraction(owner, site, depth - 1)
+                method in _KEEPS_TYPE and is_fraction(owner, model, depth - 1)
             )
     return False

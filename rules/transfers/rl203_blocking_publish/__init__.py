@@ -67,7 +67,7 @@ from collections.abc import Iterator
 from rlint.models.kind import Tag
 from rlint.rule import Finding, Fix, Heat, Rule, Safety
 from rlint.rules.transfers.rl203_blocking_publish.published import Moved, filled_by_loop, move_in, moved_state
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.made_networks import loading_doubt
 from rlint.semantics.nn.weight_sync import Loaded, copied_state, loaded_state
 from rlint.syntax.walk import below
@@ -82,48 +82,48 @@ class BlockingPublish(Rule):
     visits = (ast.Call,)
     callees = frozenset({"load_state_dict", "copy_"})
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         match node.func:
             case ast.Attribute(attr="load_state_dict"):
-                yield from self.check_load(node, site)
+                yield from self.check_load(node, model)
             case ast.Attribute(value=target, attr="copy_"):
-                yield from self.check_copy(node, target, site)
+                yield from self.check_copy(node, target, model)
 
-    def check_load(self, node: ast.Call, site: Site) -> Iterator[Finding]:
+    def check_load(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """Look at what a network is loaded with."""
-        loaded = loaded_state(node, site)
-        if loaded is None or copied_state(loaded.given, site) is not None:
+        loaded = loaded_state(node, model)
+        if loaded is None or copied_state(loaded.given, model) is not None:
             return
-        moved = moved_state(loaded.given, site)
+        moved = moved_state(loaded.given, model)
         by_hand = moved is None
-        moved = moved or filled_by_loop(loaded.argument, node, site)
+        moved = moved or filled_by_loop(loaded.argument, node, model)
         if moved is None or ast.dump(moved.owner) == ast.dump(loaded.target):
             return
         yield self.finding(
-            site,
+            model,
             moved.node,
-            f"`{moved.shown}` copies each tensor of `{site.text(moved.owner)}` to host memory that nobody "
+            f"`{moved.shown}` copies each tensor of `{model.source.text(moved.owner)}` to host memory that nobody "
             "keeps: `load_state_dict` copies from any device",
-            fix=None if by_hand else build_fix(moved, doubt(loaded, moved.owner, site), site),
+            fix=None if by_hand else build_fix(moved, doubt(loaded, moved.owner, model), model),
             advice="Load the tensors of `state_dict()` as they are",
         )
 
-    def check_copy(self, node: ast.Call, target: ast.expr, site: Site) -> Iterator[Finding]:
+    def check_copy(self, node: ast.Call, target: ast.expr, model: SemanticModel) -> Iterator[Finding]:
         """Look at what is copied into a tensor."""
         if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
             return
-        moved = move_in(node.args[0], site)
+        moved = move_in(node.args[0], model)
         if moved is None or names_in(target) & names_in(moved.owner):
             return
-        if site.kind_of(target).tag not in (Tag.TENSOR, Tag.UNKNOWN):
+        if model.types.type_of(target).tag not in (Tag.TENSOR, Tag.UNKNOWN):
             return
         yield self.finding(
-            site,
+            model,
             node,
             f"`{moved.shown}` copies the tensor to host memory that nobody keeps: "
             "`copy_` copies from any device",
-            fix=build_fix(moved, "The two tensors must not overlap", site),
+            fix=build_fix(moved, "The two tensors must not overlap", model),
             advice="Copy from the tensor where it lies",
         )
 
@@ -133,18 +133,18 @@ def names_in(expression: ast.expr) -> set[str]:
     return {node.id for node in below(expression) if isinstance(node, ast.Name) and node.id != "self"}
 
 
-def build_fix(moved: Moved, reason: str | None, site: Site) -> Fix | None:
+def build_fix(moved: Moved, reason: str | None, model: SemanticModel) -> Fix | None:
     """Put what is moved in the place of the move."""
-    if not site.can_be_moved(moved.node):
+    if not model.edit.is_relocatable(moved.node):
         return None
-    edit = site.replace(moved.node, site.operand(moved.original))
+    edit = model.edit.replace(moved.node, model.edit.parenthesized(moved.original))
     safety = Safety.UNSAFE if reason else Safety.SAFE
     return Fix("Leave the move to the copy", safety, (edit,), reason)
 
 
-def doubt(loaded: Loaded, source: ast.expr, site: Site) -> str | None:
+def doubt(loaded: Loaded, source: ast.expr, model: SemanticModel) -> str | None:
     """Find what a reader has to agree to; None where there is nothing."""
-    if site.index.defines_method("get_extra_state"):
-        return f"The extra state of a module in `{site.text(loaded.target)}` need not be a tensor"
-    reason: str | None = loading_doubt(loaded.target, source, site)
+    if model.index.defines_method("get_extra_state"):
+        return f"The extra state of a module in `{model.source.text(loaded.target)}` need not be a tensor"
+    reason: str | None = loading_doubt(loaded.target, source, model)
     return reason

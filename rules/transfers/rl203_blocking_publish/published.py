@@ -6,7 +6,7 @@ import ast
 
 from rlint.frozen import frozen
 from rlint.models.kind import Device
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.weight_sync import state_owner
 from rlint.syntax.scopes import How
 
@@ -28,7 +28,7 @@ class Moved:
         return ".cpu()" if getattr(self.node.func, "attr", "") == "cpu" else ".to(...)"
 
 
-def move_in(value: ast.expr, site: Site) -> Moved | None:
+def move_in(value: ast.expr, model: SemanticModel) -> Moved | None:
     """The move to the host in `v.detach().cpu()`."""
     found: tuple[ast.Call, ast.expr] | None = None
     while True:
@@ -36,7 +36,7 @@ def move_in(value: ast.expr, site: Site) -> Moved | None:
             case ast.Call(func=ast.Attribute(value=inner, attr="cpu"), args=[], keywords=[]):
                 found = found or (value, inner)
             case ast.Call(func=ast.Attribute(value=inner, attr="to"), args=[target], keywords=[]) if (
-                site.device_of(target) is Device.HOST
+                model.types.device_of(target) is Device.HOST
             ):
                 found = found or (value, inner)
             case ast.Call(func=ast.Attribute(value=inner, attr=method), args=[], keywords=[]) if (
@@ -50,28 +50,30 @@ def move_in(value: ast.expr, site: Site) -> Moved | None:
         value = inner
 
 
-def moved_state(given: ast.expr, site: Site) -> Moved | None:
+def moved_state(given: ast.expr, model: SemanticModel) -> Moved | None:
     """The move in an expression that is the state of a network, each tensor moved under its own key."""
     match given:
         case ast.DictComp(key=ast.Name(id=key), value=value, generators=[generator]):
-            return _moved_items(key, value, generator, site)
+            return _moved_items(key, value, generator, model)
         case ast.Call(func=func, args=[ast.GeneratorExp() | ast.ListComp() as pairs], keywords=[]):
             match pairs.elt:
                 case ast.Tuple(elts=[ast.Name(id=key), value]) if len(pairs.generators) == 1:
-                    if site.qualified(func) in _MAKES_A_DICT:
-                        return _moved_items(key, value, pairs.generators[0], site)
+                    if model.names.qualified(func) in _MAKES_A_DICT:
+                        return _moved_items(key, value, pairs.generators[0], model)
     return None
 
 
-def _moved_items(key: str, value: ast.expr, items: ast.comprehension, site: Site) -> Moved | None:
+def _moved_items(key: str, value: ast.expr, items: ast.comprehension, model: SemanticModel) -> Moved | None:
     if items.ifs or items.is_async:
         return None
-    return _moved_item(key, value, items.target, items.iter, site)
+    return _moved_item(key, value, items.target, items.iter, model)
 
 
-def _moved_item(key: str, value: ast.expr, target: ast.expr, iterable: ast.expr, site: Site) -> Moved | None:
+def _moved_item(
+    key: str, value: ast.expr, target: ast.expr, iterable: ast.expr, model: SemanticModel
+) -> Moved | None:
     """`key: v.cpu()` for `key, v in net.state_dict().items()`, or for `key in net.state_dict()`."""
-    moved = move_in(value, site)
+    moved = move_in(value, model)
     if moved is None:
         return None
     root = moved.owner
@@ -94,42 +96,42 @@ def _moved_item(key: str, value: ast.expr, target: ast.expr, iterable: ast.expr,
                     same = False
         case _:
             return None
-    owner = state_owner(state, site) if same else None
+    owner = state_owner(state, model) if same else None
     return Moved(moved.node, moved.original, owner) if owner is not None else None
 
 
-def filled_by_loop(argument: ast.expr, load: ast.Call, site: Site) -> Moved | None:
+def filled_by_loop(argument: ast.expr, load: ast.Call, model: SemanticModel) -> Moved | None:
     """The move in a loop that fills an empty dict with the state, which is loaded and used for nothing else:
     `for k, v in net.state_dict().items(): state[k] = v.cpu()`.
     """
     if not isinstance(argument, ast.Name):
         return None
-    scope = site.scope(argument).lookup(argument.id)
-    bindings = site.bindings(argument)
+    scope = model.names.scope(argument).lookup(argument.id)
+    bindings = model.names.bindings(argument)
     if scope is None or len(bindings) != 1 or bindings[0].how is not How.ASSIGN:
         return None
-    if not _is_empty_dict(bindings[0].value, site) or site.captured(argument.id, scope):
+    if not _is_empty_dict(bindings[0].value, model) or model.names.is_captured(argument.id, scope):
         return None
-    others = [use for use in site.reads(argument.id, scope) if use is not argument]
-    if len(others) != 1 or site.loops(bindings[0].statement) != site.loops(load):
+    others = [use for use in model.names.reads(argument.id, scope) if use is not argument]
+    if len(others) != 1 or model.frequency.loops(bindings[0].statement) != model.frequency.loops(load):
         return None
-    stored = site.parent(others[0])
-    assignment = site.parent(stored) if stored is not None else None
-    loop = site.parent(assignment) if assignment is not None else None
+    stored = model.parent(others[0])
+    assignment = model.parent(stored) if stored is not None else None
+    loop = model.parent(assignment) if assignment is not None else None
     match stored, assignment, loop:
         case (
             ast.Subscript(slice=ast.Name(id=key)),
             ast.Assign(targets=[target], value=value),
             ast.For(target=variables, iter=iterable, body=[_]),
         ) if target is stored:
-            return _moved_item(key, value, variables, iterable, site)
+            return _moved_item(key, value, variables, iterable, model)
     return None
 
 
-def _is_empty_dict(value: ast.expr | None, site: Site) -> bool:
+def _is_empty_dict(value: ast.expr | None, model: SemanticModel) -> bool:
     match value:
         case ast.Dict(keys=[]):
             return True
         case ast.Call(func=func, args=[], keywords=[]):
-            return site.qualified(func) in _MAKES_A_DICT
+            return model.names.qualified(func) in _MAKES_A_DICT
     return False

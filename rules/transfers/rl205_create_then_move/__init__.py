@@ -68,7 +68,7 @@ from rlint.models.kind import Tag
 from rlint.rule import Finding, Heat, Rule
 from rlint.rules.transfers._shared.made import LEGACY, Made, Move, is_data, made_before, made_by, move_of
 from rlint.rules.transfers.rl205_create_then_move.make_there import build_fix
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 DEFAULT_DEVICE = ("set_default_device", "set_default_tensor_type")
 
@@ -82,44 +82,44 @@ class CreateThenMove(Rule):
     visits = (ast.Call,)
     callees = frozenset({"to", "cuda"})
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in ("to", "cuda"):
             return
-        move = move_of(node, site)
-        if move is None or site.heat_of(node).level < self.heat:
+        move = move_of(node, model)
+        if move is None or model.frequency.heat_of(node).level < self.heat:
             return
-        binding = made_before(move.source, node, site) if isinstance(move.source, ast.Name) else None
-        made = made_by(binding.value if binding and binding.value else move.source, site)
-        if made is None or site.is_set_up(*DEFAULT_DEVICE) or has_device_around(node, site):
+        binding = made_before(move.source, node, model) if isinstance(move.source, ast.Name) else None
+        made = made_by(binding.value if binding and binding.value else move.source, model)
+        if made is None or model.program.mentions(*DEFAULT_DEVICE) or has_device_around(node, model):
             return
-        data = [call for call in made.calls if is_data(call, site)]
+        data = [call for call in made.calls if is_data(call, model)]
         if data and move.goes_on:
             return  # `device=` would wait for the copy
         yield self.finding(
-            site,
+            model,
             node,
-            message(move, made, data, site),
-            fix=build_fix(move, made, binding.statement if binding else None, site),
-            advice=advice(made, data, site),
+            message(move, made, data, model),
+            fix=build_fix(move, made, binding.statement if binding else None, model),
+            advice=advice(made, data, model),
         )
 
 
-def has_device_around(node: ast.AST, site: Site) -> bool:
+def has_device_around(node: ast.AST, model: SemanticModel) -> bool:
     """Does a `with torch.device(…):` say where tensors are made?"""
     return any(
-        site.kind_of(item.context_expr).tag is Tag.DEVICE
-        for around in site.ancestors(node)
+        model.types.type_of(item.context_expr).tag is Tag.DEVICE
+        for around in model.ancestors(node)
         if isinstance(around, (ast.With, ast.AsyncWith))
         for item in around.items
     )
 
 
-def message(move: Move, made: Made, data: list[ast.Call], site: Site) -> str:
+def message(move: Move, made: Made, data: list[ast.Call], model: SemanticModel) -> str:
     """What is made, and where it goes."""
-    constructor = site.text(made.calls[0].func)
+    constructor = model.source.text(made.calls[0].func)
     assert isinstance(move.call.func, ast.Attribute)
-    shown = f".{move.call.func.attr}({site.text(move.device) if move.device is not None else ''})"
+    shown = f".{move.call.func.attr}({model.source.text(move.device) if move.device is not None else ''})"
     if "\n" in shown:
         shown = f".{move.call.func.attr}()"
     if data:
@@ -129,12 +129,12 @@ def message(move: Move, made: Made, data: list[ast.Call], site: Site) -> str:
     return f"`{constructor}` fills host memory, and the program waits while `{shown}` copies it"
 
 
-def advice(made: Made, data: list[ast.Call], site: Site) -> str:
+def advice(made: Made, data: list[ast.Call], model: SemanticModel) -> str:
     """What to write instead."""
-    old = [call for call in made.calls if site.qualified(call.func) in LEGACY]
+    old = [call for call in made.calls if model.names.qualified(call.func) in LEGACY]
     if old and data:
-        dtype = LEGACY[site.qualified(old[0].func) or ""]
+        dtype = LEGACY[model.names.qualified(old[0].func) or ""]
         return f"Make it there: `torch.as_tensor(..., dtype={dtype}, device=...)`"
     if old:
         return "Make it there: `torch.empty(..., device=...)`"
-    return f"Make it there: `{site.text(made.calls[0].func)}(..., device=...)`"
+    return f"Make it there: `{model.source.text(made.calls[0].func)}(..., device=...)`"

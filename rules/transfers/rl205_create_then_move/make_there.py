@@ -8,64 +8,69 @@ from rlint.models.kind import Device, Tag
 from rlint.rule import Edit, Fix, Safety
 from rlint.rules.transfers._shared.evaluated import is_same_behind
 from rlint.rules.transfers._shared.made import LEGACY, Made, Move, difference, gives_size, is_data, type_given
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _DEFAULT_TYPE = ("set_default_dtype", "set_default_tensor_type")
 _TAKES_ANY_TYPE = frozenset({"torch.zeros", "torch.ones", "torch.eye"})
 
 
-def build_fix(move: Move, made: Made, assignment: ast.stmt | None, site: Site) -> Fix | None:
+def build_fix(move: Move, made: Made, assignment: ast.stmt | None, model: SemanticModel) -> Fix | None:
     """Hand the device to the constructors, and drop the move. `assignment` gave the tensor its name."""
-    device = device_text(move, site)
-    if device is None or not is_silent(move, site) or not is_early(move, made, assignment, site):
+    device = device_text(move, model)
+    if device is None or not is_silent(move, model) or not is_early(move, made, assignment, model):
         return None
-    data = any(is_data(call, site) for call in made.calls)
-    doubt = doubt_about_device(move, device, site)
+    data = any(is_data(call, model) for call in made.calls)
+    doubt = doubt_about_device(move, device, model)
     reasons = [doubt] if doubt else []
     keywords, converted = {"device": device}, made.casts if data else ()
     if converted or move.dtype is not None:
-        dtype = dtype_text(move, made, converted, site)
+        dtype = dtype_text(move, made, converted, model)
         if dtype is None:
             return None
         keywords = {"dtype": dtype, **keywords}
     if not data:
-        reasons += difference(made, site)
+        reasons += difference(made, model)
     elif "dtype" in keywords:
         reasons.append("the data is converted once, not twice: large numbers may be rounded otherwise")
-    edits = [constructed(call, keywords, site) for call in made.calls]
-    edits += [dropped(call, site) for call in converted]
-    edits.append(moved(move, assignment, site))
+    edits = [constructed(call, keywords, model) for call in made.calls]
+    edits += [dropped(call, model) for call in converted]
+    edits.append(moved(move, assignment, model))
     kept = [edit for edit in edits if edit is not None]
     if len(kept) < len(edits):
         return None
-    reasons += [legacy_doubt(call, site) for call in made.calls if site.qualified(call.func) in LEGACY]
+    reasons += [
+        legacy_doubt(call, model) for call in made.calls if model.names.qualified(call.func) in LEGACY
+    ]
     reason = ", and ".join(reasons)
     reason = f"{reason[:1].upper()}{reason[1:]}"
     return Fix("Make it on the device", Safety.UNSAFE if reason else Safety.SAFE, (*kept,), reason or None)
 
 
-def device_text(move: Move, site: Site) -> str | None:
+def device_text(move: Move, model: SemanticModel) -> str | None:
     """How the device is written as an argument of a constructor."""
     if move.device is None:
         return '"cuda"'
     if isinstance(move.device, ast.Constant) and isinstance(move.device.value, int):
         return f'"cuda:{move.device.value}"'
-    kind = site.kind_of(move.device)
+    kind = model.types.type_of(move.device)
     may_be_none = kind.optional or kind.tag not in (Tag.INT, Tag.DEVICE, Tag.STR)
-    if (is_cuda(move) and may_be_none) or not site.can_be_moved(move.device):
+    if (is_cuda(move) and may_be_none) or not model.edit.is_relocatable(move.device):
         return None  # `.cuda(None)` is a device, too
-    return site.text(move.device)
+    return model.source.text(move.device)
 
 
-def doubt_about_device(move: Move, device: str, site: Site) -> str | None:
+def doubt_about_device(move: Move, device: str, model: SemanticModel) -> str | None:
     """What a reader has to agree to about the target; None where the constructor surely takes it, too."""
     if move.device is None or isinstance(move.device, ast.Constant):
         return None
     if is_cuda(move):
-        fits = site.kind_of(move.device).tag is Tag.INT or site.device_of(move.device) is Device.CUDA
+        fits = (
+            model.types.type_of(move.device).tag is Tag.INT
+            or model.types.device_of(move.device) is Device.CUDA
+        )
         return None if fits else f"`{device}` must be a CUDA device, since `.cuda()` refuses others"
-    if site.is_surely_device(move.device):
+    if model.types.is_surely_device(move.device):
         return None
     return f"`{device}` must be a device, neither a data type nor a tensor"
 
@@ -75,20 +80,20 @@ def is_cuda(move: Move) -> bool:
     return isinstance(move.call.func, ast.Attribute) and move.call.func.attr == "cuda"
 
 
-def is_silent(move: Move, site: Site) -> bool:
+def is_silent(move: Move, model: SemanticModel) -> bool:
     """Does nothing that the move is given, and that is dropped with it, do anything?"""
     dropped = [keyword.value for keyword in move.call.keywords if keyword.arg not in ("device", "dtype")]
-    return all(site.effect_of(argument).quiet for argument in (*dropped, *move.call.args[2:]))
+    return all(model.effects.effect_of(argument).quiet for argument in (*dropped, *move.call.args[2:]))
 
 
-def is_early(move: Move, made: Made, assignment: ast.stmt | None, site: Site) -> bool:
+def is_early(move: Move, made: Made, assignment: ast.stmt | None, model: SemanticModel) -> bool:
     """Is the device the same where the tensor is made?"""
     if move.device is None:
         return True
     if assignment is not None:
-        return site.unchanged_between(move.device, made.calls[0], move.call)
+        return model.dataflow.unchanged_between(move.device, made.calls[0], move.call)
     later = [part for call in _passed(move, made) for part in (*call.args, *map(_value, call.keywords))]
-    same: bool = is_same_behind(move.device, later, made.calls[0], move.device, site)
+    same: bool = is_same_behind(move.device, later, made.calls[0], move.device, model)
     return same
 
 
@@ -102,9 +107,9 @@ def _value(keyword: ast.keyword) -> ast.expr:
     return keyword.value
 
 
-def dtype_text(move: Move, made: Made, casts: tuple[ast.Call, ...], site: Site) -> str | None:
+def dtype_text(move: Move, made: Made, casts: tuple[ast.Call, ...], model: SemanticModel) -> str | None:
     """The one type that the tensor is converted to after it was made, as an argument of its constructor."""
-    names = {site.qualified(call.func) or "" for call in made.calls}
+    names = {model.names.qualified(call.func) or "" for call in made.calls}
     has_type = any(keyword.arg == "dtype" for call in made.calls for keyword in call.keywords)
     if (
         has_type
@@ -114,54 +119,62 @@ def dtype_text(move: Move, made: Made, casts: tuple[ast.Call, ...], site: Site) 
     ):
         return None
     if move.dtype is None:
-        given: str | None = type_given(casts[0], site)
+        given: str | None = type_given(casts[0], model)
         return given
-    known = site.kind_of(move.dtype).tag is Tag.DTYPE and site.can_be_moved(move.dtype)
-    fits = names <= _TAKES_ANY_TYPE or all(is_data(call, site) for call in made.calls)
-    return site.text(move.dtype) if known and fits else None
+    known = model.types.type_of(move.dtype).tag is Tag.DTYPE and model.edit.is_relocatable(move.dtype)
+    fits = names <= _TAKES_ANY_TYPE or all(is_data(call, model) for call in made.calls)
+    return model.source.text(move.dtype) if known and fits else None
 
 
-def constructed(call: ast.Call, keywords: dict[str, str], site: Site) -> Edit | None:
+def constructed(call: ast.Call, keywords: dict[str, str], model: SemanticModel) -> Edit | None:
     """The constructor with more keywords; an old one becomes `torch.as_tensor`."""
-    dtype = LEGACY.get(site.qualified(call.func) or "")
+    dtype = LEGACY.get(model.names.qualified(call.func) or "")
     if dtype is None:
-        return site.with_keywords(call, keywords)
-    maker, dtype = site.spelled("torch.as_tensor", call), site.spelled(dtype, call)
+        return model.edit.with_keywords(call, keywords)
+    maker, dtype = model.names.spelled("torch.as_tensor", call), model.names.spelled(dtype, call)
     plain = len(call.args) == 1 and not call.keywords and not isinstance(call.args[0], ast.Starred)
-    if maker is None or dtype is None or not plain or gives_size(call, site):
+    if maker is None or dtype is None or not plain or gives_size(call, model):
         return None
-    if site.qualified(call.func) == "torch.Tensor" and any(map(site.is_attribute_read, _DEFAULT_TYPE)):
+    if model.names.qualified(call.func) == "torch.Tensor" and any(
+        map(model.program.is_attribute_read, _DEFAULT_TYPE)
+    ):
         return None
-    edit = site.with_keywords(call, {"dtype": dtype, **keywords})
-    name = site.text(call.func)
+    edit = model.edit.with_keywords(call, {"dtype": dtype, **keywords})
+    name = model.source.text(call.func)
     if edit is None or not edit.text.startswith(name):
         return None
     return Edit(edit.start, edit.end, maker + edit.text.removeprefix(name))
 
 
-def legacy_doubt(call: ast.Call, site: Site) -> str:
+def legacy_doubt(call: ast.Call, model: SemanticModel) -> str:
     """What a reader has to agree to about an old constructor."""
-    given, name = site.text(call.args[0]), site.text(call.func)
-    if site.kind_of(call.args[0]) or "\n" in given:
+    given, name = model.source.text(call.args[0]), model.source.text(call.func)
+    if model.types.type_of(call.args[0]) or "\n" in given:
         return f"`torch.as_tensor` also takes data that `{name}` refuses"
     return f"`{given}` must be data, not a number, which `{name}` takes for a size"
 
 
-def dropped(call: ast.Call, site: Site) -> Edit | None:
+def dropped(call: ast.Call, model: SemanticModel) -> Edit | None:
     """Take a method call from the end of an expression."""
     assert isinstance(call.func, ast.Attribute)
-    start, end = site.span(call.func.value)[1], site.span(call)[1]
-    return None if site.has_comment(start, end) else Edit(site.receiver_end(call.func), end, "")
+    start, end = model.source.span(call.func.value)[1], model.source.span(call)[1]
+    return (
+        None if model.source.has_comment(start, end) else Edit(model.source.receiver_end(call.func), end, "")
+    )
 
 
-def moved(move: Move, assignment: ast.stmt | None, site: Site) -> Edit | None:
+def moved(move: Move, assignment: ast.stmt | None, model: SemanticModel) -> Edit | None:
     """Take the move away, and its statement where that would do nothing any more."""
-    statement = site.tree.statement(move.call)
+    statement = model.syntax.statement(move.call)
     match statement:
         case ast.Assign(targets=[ast.Name(id=target)], value=value) if value is move.call and assignment:
             if isinstance(move.source, ast.Name) and move.source.id == target:
-                start, end = site.span(statement)
-                line_end = site.tree.text.find("\n", end)
-                behind = len(site.tree.text) if line_end < 0 else line_end
-                return None if site.has_comment(start, behind) else site.delete(statement)
-    return dropped(move.call, site)
+                start, end = model.source.span(statement)
+                line_end = model.syntax.text.find("\n", end)
+                behind = len(model.syntax.text) if line_end < 0 else line_end
+                return (
+                    None
+                    if model.source.has_comment(start, behind)
+                    else model.edit.delete_statement(statement)
+                )
+    return dropped(move.call, model)

@@ -66,7 +66,7 @@ from rlint.models.kind import Tag
 from rlint.rule import Finding, Rule, last_names
 from rlint.rules.transfers.rl206_python_list_tensor.formulas import Formula, formula_of
 from rlint.rules.transfers.rl206_python_list_tensor.vectors import build_fix
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 _MAKERS = frozenset(
     """torch.tensor torch.as_tensor torch.Tensor torch.FloatTensor torch.DoubleTensor torch.LongTensor
@@ -85,32 +85,32 @@ class PythonListTensor(Rule):
     visits = (ast.Call,)
     callees = last_names(*_MAKERS)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         """Yield a finding for a constructor that is given a list of computed numbers."""
         assert isinstance(node, ast.Call)
-        if not node.args or site.qualified(node.func) not in _MAKERS:
+        if not node.args or model.names.qualified(node.func) not in _MAKERS:
             return
-        formula = formula_of(node.args[0], site)
+        formula = formula_of(node.args[0], model)
         if formula is None:
             return
-        what = "tensor" if site.kind_of(node).tag is Tag.TENSOR else "array"
+        what = "tensor" if model.types.type_of(node).tag is Tag.TENSOR else "array"
         yield self.finding(
-            site,
+            model,
             node,
-            f"The {what} is made of a list of numbers that Python {_does(formula, site)} one by one",
-            fix=build_fix(node, formula, site),
-            advice=_advice(node, formula, site),
+            f"The {what} is made of a list of numbers that Python {_does(formula, model)} one by one",
+            fix=build_fix(node, formula, model),
+            advice=_advice(node, formula, model),
         )
 
 
-def _does(formula: Formula, site: Site) -> str:
+def _does(formula: Formula, model: SemanticModel) -> str:
     if formula.element is None:
         return "counts"
-    return f"computes as `{' '.join(site.text(formula.element).split())}`"
+    return f"computes as `{' '.join(model.source.text(formula.element).split())}`"
 
 
-def _advice(call: ast.Call, formula: Formula, site: Site) -> str:
-    library = "torch" if (site.qualified(call.func) or "").startswith("torch.") else "np"
+def _advice(call: ast.Call, formula: Formula, model: SemanticModel) -> str:
+    library = "torch" if (model.names.qualified(call.func) or "").startswith("torch.") else "np"
     if formula.element is None or isinstance(formula.element, ast.Name):
         return f"Write `{library}.arange(...)`"
     return f"Compute it of `{library}.arange(...)`, in one expression; or once, where it never changes"

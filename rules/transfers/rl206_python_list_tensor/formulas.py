@@ -7,7 +7,7 @@ import ast
 from rlint.frozen import frozen
 from rlint.models.kind import Tag
 from rlint.semantics.frequency.trip_count import whole_number
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.walk import below
 
 _SHORT = 64
@@ -38,36 +38,36 @@ class Formula:
     calls: bool = False
 
 
-def formula_of(data: ast.expr, site: Site) -> Formula | None:
+def formula_of(data: ast.expr, model: SemanticModel) -> Formula | None:
     """The formula behind a list of numbers that may be long."""
     match data:
-        case ast.Call(func=func, args=[ast.Call() as inner], keywords=[]) if _is(func, "list", site):
-            return formula_of(inner, site)
-        case ast.Call() if _counts(data, site):
+        case ast.Call(func=func, args=[ast.Call() as inner], keywords=[]) if _is(func, "list", model):
+            return formula_of(inner, model)
+        case ast.Call() if _counts(data, model):
             return Formula(data)
         case ast.ListComp(
             elt=element,
             generators=[
                 ast.comprehension(target=ast.Name(id=name), iter=ast.Call() as of, ifs=[], is_async=0)
             ],
-        ) if _counts(of, site):
+        ) if _counts(of, model):
             nodes = [*below(element)]
             uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
-            if uses and _is_formula(element, name, site):
+            if uses and _is_formula(element, name, model):
                 calls = any(isinstance(node, ast.Call) for node in nodes)
                 return Formula(of, element, tuple(uses), calls)
     return None
 
 
-def _is(func: ast.expr, name: str, site: Site) -> bool:
-    return site.qualified(func) == f"builtins.{name}"
+def _is(func: ast.expr, name: str, model: SemanticModel) -> bool:
+    return model.names.qualified(func) == f"builtins.{name}"
 
 
-def _counts(call: ast.Call, site: Site) -> bool:
+def _counts(call: ast.Call, model: SemanticModel) -> bool:
     """A range that is not known to be short."""
-    if not _is(call.func, "range", site) or not call.args or call.keywords:
+    if not _is(call.func, "range", model) or not call.args or call.keywords:
         return False
-    numbers = [whole_number(argument, site) for argument in call.args]
+    numbers = [whole_number(argument, model) for argument in call.args]
     known = [number for number in numbers if number is not None]
     if len(known) < len(numbers):
         return not any(isinstance(argument, ast.Starred) for argument in call.args)
@@ -77,7 +77,7 @@ def _counts(call: ast.Call, site: Site) -> bool:
         return False
 
 
-def _is_formula(node: ast.expr, variable: str, site: Site) -> bool:
+def _is_formula(node: ast.expr, variable: str, model: SemanticModel) -> bool:
     """Arithmetic on the variable and on numbers that nothing changes meanwhile."""
     match node:
         case ast.Constant(value=int() | float() as number):
@@ -85,15 +85,15 @@ def _is_formula(node: ast.expr, variable: str, site: Site) -> bool:
         case ast.Name(id=name) if name == variable:
             return True
         case ast.Name() | ast.Attribute():
-            return site.kind_of(node).tag in _NUMBERS and _is_plain(node)
+            return model.types.type_of(node).tag in _NUMBERS and _is_plain(node)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
-            return _is_formula(operand, variable, site)
+            return _is_formula(operand, variable, model)
         case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _OPERATORS):
-            return _is_formula(left, variable, site) and _is_formula(right, variable, site)
-        case ast.Call(func=func, args=[ast.Name() as of]) if _is(func, "len", site):
+            return _is_formula(left, variable, model) and _is_formula(right, variable, model)
+        case ast.Call(func=func, args=[ast.Name() as of]) if _is(func, "len", model):
             return of.id != variable
-        case ast.Call(func=func, args=arguments, keywords=[]) if site.qualified(func) in _FUNCTIONS:
-            return all(_is_formula(argument, variable, site) for argument in arguments)
+        case ast.Call(func=func, args=arguments, keywords=[]) if model.names.qualified(func) in _FUNCTIONS:
+            return all(_is_formula(argument, variable, model) for argument in arguments)
     return False
 
 

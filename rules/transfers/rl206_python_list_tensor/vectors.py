@@ -7,7 +7,7 @@ import ast
 from rlint.models.kind import Tag
 from rlint.rule import Fix, Safety
 from rlint.rules.transfers.rl206_python_list_tensor.formulas import Formula
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.integers import is_integer
 from rlint.syntax.walk import below
 
@@ -19,81 +19,83 @@ _OF_TYPE = {
 }
 
 
-def build_fix(call: ast.Call, formula: Formula, site: Site) -> Fix | None:
+def build_fix(call: ast.Call, formula: Formula, model: SemanticModel) -> Fix | None:
     """Compute the numbers of a vector of the passes; None where the text does not allow that."""
-    qualified = site.qualified(call.func) or ""
+    qualified = model.names.qualified(call.func) or ""
     given = {keyword.arg: keyword.value for keyword in call.keywords}
-    if not site.can_be_moved(call) or len(call.args) > 1 or not given.keys() <= {"dtype", "device"}:
+    if not model.edit.is_relocatable(call) or len(call.args) > 1 or not given.keys() <= {"dtype", "device"}:
         return None
     if formula.calls or len(formula.uses) > 1:
         return None
     if qualified.startswith("numpy."):
-        text = _of_numpy(call, formula, given.get("dtype"), site)
+        text = _of_numpy(call, formula, given.get("dtype"), model)
     else:
-        text = _of_torch(call, qualified, formula, given, site)
+        text = _of_torch(call, qualified, formula, given, model)
     if text is None:
         return None
     reason = "an empty list gave floating-point numbers, and whole numbers overflow"
-    if not _is_whole(formula, site):
+    if not _is_whole(formula, model):
         reason = "a number may differ in its last place"
     title = "Count with `arange`" if formula.element is None else "Compute all of them in one expression"
-    return Fix(title, Safety.UNSAFE, (site.replace(call, text),), reason)
+    return Fix(title, Safety.UNSAFE, (model.edit.replace(call, text),), reason)
 
 
 def _of_torch(
-    call: ast.Call, qualified: str, formula: Formula, given: dict[str | None, ast.expr], site: Site
+    call: ast.Call, qualified: str, formula: Formula, given: dict[str | None, ast.expr], model: SemanticModel
 ) -> str | None:
-    library, whole = site.spelled("torch", call), _is_whole(formula, site)
+    library, whole = model.names.spelled("torch", call), _is_whole(formula, model)
     if library is None or whole is None:
         return None
     wanted = _OF_TYPE.get(qualified, "" if whole else "torch.get_default_dtype()")
     wanted = wanted.replace("torch", library, 1)
     if "dtype" in given:
-        wanted = "".join(site.text(given["dtype"]).split())
-    device = f", device={site.text(given['device'])}" if "device" in given else ""
+        wanted = "".join(model.source.text(given["dtype"]).split())
+    device = f", device={model.source.text(given['device'])}" if "device" in given else ""
     if formula.element is None or isinstance(formula.element, ast.Name):
-        return f"{library}.arange({_arguments(formula, site)}{f', dtype={wanted}' if wanted else ''}{device})"
+        return (
+            f"{library}.arange({_arguments(formula, model)}{f', dtype={wanted}' if wanted else ''}{device})"
+        )
     double = f"{library}.float64"
     inner = "" if whole else f", dtype={double}"
-    text = _put_in(formula, f"{library}.arange({_arguments(formula, site)}{inner}{device})", site)
+    text = _put_in(formula, f"{library}.arange({_arguments(formula, model)}{inner}{device})", model)
     if not wanted or (wanted == double and not whole):
-        return _standing_in(text, call, site)
+        return _standing_in(text, call, model)
     return f"({text}).to({wanted})"
 
 
-def _of_numpy(call: ast.Call, formula: Formula, dtype: ast.expr | None, site: Site) -> str | None:
-    library = site.spelled("numpy", call)
+def _of_numpy(call: ast.Call, formula: Formula, dtype: ast.expr | None, model: SemanticModel) -> str | None:
+    library = model.names.spelled("numpy", call)
     if library is None:
         return None
-    wanted = site.text(dtype) if dtype is not None else ""
+    wanted = model.source.text(dtype) if dtype is not None else ""
     if formula.element is None or isinstance(formula.element, ast.Name):
-        return f"{library}.arange({_arguments(formula, site)}{f', dtype={wanted}' if wanted else ''})"
-    text = _put_in(formula, f"{library}.arange({_arguments(formula, site)})", site)
-    return f"({text}).astype({wanted})" if wanted else _standing_in(text, call, site)
+        return f"{library}.arange({_arguments(formula, model)}{f', dtype={wanted}' if wanted else ''})"
+    text = _put_in(formula, f"{library}.arange({_arguments(formula, model)})", model)
+    return f"({text}).astype({wanted})" if wanted else _standing_in(text, call, model)
 
 
-def _standing_in(text: str, call: ast.Call, site: Site) -> str:
+def _standing_in(text: str, call: ast.Call, model: SemanticModel) -> str:
     """The text of an expression with operators, in the place of a call."""
-    parent = site.parent(call)
+    parent = model.parent(call)
     alone = isinstance(parent, (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword))
     return text if alone or (isinstance(parent, ast.Call) and call in parent.args) else f"({text})"
 
 
-def _arguments(formula: Formula, site: Site) -> str:
-    start, end = site.span(formula.range.args[0])[0], site.span(formula.range.args[-1])[1]
-    return site.tree.text[start:end]
+def _arguments(formula: Formula, model: SemanticModel) -> str:
+    start, end = model.source.span(formula.range.args[0])[0], model.source.span(formula.range.args[-1])[1]
+    return model.syntax.text[start:end]
 
 
-def _put_in(formula: Formula, vector: str, site: Site) -> str:
+def _put_in(formula: Formula, vector: str, model: SemanticModel) -> str:
     """The formula with the vector in place of the number of the pass."""
     assert formula.element is not None
-    start, end = site.span(formula.element)
+    start, end = model.source.span(formula.element)
     (use,) = formula.uses
-    first, behind = site.span(use)
-    return site.tree.text[start:first] + vector + site.tree.text[behind:end]
+    first, behind = model.source.span(use)
+    return model.syntax.text[start:first] + vector + model.syntax.text[behind:end]
 
 
-def _is_whole(formula: Formula, site: Site) -> bool | None:
+def _is_whole(formula: Formula, model: SemanticModel) -> bool | None:
     """Are all numbers whole? None where nobody can say."""
     if formula.element is None:
         return True
@@ -105,12 +107,12 @@ def _is_whole(formula: Formula, site: Site) -> bool | None:
                 return False
             case ast.BinOp(op=ast.Pow()):
                 powers = True
-            case ast.Attribute() if not isinstance(site.parent(node), ast.Attribute):
+            case ast.Attribute() if not isinstance(model.parent(node), ast.Attribute):
                 names.append(node)
-            case ast.Name() if node not in formula.uses and not isinstance(site.parent(node), ast.Attribute):
+            case ast.Name() if node not in formula.uses and not isinstance(model.parent(node), ast.Attribute):
                 names.append(node)
-    if any(site.kind_of(name).tag is Tag.FLOAT for name in names):
+    if any(model.types.type_of(name).tag is Tag.FLOAT for name in names):
         return False
-    if all(is_integer(name, site) is not None for name in names):
+    if all(is_integer(name, model) is not None for name in names):
         return True
     return False if powers else None  # a power of what has no telling name: a discount

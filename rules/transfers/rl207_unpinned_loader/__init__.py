@@ -68,7 +68,7 @@ from collections.abc import Iterator
 from rlint.models.kind import Device
 from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
 from rlint.rules.transfers.rl207_unpinned_loader.feeds import Feeds, lies_on_host
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 LOADER = "torch.utils.data.DataLoader"
 BEFORE_COLLATE_FN = 6
@@ -87,28 +87,28 @@ class UnpinnedLoader(Rule):
     visits = (ast.Call,)
     callees = last_names(LOADER)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
-        if site.qualified(node.func) != LOADER or len(node.args) > BEFORE_COLLATE_FN:
+        if model.names.qualified(node.func) != LOADER or len(node.args) > BEFORE_COLLATE_FN:
             return
         given = {keyword.arg: keyword.value for keyword in node.keywords}
         if DECIDES & set(given) or any(isinstance(argument, ast.Starred) for argument in node.args):
             return
-        if not lies_on_host(node, site) or site.is_set_up(*DEFAULTS):
+        if not lies_on_host(node, model) or model.program.mentions(*DEFAULTS):
             return
-        feeds = Feeds(node, site)
+        feeds = Feeds(node, model)
         moved = feeds.hot
         if not moved or feeds.taken_over or any(map(waits_on_purpose, feeds.moved)):
             return
-        line = site.span_of(moved[0])[0].line
+        line = model.span_of(moved[0])[0].line
         workers = node.args[5] if len(node.args) > 5 else given.get("num_workers")
         has_workers = workers is not None and not (isinstance(workers, ast.Constant) and not workers.value)
         gain = "" if has_workers else "; without workers, the gain is small"
         yield self.finding(
-            site,
+            model,
             node,
             f"The batches go to the device in line {line} from memory that is not pinned{gain}",
-            fix=build_fix(node, feeds, site),
+            fix=build_fix(node, feeds, model),
             advice="Pass `pin_memory=True`, and move the batches with `non_blocking=True`",
         )
 
@@ -121,14 +121,14 @@ def waits_on_purpose(moved: ast.Call) -> bool:
     )
 
 
-def build_fix(call: ast.Call, feeds: Feeds, site: Site) -> Fix | None:
+def build_fix(call: ast.Call, feeds: Feeds, model: SemanticModel) -> Fix | None:
     """Add the keyword."""
     value = "True"
     if any(feeds.target(moved) is not Device.CUDA for moved in feeds.moved):
-        available = site.spelled("torch.cuda.is_available", call)
+        available = model.names.spelled("torch.cuda.is_available", call)
         if available is None:
             return None
         value = f"{available}()"
-    edit = site.with_keyword(call, "pin_memory", value)
+    edit = model.edit.with_keyword(call, "pin_memory", value)
     reason = "The dataset must give tensors in host memory, since others cannot be pinned"
     return Fix("Let the loader pin its batches", Safety.UNSAFE, (edit,), reason) if edit is not None else None

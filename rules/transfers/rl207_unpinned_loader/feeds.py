@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rlint.models.kind import Device, Tag
 from rlint.rule import Heat
 from rlint.semantics.interprocedural.summary import FunctionSummary
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.syntax_index import Function
 from rlint.syntax.walk import below
 
@@ -25,8 +25,8 @@ class Feeds:
     device; `taken_over` says that a library puts a loader of its own in its place.
     """
 
-    def __init__(self, loader: ast.Call, site: Site) -> None:
-        self.site = site
+    def __init__(self, loader: ast.Call, model: SemanticModel) -> None:
+        self.model = model
         self.moved: list[ast.Call] = []
         self.taken_over = False
         self._seen: set[ast.AST] = set()
@@ -35,12 +35,12 @@ class Feeds:
     @property
     def hot(self) -> list[ast.Call]:
         """The calls that run for each batch."""
-        return [call for call in self.moved if self.site.heat_of(call).level is Heat.HOT]
+        return [call for call in self.moved if self.model.frequency.heat_of(call).level is Heat.HOT]
 
     def target(self, call: ast.Call) -> Device:
         """The device that a call moves to."""
         named = _device_of(call)
-        return Device.CUDA if named is None else self.site.device_of(named)
+        return Device.CUDA if named is None else self.model.types.device_of(named)
 
     # -- the loader ----------------------------------------------------------------------------
 
@@ -49,7 +49,7 @@ class Feeds:
         if holder in self._seen or depth <= 0:
             return
         self._seen.add(holder)
-        site, parent = self.site, self.site.parent(holder)
+        model, parent = self.model, self.model.parent(holder)
         match parent:
             case ast.Assign(targets=[target]) | ast.AnnAssign(target=target):
                 for read in self._reads(target):
@@ -57,56 +57,56 @@ class Feeds:
             case ast.For(iter=iterable, target=target) if iterable is holder:
                 self._batches(target, parent, depth)
             case ast.comprehension(iter=iterable, target=target) if iterable is holder:
-                self._batches(target, site.parent(parent) or parent, depth)
+                self._batches(target, model.parent(parent) or parent, depth)
             case ast.Call(func=ast.Attribute(attr=method)) if method in _TAKES_OVER and holder in parent.args:
                 self.taken_over = True
             case ast.Call(func=function) if holder is not function:
-                qualified = site.qualified(function)
+                qualified = model.names.qualified(function)
                 if qualified in _WRAPPERS:
                     self._follow(parent, depth)
                 elif qualified == "builtins.next":
-                    bound = site.parent(parent)
+                    bound = model.parent(parent)
                     if isinstance(bound, ast.Assign):
-                        around = site.function(parent) or site.tree.module
+                        around = model.function(parent) or model.syntax.module
                         self._batches(bound.targets[0], around, depth)
                 else:
                     for parameter in self._parameters(parent, holder):
                         self._follow(parameter, depth - 1)
             case ast.keyword():
-                call = site.parent(parent)
+                call = model.parent(parent)
                 if isinstance(call, ast.Call):
                     for parameter in self._parameters(call, holder):
                         self._follow(parameter, depth - 1)
 
     def _reads(self, target: ast.expr) -> Iterator[ast.expr]:
         """The places that read a variable, or an attribute of the same class."""
-        site = self.site
+        model = self.model
         if isinstance(target, ast.Name):
-            scope = site.scope(target).lookup(target.id)
+            scope = model.names.scope(target).lookup(target.id)
             if scope is not None and len(scope.bindings[target.id]) == 1:
-                yield from site.reads(target.id, scope)
+                yield from model.names.reads(target.id, scope)
         elif isinstance(target, ast.Attribute):
-            uses = site.attribute_uses(target.attr)
+            uses = model.names.attribute_uses(target.attr)
             if sum(not isinstance(use.ctx, ast.Load) for use in uses) == 1:
-                own = site.class_of(target)
+                own = model.class_of(target)
                 yield from (
-                    use for use in uses if isinstance(use.ctx, ast.Load) and site.class_of(use) is own
+                    use for use in uses if isinstance(use.ctx, ast.Load) and model.class_of(use) is own
                 )
 
     def _parameters(self, call: ast.Call, argument: ast.expr) -> Iterator[ast.Name]:
         """The places where the functions of this file that a call runs read an argument of it."""
-        for summary in self.site.callables(call):
+        for summary in self.model.types.call_targets(call):
             function = self._definition(summary)
             name = _parameter_of(call, argument, summary)
             if function is not None and name is not None:
-                scope = self.site.tree.scopes[function]
+                scope = self.model.syntax.scopes[function]
                 if name in scope.bindings and len(scope.bindings[name]) == 1:
-                    yield from self.site.reads(name, scope)
+                    yield from self.model.names.reads(name, scope)
 
     def _definition(self, summary: FunctionSummary) -> Function | None:
-        if summary.module != self.site.module.module:
+        if summary.module != self.model.module.module:
             return None
-        tree = self.site.tree
+        tree = self.model.syntax
         defined: list[Function] = [*tree.of_type(ast.FunctionDef), *tree.of_type(ast.AsyncFunctionDef)]
         return next((node for node in defined if tree.qualname(node) == summary.qualname), None)
 
@@ -141,7 +141,7 @@ class Feeds:
 
     def _handed(self, call: ast.Call, argument: ast.Name, depth: int) -> None:
         """Look into a function that is handed a batch."""
-        for summary in self.site.callables(call):
+        for summary in self.model.types.call_targets(call):
             function = self._definition(summary)
             name = _parameter_of(call, argument, summary)
             if function is not None and name is not None and function not in self._seen:
@@ -152,21 +152,24 @@ class Feeds:
         named = _device_of(call)
         if named is None:
             return isinstance(call.func, ast.Attribute) and call.func.attr == "cuda"
-        return self.site.is_device(named) and self.site.device_of(named) in (Device.CUDA, Device.UNKNOWN)
+        return self.model.types.is_device(named) and self.model.types.device_of(named) in (
+            Device.CUDA,
+            Device.UNKNOWN,
+        )
 
 
-def lies_on_host(loader: ast.Call, site: Site) -> bool:
+def lies_on_host(loader: ast.Call, model: SemanticModel) -> bool:
     """Does the data of a loader lie in host memory, as far as the source tells?"""
-    item = site.kind_of(loader).item
+    item = model.types.type_of(loader).item
     if item is not None and item.tag in (Tag.BATCH, Tag.TENSOR) and item.device is not Device.HOST:
         return False
     dataset = loader.args[0] if loader.args else None
     dataset = dataset or next((word.value for word in loader.keywords if word.arg == "dataset"), None)
-    cls = site.class_of_value(dataset) if dataset is not None else None
+    cls = model.types.class_of_value(dataset) if dataset is not None else None
     if cls is None:
         return True
     for kind in cls.attributes.values():
-        known = site.index.resolve(kind.of, cls.module) if not kind and kind.of else kind
+        known = model.index.resolve(kind.of, cls.module) if not kind and kind.of else kind
         if known.tag is Tag.TENSOR and known.device is not Device.HOST:
             return False
     return True

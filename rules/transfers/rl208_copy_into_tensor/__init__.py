@@ -74,7 +74,7 @@ from rlint.edit import call_arguments
 from rlint.models.kind import Device, Kind, Tag
 from rlint.rule import Finding, Fix, Heat, Rule, Safety, last_names
 from rlint.rules.transfers.rl208_copy_into_tensor.lent import is_left_alone, is_new
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.legacy_tensors import CLASSES, beside, class_doubt, class_dtype, sharing_doubt
 from rlint.semantics.types.observations import is_observation
 
@@ -90,84 +90,91 @@ class CopyIntoTensor(Rule):
     visits = (ast.Call,)
     callees = last_names("tensor", *CLASSES)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         if len(node.args) != 1 or isinstance(node.args[0], (ast.Starred, ast.Constant, ast.List)):
             return
-        maker = site.qualified(node.func) or ""
+        maker = model.names.qualified(node.func) or ""
         if maker != "torch.tensor" and maker not in CLASSES:
             return
         array = node.args[0]
-        found = of_class(node, array, maker, site) if maker in CLASSES else of_copy(node, array, site)
-        if found is None or is_moved(node, site) or site.heat_of(node).level < self.heat:
+        found = of_class(node, array, maker, model) if maker in CLASSES else of_copy(node, array, model)
+        if found is None or is_moved(node, model) or model.frequency.heat_of(node).level < self.heat:
             return
         message, advice, fix = found
-        yield self.finding(site, node, message, fix=fix, advice=advice)
+        yield self.finding(model, node, message, fix=fix, advice=advice)
 
 
-def of_class(call: ast.Call, array: ast.expr, maker: str, site: Site) -> tuple[str, str, Fix | None] | None:
+def of_class(
+    call: ast.Call, array: ast.expr, maker: str, model: SemanticModel
+) -> tuple[str, str, Fix | None] | None:
     """The finding for a legacy constructor, if it is given an array."""
-    kind = site.kind_of(array)
+    kind = model.types.type_of(array)
     if call.keywords or not (
-        (kind.tag is Tag.NDARRAY and not kind.optional and kind.rank != 0) or is_observation(array, site)
+        (kind.tag is Tag.NDARRAY and not kind.optional and kind.rank != 0) or is_observation(array, model)
     ):
         return None
     dtype = class_dtype(maker)
-    function = site.text(call.func)
+    function = model.source.text(call.func)
     return (
-        f"`{function}` takes longer than `torch.as_tensor` to make a tensor of {shown(array, site)}",
+        f"`{function}` takes longer than `torch.as_tensor` to make a tensor of {shown(array, model)}",
         f"Write `torch.as_tensor(..., dtype=torch.{dtype})`",
-        fix_of_class(call, array, kind, maker, dtype, site),
+        fix_of_class(call, array, kind, maker, dtype, model),
     )
 
 
 def fix_of_class(
-    call: ast.Call, array: ast.expr, kind: Kind, maker: str, dtype: str, site: Site
+    call: ast.Call, array: ast.expr, kind: Kind, maker: str, dtype: str, model: SemanticModel
 ) -> Fix | None:
     """Call `torch.as_tensor` with the data type of the class."""
-    function, wanted = beside(call, "as_tensor", site), beside(call, dtype, site)
-    text, head = site.text(call), site.text(call.func)
-    if function is None or wanted is None or not text.startswith(head) or not site.can_be_moved(call.func):
+    function, wanted = beside(call, "as_tensor", model), beside(call, dtype, model)
+    text, head = model.source.text(call), model.source.text(call.func)
+    if (
+        function is None
+        or wanted is None
+        or not text.startswith(head)
+        or not model.edit.is_relocatable(call.func)
+    ):
         return None
     rewritten = call_arguments.with_keyword(text, "dtype", wanted)
-    if rewritten is None or any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call)):
+    if rewritten is None or any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call)):
         return None
-    edit = site.replace(call, function + rewritten[len(head) :])
-    reason = class_doubt(call, maker, site)
+    edit = model.edit.replace(call, function + rewritten[len(head) :])
+    reason = class_doubt(call, maker, model)
     if kind.tag is not Tag.NDARRAY:
-        reason = f"{shown(array, site)} must be an array: a whole number is a size to `{head}`"
+        reason = f"{shown(array, model)} must be an array: a whole number is a size to `{head}`"
     elif not kind.rank:
-        reason = f"{shown(array, site)} must have a dimension: else it is a size to `{head}`"
+        reason = f"{shown(array, model)} must have a dimension: else it is a size to `{head}`"
     safety = Safety.UNSAFE if reason else Safety.SAFE
     return Fix("Call `torch.as_tensor`", safety, (edit,), reason)
 
 
-def of_copy(call: ast.Call, array: ast.expr, site: Site) -> tuple[str, str, Fix | None] | None:
+def of_copy(call: ast.Call, array: ast.expr, model: SemanticModel) -> tuple[str, str, Fix | None] | None:
     """The finding for `torch.tensor`, if the array could as well be taken over."""
-    kind = site.kind_of(array)
-    if kind.tag is not Tag.NDARRAY or kind.optional or not keeps_type(call, kind, site):
+    kind = model.types.type_of(array)
+    if kind.tag is not Tag.NDARRAY or kind.optional or not keeps_type(call, kind, model):
         return None
-    new = is_new(array, call, site)
-    if not new and not (isinstance(array, ast.Name) and is_left_alone(array, site)):
+    new = is_new(array, call, model)
+    if not new and not (isinstance(array, ast.Name) and is_left_alone(array, model)):
         return None
     why = ", which was made just for it" if new else ""
     edit = None
-    function = beside(call, "as_tensor", site)
-    if function is not None and site.can_be_moved(call.func):
-        edit = site.replace(call.func, function)
-    if edit is None or any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call)):
+    function = beside(call, "as_tensor", model)
+    if function is not None and model.edit.is_relocatable(call.func):
+        edit = model.edit.replace(call.func, function)
+    if edit is None or any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call)):
         fix = None
     else:
-        reason = sharing_doubt(site)
+        reason = sharing_doubt(model)
         if not new:
-            reason = f"Nothing may write to {shown(array, site)} while the tensor is in use"
+            reason = f"Nothing may write to {shown(array, model)} while the tensor is in use"
         safety = Safety.UNSAFE if reason else Safety.SAFE
         fix = Fix("Let the tensor share the array's memory", safety, (edit,), reason)
-    message = f"`{site.text(call.func)}` copies {shown(array, site)}{why}"
+    message = f"`{model.source.text(call.func)}` copies {shown(array, model)}{why}"
     return message, "Write `torch.as_tensor(...)`, which shares the memory", fix
 
 
-def keeps_type(call: ast.Call, kind: Kind, site: Site) -> bool:
+def keeps_type(call: ast.Call, kind: Kind, model: SemanticModel) -> bool:
     """Does the tensor lie on the host, with the array's own data type?"""
     for keyword in call.keywords:
         if keyword.arg not in KEYWORDS:
@@ -175,29 +182,31 @@ def keeps_type(call: ast.Call, kind: Kind, site: Site) -> bool:
         if isinstance(keyword.value, ast.Constant) and keyword.value.value is None:
             continue
         if keyword.arg == "device":
-            if site.device_of(keyword.value) is not Device.HOST:
+            if model.types.device_of(keyword.value) is not Device.HOST:
                 return False
-        elif not kind.dtype or site.knowledge.kinds.dtype_of(keyword.value) != kind.dtype:
+        elif not kind.dtype or model.analysis.kinds.dtype_of(keyword.value) != kind.dtype:
             return False
     return True
 
 
-def is_moved(call: ast.Call, site: Site) -> bool:
+def is_moved(call: ast.Call, model: SemanticModel) -> bool:
     """Does the tensor go to a device at once, or as soon as it has a name?"""
     node: ast.AST = call
-    for parent in site.ancestors(call):
+    for parent in model.ancestors(call):
         match parent:
             case ast.Attribute(attr="to" | "cuda"):
                 return True
             case ast.Attribute() | ast.Subscript():
                 pass
-            case ast.Call(func=func) if func is node or site.qualified(func) == "torch.autograd.Variable":
+            case ast.Call(func=func) if (
+                func is node or model.names.qualified(func) == "torch.autograd.Variable"
+            ):
                 pass
             case ast.Assign(targets=[ast.Name(id=name)]):
-                scope = site.scope(call).lookup(name)
-                reads = site.reads(name, scope) if scope is not None else []
+                scope = model.names.scope(call).lookup(name)
+                reads = model.names.reads(name, scope) if scope is not None else []
                 return any(
-                    isinstance(use := site.parent(read), ast.Attribute) and use.attr in ("to", "cuda")
+                    isinstance(use := model.parent(read), ast.Attribute) and use.attr in ("to", "cuda")
                     for read in reads
                 )
             case _:
@@ -206,7 +215,7 @@ def is_moved(call: ast.Call, site: Site) -> bool:
     return False
 
 
-def shown(array: ast.expr, site: Site) -> str:
+def shown(array: ast.expr, model: SemanticModel) -> str:
     """The array, as a message names it."""
-    text = site.text(array)
+    text = model.source.text(array)
     return "the array" if "\n" in text or len(text) > LONGEST_SHOWN else f"`{text}`"

@@ -71,7 +71,7 @@ from rlint.rules.transfers.rl209_index_by_list.list_indices import (
     slice_text,
     tensors_indexed_by,
 )
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 LONGEST_SHOWN = 40
 
@@ -83,42 +83,42 @@ class IndexByList(Rule):
     heat = Heat.HOT
     visits = (ast.Subscript,)
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Subscript)
         if isinstance(node.slice, (ast.Constant, ast.Slice)):
             return
-        found = counted(node, site)
+        found = counted(node, model)
         if found is not None:
-            if site.kind_of(node.value).tag is Tag.TENSOR:
+            if model.types.type_of(node.value).tag is Tag.TENSOR:
                 yield self.finding(
-                    site,
+                    model,
                     node,
-                    f"{shown(found.node, 'a range', site)} is made a tensor, number by number, to index "
-                    f"{shown(node.value, 'another', site)}",
-                    fix=build_fix(node, found, site),
+                    f"{shown(found.node, 'a range', model)} is made a tensor, number by number, to index "
+                    f"{shown(node.value, 'another', model)}",
+                    fix=build_fix(node, found, model),
                     advice=advice(found),
                 )
             return
-        binding = listed_binding(node.slice, site)
-        if binding is None or site.kind_of(node.value).tag is not Tag.TENSOR:
+        binding = listed_binding(node.slice, model)
+        if binding is None or model.types.type_of(node.value).tag is not Tag.TENSOR:
             return
-        places = tensors_indexed_by(binding, site)
+        places = tensors_indexed_by(binding, model)
         again = len(places) > 1
-        lasts = bool(set(site.loops(node)) - set(site.loops(binding.statement)))
+        lasts = bool(set(model.frequency.loops(node)) - set(model.frequency.loops(binding.statement)))
         if places[:1] == [node] and (again or lasts):
             name = binding.name
             often = f"in each of {len(places)} places" if again else "in each pass"
             yield self.finding(
-                site,
+                model,
                 node,
                 f"The list `{name}` is made a tensor, number by number, {often} where it is an index",
                 advice=f"Make a tensor of it once: `{name} = torch.tensor({name}, device=...)`",
             )
 
 
-def shown(expression: ast.expr, otherwise: str, site: Site) -> str:
+def shown(expression: ast.expr, otherwise: str, model: SemanticModel) -> str:
     """The text of an expression in backticks, if it is short."""
-    text = site.text(expression)
+    text = model.source.text(expression)
     return otherwise if len(text) > LONGEST_SHOWN or "\n" in text else f"`{text}`"
 
 
@@ -129,13 +129,13 @@ def advice(found: Counted) -> str:
     return "Use `torch.arange(..., device=...)`, made once, or `gather`"
 
 
-def build_fix(node: ast.Subscript, found: Counted, site: Site) -> Fix | None:
+def build_fix(node: ast.Subscript, found: Counted, model: SemanticModel) -> Fix | None:
     """A slice where the range is the only index, else an index tensor on the device."""
-    if not site.can_be_moved(found.node):
+    if not model.edit.is_relocatable(found.node):
         return None
-    owner, counter = site.text(node.value), found.counter
+    owner, counter = model.source.text(node.value), found.counter
     if found.is_alone:
-        text = slice_text(counter, site)
+        text = slice_text(counter, model)
         if text is None:
             return None
         reason = (
@@ -145,28 +145,28 @@ def build_fix(node: ast.Subscript, found: Counted, site: Site) -> Fix | None:
             reason = (
                 f"An index beyond the end of `{owner}` raises another error, and a negative one means others"
             )
-        return Fix("Take a slice", Safety.UNSAFE, (site.replace(found.node, text),), reason)
-    arange = site.spelled("torch.arange", node)
-    if arange is None or not is_place(node.value) or not is_still_there(node.value, found, site):
+        return Fix("Take a slice", Safety.UNSAFE, (model.edit.replace(found.node, text),), reason)
+    arange = model.names.spelled("torch.arange", node)
+    if arange is None or not is_place(node.value) or not is_still_there(node.value, found, model):
         return None
-    bounds = ", ".join(site.text(bound) for bound in counter.args)
-    certain = is_never_negative(counter, site)
+    bounds = ", ".join(model.source.text(bound) for bound in counter.args)
+    certain = is_never_negative(counter, model)
     return Fix(
         "Index by a tensor that is made on the device",
         Safety.SAFE if certain else Safety.UNSAFE,
-        (site.replace(found.node, f"{arange}({bounds}, device={owner}.device)"),),
+        (model.edit.replace(found.node, f"{arange}({bounds}, device={owner}.device)"),),
         None
         if certain
-        else f"`{site.text(counter)}` must not count down: `torch.arange` raises where `range` is empty",
+        else f"`{model.source.text(counter)}` must not count down: `torch.arange` raises where `range` is empty",
     )
 
 
-def is_still_there(tensor: ast.expr, found: Counted, site: Site) -> bool:
+def is_still_there(tensor: ast.expr, found: Counted, model: SemanticModel) -> bool:
     """Does the tensor's place hold it yet behind the indices before the range, and may it be asked twice?"""
     before = found.parts[: found.parts.index(found.node)]
-    repeatable = isinstance(tensor, ast.Name) or site.effect_of(tensor).quiet
-    counts = all(site.effect_of(bound).quiet for bound in found.counter.args)
-    return repeatable and counts and is_same_behind(tensor, before, tensor, found.node, site)
+    repeatable = isinstance(tensor, ast.Name) or model.effects.effect_of(tensor).quiet
+    counts = all(model.effects.effect_of(bound).quiet for bound in found.counter.args)
+    return repeatable and counts and is_same_behind(tensor, before, tensor, found.node, model)
 
 
 def is_place(expression: ast.expr) -> bool:

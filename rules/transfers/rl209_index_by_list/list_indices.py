@@ -6,7 +6,7 @@ import ast
 
 from rlint.frozen import frozen
 from rlint.models.kind import Tag
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.syntax.scopes import Binding, How
 
 FEWEST = 8
@@ -34,32 +34,32 @@ class Counted:
         )
 
 
-def counted(subscript: ast.Subscript, site: Site) -> Counted | None:
+def counted(subscript: ast.Subscript, model: SemanticModel) -> Counted | None:
     """The first range among the indices of a subscript that may be long."""
     index = subscript.slice
     parts = (*index.elts,) if isinstance(index, ast.Tuple) else (index,)
     for part in parts:
-        counter = counter_of(part, site)
+        counter = counter_of(part, model)
         if counter is not None and not is_short(counter):
             return Counted(part, counter, parts)
     return None
 
 
-def counter_of(expression: ast.expr, site: Site) -> ast.Call | None:
+def counter_of(expression: ast.expr, model: SemanticModel) -> ast.Call | None:
     """The `range(…)` that an expression is or lists: `list(range(n))`, `[i for i in range(n)]`."""
     match expression:
         case ast.Call(func=ast.Name(id="list") as func, args=[ast.Call() as inner], keywords=[]):
-            return counter_of(inner, site) if site.qualified(func) == "builtins.list" else None
+            return counter_of(inner, model) if model.names.qualified(func) == "builtins.list" else None
         case ast.List(elts=[ast.Starred(value=ast.Call() as inner)]):
-            return counter_of(inner, site)
+            return counter_of(inner, model)
         case ast.ListComp(
             elt=ast.Name(id=name),
             generators=[ast.comprehension(target=ast.Name(id=target), iter=inner, ifs=[], is_async=0)],
         ):
-            return counter_of(inner, site) if name == target and isinstance(inner, ast.Call) else None
+            return counter_of(inner, model) if name == target and isinstance(inner, ast.Call) else None
         case ast.Call(func=ast.Name() as func, args=[_] | [_, _] | [_, _, _], keywords=[]):
             starred = any(isinstance(bound, ast.Starred) for bound in expression.args)
-            return expression if site.qualified(func) == "builtins.range" and not starred else None
+            return expression if model.names.qualified(func) == "builtins.range" and not starred else None
     return None
 
 
@@ -73,32 +73,35 @@ def is_short(counter: ast.Call) -> bool:
     return False
 
 
-def is_never_negative(counter: ast.Call, site: Site) -> bool:
+def is_never_negative(counter: ast.Call, model: SemanticModel) -> bool:
     """Does `range(…)` count up from nought to what surely is no negative number?"""
-    return len(counter.args) == 1 and _is_size(counter.args[0], site)
+    return len(counter.args) == 1 and _is_size(counter.args[0], model)
 
 
-def _is_size(number: ast.expr, site: Site) -> bool:
+def _is_size(number: ast.expr, model: SemanticModel) -> bool:
     if isinstance(number, ast.Name):
-        made = site.definitions(number)
+        made = model.dataflow.definitions(number)
         value = made[0].value if len(made) == 1 and made[0].how is How.ASSIGN and not made[0].path else None
-        return value is not None and not isinstance(value, ast.Name) and _is_size(value, site)
+        return value is not None and not isinstance(value, ast.Name) and _is_size(value, model)
     match number:
         case ast.Constant(value=int()):
             return True
         case ast.Call(func=ast.Name(id="len") as func):
-            return site.qualified(func) == "builtins.len"
+            return model.names.qualified(func) == "builtins.len"
         case ast.Subscript(value=ast.Attribute(value=owner, attr="shape"), slice=ast.Constant(value=int())):
-            return site.kind_of(owner).tag is Tag.TENSOR
+            return model.types.type_of(owner).tag is Tag.TENSOR
         case ast.Call(func=ast.Attribute(value=owner, attr="size"), args=[ast.Constant(value=int())]):
-            return site.kind_of(owner).tag is Tag.TENSOR
+            return model.types.type_of(owner).tag is Tag.TENSOR
     return False
 
 
-def slice_text(counter: ast.Call, site: Site) -> str | None:
+def slice_text(counter: ast.Call, model: SemanticModel) -> str | None:
     """The slice that takes what a `range(…)` counts; None where a step may be negative."""
     bounds = counter.args
-    texts = [site.text(bound) if isinstance(bound, _PLAIN) else site.operand(bound) for bound in bounds]
+    texts = [
+        model.source.text(bound) if isinstance(bound, _PLAIN) else model.edit.parenthesized(bound)
+        for bound in bounds
+    ]
     colon = ":" if all(isinstance(bound, _SHORT) for bound in bounds) else " : "
     match bounds:
         case [_]:
@@ -110,14 +113,14 @@ def slice_text(counter: ast.Call, site: Site) -> str | None:
     return None
 
 
-def listed_binding(index: ast.expr, site: Site) -> Binding | None:
+def listed_binding(index: ast.expr, model: SemanticModel) -> Binding | None:
     """The assignment that made the list of numbers which a name stands for."""
     if not isinstance(index, ast.Name):
         return None
-    made = site.definitions(index)
+    made = model.dataflow.definitions(index)
     if len(made) != 1 or made[0].how is not How.ASSIGN or made[0].path:
         return None
-    kind = site.kind_of(index)
+    kind = model.types.type_of(index)
     return made[0] if kind.tag is Tag.LIST and not is_literal(made[0].value) else None
 
 
@@ -126,19 +129,19 @@ def is_literal(value: ast.expr | None) -> bool:
     return isinstance(value, (ast.List, ast.Tuple)) and len(value.elts) < FEWEST
 
 
-def tensors_indexed_by(binding: Binding, site: Site) -> list[ast.Subscript]:
+def tensors_indexed_by(binding: Binding, model: SemanticModel) -> list[ast.Subscript]:
     """The places that index tensors by the list of a binding, in source order."""
-    scope = site.scope(binding.node).lookup(binding.name)
+    scope = model.names.scope(binding.node).lookup(binding.name)
     if scope is None:
         return []
     found = []
-    for use in site.reads(binding.name, scope):
-        subscript = site.parent(use)
+    for use in model.names.reads(binding.name, scope):
+        subscript = model.parent(use)
         if (
             isinstance(subscript, ast.Subscript)
             and subscript.slice is use
-            and site.definitions(use) == [binding]
-            and site.kind_of(subscript.value).tag is Tag.TENSOR
+            and model.dataflow.definitions(use) == [binding]
+            and model.types.type_of(subscript.value).tag is Tag.TENSOR
         ):
             found.append(subscript)
-    return sorted(found, key=site.span)
+    return sorted(found, key=model.source.span)

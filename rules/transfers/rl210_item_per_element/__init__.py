@@ -69,7 +69,7 @@ from rlint.rules.transfers.rl210_item_per_element.read_at_once import (
     may_be_complex,
     may_warn,
 )
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 
 LONGEST_SHOWN = 40
 
@@ -82,7 +82,7 @@ class ItemPerElement(Rule):
     visits = (ast.Call,)
     callees = frozenset({"item", "float", "int", "bool", "map"})
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         match node:
             case ast.Call(func=ast.Attribute(attr="item"), args=[], keywords=[]):
@@ -90,49 +90,55 @@ class ItemPerElement(Rule):
             case ast.Call(func=ast.Name(id="float" | "int" | "bool"), args=[ast.Name() | ast.Subscript()]):
                 pass
             case ast.Call(func=ast.Name(id="map"), args=[_, _], keywords=[]):
-                yield from self.mapped(node, site)
+                yield from self.mapped(node, model)
                 return
             case _:
                 return
-        read = read_of(node, site)
-        if read is None or not is_first(read, site):
+        read = read_of(node, model)
+        if read is None or not is_first(read, model):
             return
         yield self.finding(
-            site, node, message(node, read.tensor, site), fix=build_fix(read, site), advice=advice(read, site)
+            model,
+            node,
+            message(node, read.tensor, model),
+            fix=build_fix(read, model),
+            advice=advice(read, model),
         )
 
-    def mapped(self, node: ast.Call, site: Site) -> Iterator[Finding]:
+    def mapped(self, node: ast.Call, model: SemanticModel) -> Iterator[Finding]:
         """`map(float, tensor)`."""
         function, tensor = node.args
-        if site.qualified(function) not in CONVERSIONS:
+        if model.names.qualified(function) not in CONVERSIONS:
             return
-        kind = site.kind_of(tensor)
-        if kind.tag is not Tag.TENSOR or site.qualified(node.func) != "builtins.map":
+        kind = model.types.type_of(tensor)
+        if kind.tag is not Tag.TENSOR or model.names.qualified(node.func) != "builtins.map":
             return
         whole = kind.rank == 1
-        listed = f"{site.operand(tensor)}{'' if whole else '.flatten()'}.tolist()"
-        reason = None if whole else f"`{site.text(tensor)}` must hold one number in each row"
-        if reason is None and may_be_complex(function, kind, site):
-            reason = f"`{site.text(tensor)}` must not hold complex numbers"
-        if reason is None and may_warn(function, tensor, kind, site):
-            reason = WARNS.format(site.text(tensor))
+        listed = f"{model.edit.parenthesized(tensor)}{'' if whole else '.flatten()'}.tolist()"
+        reason = None if whole else f"`{model.source.text(tensor)}` must hold one number in each row"
+        if reason is None and may_be_complex(function, kind, model):
+            reason = f"`{model.source.text(tensor)}` must not hold complex numbers"
+        if reason is None and may_warn(function, tensor, kind, model):
+            reason = WARNS.format(model.source.text(tensor))
         fix = None
-        if is_listed(node, site) and site.can_be_moved(tensor):  # else it may be changed before it is read
+        if is_listed(node, model) and model.edit.is_relocatable(
+            tensor
+        ):  # else it may be changed before it is read
             safety = Safety.UNSAFE if reason else Safety.SAFE
-            fix = Fix(TITLE, safety, (site.replace(tensor, listed),), reason)
+            fix = Fix(TITLE, safety, (model.edit.replace(tensor, listed),), reason)
         yield self.finding(
-            site,
+            model,
             node,
-            message(node, tensor, site),
+            message(node, tensor, model),
             fix=fix,
-            advice=f"Map over `{site.operand(tensor)}.tolist()`",
+            advice=f"Map over `{model.edit.parenthesized(tensor)}.tolist()`",
         )
 
 
-def is_listed(node: ast.Call, site: Site) -> bool:
+def is_listed(node: ast.Call, model: SemanticModel) -> bool:
     """Are the results of a `map` collected at once?"""
-    call = site.parent(node)
-    return isinstance(call, ast.Call) and site.qualified(call.func) in (
+    call = model.parent(node)
+    return isinstance(call, ast.Call) and model.names.qualified(call.func) in (
         "builtins.list",
         "builtins.tuple",
         "builtins.sum",
@@ -140,19 +146,19 @@ def is_listed(node: ast.Call, site: Site) -> bool:
     )
 
 
-def message(call: ast.Call, tensor: ast.expr, site: Site) -> str:
+def message(call: ast.Call, tensor: ast.expr, model: SemanticModel) -> str:
     """What is read, and what it costs here."""
-    shown, source = (site.text(part) for part in (call, tensor))
+    shown, source = (model.source.text(part) for part in (call, tensor))
     shown = shown if len(shown) <= LONGEST_SHOWN and "\n" not in shown else "item()"
     source = source if len(source) <= LONGEST_SHOWN and "\n" not in source else "a tensor"
     source = source if source == "a tensor" else f"`{source}`"
-    waits = "" if site.kind_of(tensor).device is Device.HOST else ", and on a device waits for each"
+    waits = "" if model.types.type_of(tensor).device is Device.HOST else ", and on a device waits for each"
     return f"`{shown}` reads {source} number by number{waits}"
 
 
-def advice(read: Read, site: Site) -> str:
+def advice(read: Read, model: SemanticModel) -> str:
     """What to write instead."""
-    tensor = site.text(read.tensor)
+    tensor = model.source.text(read.tensor)
     if len(tensor) > LONGEST_SHOWN or "\n" in tensor:
         return "Read all numbers at once, by `tolist()` before the loop"
     return f"Read all numbers at once, before the loop: `{tensor}.tolist()`"

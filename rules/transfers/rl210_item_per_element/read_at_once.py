@@ -14,7 +14,7 @@ from rlint.rules.transfers._shared.reads import (
     is_comprehension,
     is_whole,
 )
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.nn.autograd import Autograd
 from rlint.syntax.walk import below
 
@@ -31,29 +31,29 @@ _READS = ("item", "tolist", "flatten", "__iter__", "__getitem__", "__float__", "
 TITLE = "Read all numbers at once"
 
 
-def build_fix(read: Read, site: Site) -> Fix | None:
+def build_fix(read: Read, model: SemanticModel) -> Fix | None:
     """Make a list of the tensor before the loop, and take the numbers from that."""
-    reads = all_reads(read, site)
-    if not reads or not site.can_be_moved(read.tensor):
+    reads = all_reads(read, model)
+    if not reads or not model.edit.is_relocatable(read.tensor):
         return None
-    reasons = doubts(read, reads, site)
+    reasons = doubts(read, reads, model)
     if reasons is None:
         return None
-    kind = site.kind_of(read.tensor)
+    kind = model.types.type_of(read.tensor)
     flat = "" if kind.rank == 1 else ".flatten()"
     if flat:
-        reasons.append(f"`{site.text(read.tensor)}` must hold one number in each row")
-    if any(may_be_complex(call.func, kind, site) for call in reads):
-        reasons.append(f"`{site.text(read.tensor)}` must not hold complex numbers")
-    if site.may_override(read.tensor, *_READS):
+        reasons.append(f"`{model.source.text(read.tensor)}` must hold one number in each row")
+    if any(may_be_complex(call.func, kind, model) for call in reads):
+        reasons.append(f"`{model.source.text(read.tensor)}` must not hold complex numbers")
+    if model.types.may_override(read.tensor, *_READS):
         reasons.append(
-            f"`{site.text(read.tensor)}` must be a plain tensor: classes here override `item` or `tolist`"
+            f"`{model.source.text(read.tensor)}` must be a plain tensor: classes here override `item` or `tolist`"
         )
-    if any(may_warn(call.func, read.tensor, kind, site) for call in reads):
-        reasons.append(WARNS.format(site.text(read.tensor)))
-    listed = f"{site.operand(read.tensor)}{flat}.tolist()"
-    edits = whole(read, listed, kind, site) or (
-        indexed(read, reads, listed, site) if read.is_indexed else looped(read, reads, listed, site)
+    if any(may_warn(call.func, read.tensor, kind, model) for call in reads):
+        reasons.append(WARNS.format(model.source.text(read.tensor)))
+    listed = f"{model.edit.parenthesized(read.tensor)}{flat}.tolist()"
+    edits = whole(read, listed, kind, model) or (
+        indexed(read, reads, listed, model) if read.is_indexed else looped(read, reads, listed, model)
     )
     if not edits:
         return None
@@ -62,76 +62,79 @@ def build_fix(read: Read, site: Site) -> Fix | None:
     return Fix(TITLE, Safety.UNSAFE if reason else Safety.SAFE, (*edits,), reason or None)
 
 
-def may_be_complex(function: ast.expr, kind: Kind, site: Site) -> bool:
+def may_be_complex(function: ast.expr, kind: Kind, model: SemanticModel) -> bool:
     """Does `float` or `int` make a number of an element, which it does not of Python's complex numbers? Where
     the type is not known, it may be complex if the program deals with such numbers at all.
     """
-    if site.qualified(function) not in ("builtins.float", "builtins.int"):
+    if model.names.qualified(function) not in ("builtins.float", "builtins.int"):
         return False
     if kind.dtype:
         return kind.dtype.startswith("complex")
-    constants: list[ast.AST] = site.tree.of_type(ast.Constant)
+    constants: list[ast.AST] = model.syntax.of_type(ast.Constant)
     written = any(isinstance(getattr(one, "value", None), complex) for one in constants)
-    return written or any(site.is_attribute_read(name) for name in _GIVES_COMPLEX)
+    return written or any(model.program.is_attribute_read(name) for name in _GIVES_COMPLEX)
 
 
-def may_warn(function: ast.expr, tensor: ast.expr, kind: Kind, site: Site) -> bool:
+def may_warn(function: ast.expr, tensor: ast.expr, kind: Kind, model: SemanticModel) -> bool:
     """Whether torch warns where `float`, `int` or `bool` makes a number of what needs a gradient: of what a
     network gives, or of a tensor that is made so.
     """
-    if site.qualified(function) not in CONVERSIONS or site.autograd_at(tensor) is Autograd.OFF:
+    if (
+        model.names.qualified(function) not in CONVERSIONS
+        or model.gradients.autograd_at(tensor) is Autograd.OFF
+    ):
         return False
     if kind.dtype and not kind.dtype.startswith(("float", "bfloat", "complex")):
         return False
-    sources = site.sources(tensor)
-    calls = [*sources.calls, *_calls_that_make(tensor, site)]
+    sources = model.gradients.sources(tensor)
+    calls = [*sources.calls, *_calls_that_make(tensor, model)]
     for kept in sources.kept:
-        calls += _calls_that_make(kept, site)
-    return any(site.gives_gradient(call) or _asks_for_gradient(call, site) for call in calls)
+        calls += _calls_that_make(kept, model)
+    return any(model.gradients.gives_gradient(call) or _asks_for_gradient(call, model) for call in calls)
 
 
-def _calls_that_make(tensor: ast.expr, site: Site) -> list[ast.Call]:
+def _calls_that_make(tensor: ast.expr, model: SemanticModel) -> list[ast.Call]:
     """The calls in what a variable or an attribute is assigned."""
     values: list[ast.AST | None] = [tensor]
     if isinstance(tensor, ast.Name):
-        values += [binding.value for binding in site.definitions(tensor)]
+        values += [binding.value for binding in model.dataflow.definitions(tensor)]
     elif isinstance(tensor, ast.Attribute):
-        uses = [use for use in site.attribute_uses(tensor.attr) if isinstance(use.ctx, ast.Store)]
-        values += [getattr(site.parent(use), "value", None) for use in uses]
+        uses = [use for use in model.names.attribute_uses(tensor.attr) if isinstance(use.ctx, ast.Store)]
+        values += [getattr(model.parent(use), "value", None) for use in uses]
     return [
         part for value in values if value is not None for part in below(value) if isinstance(part, ast.Call)
     ]
 
 
-def _asks_for_gradient(call: ast.Call, site: Site) -> bool:
+def _asks_for_gradient(call: ast.Call, model: SemanticModel) -> bool:
     called = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     return (
         called == "requires_grad_"
-        or (site.qualified(call.func) or "").endswith(".Parameter")
+        or (model.names.qualified(call.func) or "").endswith(".Parameter")
         or any(keyword.arg in ("requires_grad", None) for keyword in call.keywords)
     )
 
 
-def doubts(read: Read, reads: list[ast.Call], site: Site) -> list[str] | None:
+def doubts(read: Read, reads: list[ast.Call], model: SemanticModel) -> list[str] | None:
     """What a reader has to agree to about changes of the tensor in the loop; None where it is changed."""
-    if site.kind_of(read.tensor).fresh and not read.is_indexed:
+    if model.types.type_of(read.tensor).fresh and not read.is_indexed:
         return []
-    if isinstance(read.loop, ast.GeneratorExp) and not is_used_up(read.loop, site):
-        return [f"nothing may write to `{site.text(read.tensor)}` before the generator is used up"]
-    if not read.is_indexed and goes_on_beside(read, site):
-        return [f"nothing that the loop runs over may write to `{site.text(read.tensor)}`"]
+    if isinstance(read.loop, ast.GeneratorExp) and not is_used_up(read.loop, model):
+        return [f"nothing may write to `{model.source.text(read.tensor)}` before the generator is used up"]
+    if not read.is_indexed and goes_on_beside(read, model):
+        return [f"nothing that the loop runs over may write to `{model.source.text(read.tensor)}`"]
     start = read.binding.value
     assert start is not None
     # what the loop runs over is asked for once, before its first pass
-    unknown = [call for call in reads if not site.unchanged_between(read.tensor, start, call)]
+    unknown = [call for call in reads if not model.dataflow.unchanged_between(read.tensor, start, call)]
     if not unknown:
         return []
-    if any(site.doubts_between(read.tensor, start, call) is None for call in unknown):
+    if any(model.dataflow.doubts_between(read.tensor, start, call) is None for call in unknown):
         return None
-    return [f"nothing in the loop may write to `{site.text(read.tensor)}`"]
+    return [f"nothing in the loop may write to `{model.source.text(read.tensor)}`"]
 
 
-def goes_on_beside(read: Read, site: Site) -> bool:
+def goes_on_beside(read: Read, model: SemanticModel) -> bool:
     """Does the loop run over something else beside the tensor, by `zip`, that may get at it in each pass: a
     generator that is handed the tensor, or that of a tensor which is no variable of the function?
     """
@@ -140,26 +143,26 @@ def goes_on_beside(read: Read, site: Site) -> bool:
         beside += [argument for argument in value.args if read.tensor not in below(argument)]
         value = next((argument for argument in value.args if read.tensor in below(argument)), None)
     return any(
-        site.kind_of(argument).tag is Tag.ITERATOR
-        or (not site.kind_of(argument) and isinstance(argument, (ast.Call, ast.GeneratorExp)))
+        model.types.type_of(argument).tag is Tag.ITERATOR
+        or (not model.types.type_of(argument) and isinstance(argument, (ast.Call, ast.GeneratorExp)))
         for argument in beside
-        if may_reach(argument, read.tensor, site)
+        if may_reach(argument, read.tensor, model)
     )
 
 
-def may_reach(other: ast.expr, tensor: ast.expr, site: Site) -> bool:
+def may_reach(other: ast.expr, tensor: ast.expr, model: SemanticModel) -> bool:
     """May what an expression gives get hold of a tensor later on?"""
     if not isinstance(tensor, ast.Name):
         return True
-    scope = site.scope(tensor).lookup(tensor.id)
-    if scope is None or not scope.is_function or site.captured(tensor.id, scope):
+    scope = model.names.scope(tensor).lookup(tensor.id)
+    if scope is None or not scope.is_function or model.names.is_captured(tensor.id, scope):
         return True
     names = {node.id for node in below(other) if isinstance(node, ast.Name)}
     names |= {
         node.id
         for name in below(other)
         if isinstance(name, ast.Name)
-        for binding in site.definitions(name)
+        for binding in model.dataflow.definitions(name)
         if binding.value is not None
         for node in below(binding.value)
         if isinstance(node, ast.Name)
@@ -167,66 +170,74 @@ def may_reach(other: ast.expr, tensor: ast.expr, site: Site) -> bool:
     return tensor.id in names
 
 
-def is_used_up(generator: ast.GeneratorExp, site: Site) -> bool:
+def is_used_up(generator: ast.GeneratorExp, model: SemanticModel) -> bool:
     """Is a generator handed to what goes through it at once?"""
-    call = site.parent(generator)
+    call = model.parent(generator)
     if not isinstance(call, ast.Call) or generator not in call.args:
         return False
     if isinstance(call.func, ast.Attribute):
         return call.func.attr in ("extend", "extendleft", "join", "update")
-    return site.qualified(call.func) in _TAKES_LISTS
+    return model.names.qualified(call.func) in _TAKES_LISTS
 
 
-def whole(read: Read, listed: str, kind: Kind, site: Site) -> list[Edit]:
+def whole(read: Read, listed: str, kind: Kind, model: SemanticModel) -> list[Edit]:
     """Put the list in the place of a comprehension that only collects the numbers."""
     loop = comprehension_of(read)
-    if loop is None or site.has_comment(*site.span(loop)):
+    if loop is None or model.source.has_comment(*model.source.span(loop)):
         return []
     if read.is_indexed:
-        if not is_whole(read, site):
+        if not is_whole(read, model):
             return []
     elif read.binding.value is not read.tensor:
         return []
     if isinstance(read.call.func, ast.Name) and kind.dtype not in _SAME_BY[read.call.func.id].split():
         return []
     if isinstance(loop, ast.ListComp):
-        return [site.replace(loop, listed)]
-    call = site.parent(loop)
-    if isinstance(call, ast.Call) and len(call.args) == 1 and site.qualified(call.func) in _TAKES_LISTS:
-        start, end = site.span(loop)
-        has_own = site.tree.text[start] == "(" and site.tree.text[end - 1] == ")"
-        if site.qualified(call.func) == "builtins.list" and not call.keywords:
-            return [site.replace(call, listed)] if not site.has_comment(*site.span(call)) else []
-        return [Edit(start, end, f"({listed})" if has_own and end == site.span(call)[1] else listed)]
+        return [model.edit.replace(loop, listed)]
+    call = model.parent(loop)
+    if (
+        isinstance(call, ast.Call)
+        and len(call.args) == 1
+        and model.names.qualified(call.func) in _TAKES_LISTS
+    ):
+        start, end = model.source.span(loop)
+        has_own = model.syntax.text[start] == "(" and model.syntax.text[end - 1] == ")"
+        if model.names.qualified(call.func) == "builtins.list" and not call.keywords:
+            return (
+                [model.edit.replace(call, listed)]
+                if not model.source.has_comment(*model.source.span(call))
+                else []
+            )
+        return [Edit(start, end, f"({listed})" if has_own and end == model.source.span(call)[1] else listed)]
     return []
 
 
-def looped(read: Read, reads: list[ast.Call], listed: str, site: Site) -> list[Edit]:
+def looped(read: Read, reads: list[ast.Call], listed: str, model: SemanticModel) -> list[Edit]:
     """Let the loop run over the list; its variable then is a number."""
-    edits = [site.replace(read.tensor, listed)]
+    edits = [model.edit.replace(read.tensor, listed)]
     for call in reads:
         if isinstance(call.func, ast.Attribute):
-            start, end = site.receiver_end(call.func), site.span(call)[1]
-            if site.has_comment(site.span(call.func.value)[1], end):
+            start, end = model.source.receiver_end(call.func), model.source.span(call)[1]
+            if model.source.has_comment(model.source.span(call.func.value)[1], end):
                 return []
             edits.append(Edit(start, end, ""))
     return edits
 
 
-def indexed(read: Read, reads: list[ast.Call], listed: str, site: Site) -> list[Edit]:
+def indexed(read: Read, reads: list[ast.Call], listed: str, model: SemanticModel) -> list[Edit]:
     """Make the list before the loop, and index that. A comprehension has no line for it."""
-    if is_comprehension(read.loop) or not isinstance(read.loop, ast.For) or not is_whole(read, site):
+    if is_comprehension(read.loop) or not isinstance(read.loop, ast.For) or not is_whole(read, model):
         return []
-    name = site.free_local(["numbers", "values"], read.loop, f"RL210 {ast.dump(read.tensor)}")
-    made = site.insert_before(read.loop, f"{name} = {listed}")
+    name = model.importer.fresh_local(["numbers", "values"], read.loop, f"RL210 {ast.dump(read.tensor)}")
+    made = model.edit.insert_before(read.loop, f"{name} = {listed}")
     edits = [made] if made is not None else []
     for call in reads:
         part = call.func.value if isinstance(call.func, ast.Attribute) else call.args[0]
         assert isinstance(part, ast.Subscript)
-        edits.append(site.replace(part.value, name))
+        edits.append(model.edit.replace(part.value, name))
         if isinstance(call.func, ast.Attribute):
-            start, end = site.receiver_end(call.func), site.span(call)[1]
-            if site.has_comment(site.span(part)[1], end):
+            start, end = model.source.receiver_end(call.func), model.source.span(call)[1]
+            if model.source.has_comment(model.source.span(part)[1], end):
                 return []
             edits.append(Edit(start, end, ""))
     return edits if made is not None else []

@@ -76,7 +76,7 @@ from rlint.rules.transfers.rl211_widen_before_transfer.widened import (
     narrowness,
     widening_in,
 )
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.dtypes import FLOATS
 
 MAKERS = frozenset({"torch.tensor", "torch.as_tensor"})
@@ -92,18 +92,18 @@ class WidenBeforeTransfer(Rule):
     visits = (ast.Call,)
     callees = last_names(*MAKERS, "to", "cuda")
 
-    def check(self, node: ast.AST, site: Site) -> Iterator[Finding]:
+    def check(self, node: ast.AST, model: SemanticModel) -> Iterator[Finding]:
         assert isinstance(node, ast.Call)
         if not isinstance(node.func, (ast.Attribute, ast.Name)):
             return
-        found = of_maker(node, site) if site.qualified(node.func) in MAKERS else of_move(node, site)
-        if found is None or site.heat_of(node).level < self.heat:
+        found = of_maker(node, model) if model.names.qualified(node.func) in MAKERS else of_move(node, model)
+        if found is None or model.frequency.heat_of(node).level < self.heat:
             return
         data, kind, dtype, fix = found
-        text = site.text(data)
+        text = model.source.text(data)
         shown = "the data" if "\n" in text or len(text) > LONGEST_SHOWN else f"`{text}`"
         yield self.finding(
-            site,
+            model,
             node,
             f"{shown} becomes {dtype} on the host, so {factor(kind, dtype)} the bytes cross to the device",
             fix=fix,
@@ -114,80 +114,82 @@ class WidenBeforeTransfer(Rule):
 Found = tuple[ast.expr, Kind, str, Fix | None]
 
 
-def of_move(call: ast.Call, site: Site) -> Found | None:
+def of_move(call: ast.Call, model: SemanticModel) -> Found | None:
     """The finding for `.to(device)` and `.cuda()`."""
-    move = move_of(call, site)
+    move = move_of(call, model)
     if move is None:
         return None
     if move.dtype is not None:
-        dtype = site.knowledge.kinds.dtype_of(move.dtype)
-        kind = narrowness(move.source, call, site) if dtype in FLOATS else None
+        dtype = model.analysis.kinds.dtype_of(move.dtype)
+        kind = narrowness(move.source, call, model) if dtype in FLOATS else None
         if kind is None or kind.tag is not Tag.TENSOR or kind.device is not Device.HOST:
             return None
-        if made_by(move.source, site) is not None:
+        if made_by(move.source, model) is not None:
             return None
-        return move.source, kind, dtype, fix_behind(call, move.dtype, move.device, kind, site)
-    widening = widening_in(move.source, site)
-    if widening is None or made_by(move.source, site) is not None:
+        return move.source, kind, dtype, fix_behind(call, move.dtype, move.device, kind, model)
+    widening = widening_in(move.source, model)
+    if widening is None or made_by(move.source, model) is not None:
         return None
-    kind = narrowness(widening.data, call, site, scaled=widening.scale is not None)
+    kind = narrowness(widening.data, call, model, scaled=widening.scale is not None)
     if kind is None:
         return None
-    return widening.data, kind, widening.dtype, fix_order(move, widening, kind, site)
+    return widening.data, kind, widening.dtype, fix_order(move, widening, kind, model)
 
 
-def of_maker(call: ast.Call, site: Site) -> Found | None:
+def of_maker(call: ast.Call, model: SemanticModel) -> Found | None:
     """The finding for `torch.tensor(frames, dtype=torch.float32, device=device)`."""
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     if named.keys() != {"dtype", "device"} or len(call.args) != 1:
         return None
-    dtype = site.knowledge.kinds.dtype_of(named["dtype"])
-    if dtype not in FLOATS or site.device_of(named["device"]) is Device.HOST:
+    dtype = model.analysis.kinds.dtype_of(named["dtype"])
+    if dtype not in FLOATS or model.types.device_of(named["device"]) is Device.HOST:
         return None
-    kind = narrowness(call.args[0], call, site)
+    kind = narrowness(call.args[0], call, model)
     if kind is None or (kind and kind.tag is not Tag.NDARRAY):
         return None
-    return call.args[0], kind, dtype, fix_behind(call, named["dtype"], named["device"], kind, site)
+    return call.args[0], kind, dtype, fix_behind(call, named["dtype"], named["device"], kind, model)
 
 
 def fix_behind(
-    call: ast.Call, dtype: ast.expr, device: ast.expr | None, kind: Kind, site: Site
+    call: ast.Call, dtype: ast.expr, device: ast.expr | None, kind: Kind, model: SemanticModel
 ) -> Fix | None:
     """Take the type out of the call, and convert its result."""
-    edits = site.without_arguments(call, [dtype])
-    if edits is None or is_in_text(call, site):
+    edits = model.edit.without_arguments(call, [dtype])
+    if edits is None or is_in_text(call, model):
         return None
-    end = site.span(call)[1]
-    edits.append(Edit(end, end, f".to({site.text(dtype)})"))
-    return fix_of(edits, doubt(kind, device, site))
+    end = model.source.span(call)[1]
+    edits.append(Edit(end, end, f".to({model.source.text(dtype)})"))
+    return fix_of(edits, doubt(kind, device, model))
 
 
-def fix_order(move: Move, widening: Widening, kind: Kind, site: Site) -> Fix | None:
+def fix_order(move: Move, widening: Widening, kind: Kind, model: SemanticModel) -> Fix | None:
     """Take the conversion out of what is moved, and put it behind the move."""
     call, cast = move.call, widening.cast
-    start, end = site.span(widening.data)[1], site.span(cast)[1]
-    if site.has_comment(*site.span(call)) or is_in_text(call, site):
+    start, end = model.source.span(widening.data)[1], model.source.span(cast)[1]
+    if model.source.has_comment(*model.source.span(call)) or is_in_text(call, model):
         return None
-    dot = site.tree.text.find(".", start, end)
+    dot = model.syntax.text.find(".", start, end)
     if dot < 0:
         return None
-    while dot > start and site.tree.text[dot - 1].isspace():
+    while dot > start and model.syntax.text[dot - 1].isspace():
         dot -= 1
-    reason = doubt(kind, move.device, site)
+    reason = doubt(kind, move.device, model)
     if not reason and "view" in methods_between(move.source, cast):
-        reason = f"`{site.text(widening.data)}` must be contiguous for `view`: its conversion may well be"
+        reason = (
+            f"`{model.source.text(widening.data)}` must be contiguous for `view`: its conversion may well be"
+        )
     if not reason and kind.tag is Tag.NDARRAY and not kind.fresh:
-        reason = f"`{site.text(widening.data)}` must not be a reversed array: `from_numpy` takes none"
+        reason = f"`{model.source.text(widening.data)}` must not be a reversed array: `from_numpy` takes none"
     behind = f".{method_of(widening.dtype)}"
-    call_end = site.span(call)[1]
+    call_end = model.source.span(call)[1]
     if widening.scale is None:
         return fix_of([Edit(dot, end, ""), Edit(call_end, call_end, behind)], reason)
     scale = widening.scale
-    opening = site.span(call)[0]
-    cast_start = site.span(cast)[0]
-    tail = site.tree.text[site.span(scale.right)[1] : call_end].lstrip(" \t\r\n)")
-    text = f"{site.tree.text[cast_start:dot]}{tail}{behind} / {site.text(scale.right)}"
-    parent = site.parent(call)
+    opening = model.source.span(call)[0]
+    cast_start = model.source.span(cast)[0]
+    tail = model.syntax.text[model.source.span(scale.right)[1] : call_end].lstrip(" \t\r\n)")
+    text = f"{model.syntax.text[cast_start:dot]}{tail}{behind} / {model.source.text(scale.right)}"
+    parent = model.parent(call)
     if not isinstance(parent, FREE) and not (isinstance(parent, ast.Call) and call in parent.args):
         text = f"({text})"
     return fix_of(
@@ -210,12 +212,12 @@ def fix_of(edits: list[Edit], reason: str | None) -> Fix:
     return Fix("Move first, convert on the device", safety, tuple(edits), reason)
 
 
-def doubt(kind: Kind, device: ast.expr | None, site: Site) -> str | None:
+def doubt(kind: Kind, device: ast.expr | None, model: SemanticModel) -> str | None:
     """What a reader has to agree to; None where there is nothing."""
     if not kind.dtype:
         return "The data must be of a narrow type: what is wider than the result is better converted first"
-    if device is not None and not site.is_surely_device(device):
-        return f"`{site.text(device)}` must be a device: `.to()` takes a data type or a tensor, too"
+    if device is not None and not model.types.is_surely_device(device):
+        return f"`{model.source.text(device)}` must be a device: `.to()` takes a data type or a tensor, too"
     return None
 
 
@@ -225,6 +227,6 @@ def method_of(dtype: str) -> str:
     return f"{method}()" if method else f"to(torch.{dtype})"
 
 
-def is_in_text(call: ast.Call, site: Site) -> bool:
+def is_in_text(call: ast.Call, model: SemanticModel) -> bool:
     """Does the call stand in an f-string?"""
-    return any(isinstance(around, ast.JoinedStr) for around in site.ancestors(call))
+    return any(isinstance(around, ast.JoinedStr) for around in model.ancestors(call))

@@ -7,7 +7,7 @@ import ast
 from rlint.frozen import frozen
 from rlint.models.kind import Device, Kind, Tag
 from rlint.semantics.frequency.intervals import last_name
-from rlint.semantics.model import Site
+from rlint.semantics.model import SemanticModel
 from rlint.semantics.types.dtypes import BITS, FLOATS
 from rlint.syntax.scopes import How
 
@@ -43,7 +43,7 @@ class Widening:
     scale: ast.BinOp | None = None
 
 
-def move_of(call: ast.Call, site: Site) -> Move | None:
+def move_of(call: ast.Call, model: SemanticModel) -> Move | None:
     """Read a call as a blocking move to a device that is not known to be the host."""
     func = call.func
     if not isinstance(func, ast.Attribute) or func.attr not in ("to", "cuda"):
@@ -55,21 +55,21 @@ def move_of(call: ast.Call, site: Site) -> Move | None:
         return None
     device, dtype = named.get("device"), named.get("dtype")
     for argument in call.args:
-        if device is None and site.is_device(argument):
+        if device is None and model.types.is_device(argument):
             device = argument
-        elif dtype is None and device is not None and site.knowledge.kinds.dtype_of(argument):
+        elif dtype is None and device is not None and model.analysis.kinds.dtype_of(argument):
             dtype = argument
         else:
             return None
-    if device is None or site.device_of(device) is Device.HOST:
+    if device is None or model.types.device_of(device) is Device.HOST:
         return None
     return Move(call, func.value, device, dtype)
 
 
-def widening_in(source: ast.expr, site: Site) -> Widening | None:
+def widening_in(source: ast.expr, model: SemanticModel) -> Widening | None:
     """The widening that gives the source of a move, views of its result left out."""
     if isinstance(source, ast.BinOp) and isinstance(source.op, ast.Div) and _is_scale(source.right):
-        found = widening_in(source.left, site)
+        found = widening_in(source.left, model)
         if found is None or found.scale is not None or found.cast is not source.left:
             return None
         return Widening(found.cast, found.data, found.dtype, source)
@@ -77,48 +77,50 @@ def widening_in(source: ast.expr, site: Site) -> Widening | None:
     while isinstance(current, ast.Call):
         match current:
             case ast.Call(func=ast.Attribute(value=data, attr=method), args=[], keywords=[]) if (
-                method in CASTS and site.kind_of(data).tag is not Tag.NDARRAY
+                method in CASTS and model.types.type_of(data).tag is not Tag.NDARRAY
             ):
                 return Widening(current, data, CASTS[method])
             case ast.Call(func=ast.Attribute(value=data, attr="to"), args=[dtype], keywords=[]):
-                named = site.knowledge.kinds.dtype_of(dtype)
+                named = model.analysis.kinds.dtype_of(dtype)
                 return Widening(current, data, named) if named in FLOATS else None
             case ast.Call(func=ast.Attribute(value=owner, attr=method)) if (
-                method in _VIEWS and site.qualified(current.func) is None
+                method in _VIEWS and model.names.qualified(current.func) is None
             ):
-                if any(site.kind_of(argument).tag is Tag.DTYPE for argument in current.args):
+                if any(model.types.type_of(argument).tag is Tag.DTYPE for argument in current.args):
                     return None  # `x.view(torch.int32)` takes the bytes for other numbers
                 current = owner
-            case ast.Call(func=func, args=[array], keywords=[]) if site.qualified(func) == "torch.from_numpy":
-                return _in_array(array, site)
+            case ast.Call(func=func, args=[array], keywords=[]) if (
+                model.names.qualified(func) == "torch.from_numpy"
+            ):
+                return _in_array(array, model)
             case _:
                 return None
     return None
 
 
-def _in_array(array: ast.expr, site: Site) -> Widening | None:
+def _in_array(array: ast.expr, model: SemanticModel) -> Widening | None:
     match array:
         case ast.Call(func=ast.Attribute(value=data, attr="astype"), args=[dtype], keywords=[]):
-            named = site.knowledge.kinds.dtype_of(dtype)
+            named = model.analysis.kinds.dtype_of(dtype)
             return Widening(array, data, named) if named in ("float32", "float64") else None
     return None
 
 
-def narrowness(data: ast.expr, whole: ast.expr, site: Site, *, scaled: bool = False) -> Kind | None:
+def narrowness(data: ast.expr, whole: ast.expr, model: SemanticModel, *, scaled: bool = False) -> Kind | None:
     """The kind of the data if it is narrow and large, of an unknown type where only a division by the largest
     byte tells so; else None.
     """
-    kind = site.kind_of(data)
+    kind = model.types.type_of(data)
     if kind.optional or (kind and kind.tag not in (Tag.TENSOR, Tag.NDARRAY)):
         return None
     if kind.device not in (Device.HOST, Device.UNKNOWN):
         return None
-    scaled = scaled or is_scaled(whole, site)
+    scaled = scaled or is_scaled(whole, model)
     if not kind.dtype:
         return kind if scaled else None
     if kind.dtype not in NARROW:
         return None
-    large = (kind.rank or 0) >= 3 or any(_names_images(name) for name in _names(data, site))
+    large = (kind.rank or 0) >= 3 or any(_names_images(name) for name in _names(data, model))
     return kind if scaled or large else None
 
 
@@ -126,22 +128,22 @@ def _names_images(name: str) -> bool:
     return any(word in name.lower() for word in _IMAGES)
 
 
-def _names(data: ast.expr, site: Site) -> list[str]:
+def _names(data: ast.expr, model: SemanticModel) -> list[str]:
     """What the data is called, and what it is taken from."""
     while isinstance(data, (ast.Subscript, ast.Call, ast.NamedExpr)):
         data = (data.args[0] if data.args else data.func) if isinstance(data, ast.Call) else data.value
     found = [last_name(data) or ""]
     if isinstance(data, ast.Name):
-        made = [binding.value for binding in site.definitions(data) if binding.how is How.ASSIGN]
+        made = [binding.value for binding in model.dataflow.definitions(data) if binding.how is How.ASSIGN]
         found += [last_name(value.value) or "" for value in made if isinstance(value, ast.Subscript)]
     return found
 
 
-def is_scaled(expression: ast.expr, site: Site) -> bool:
+def is_scaled(expression: ast.expr, model: SemanticModel) -> bool:
     """Is the value divided by the largest byte, at once or as soon as it has a name?"""
     node: ast.AST = expression
-    for parent in site.ancestors(expression):
-        if _divides(node, parent, site):
+    for parent in model.ancestors(expression):
+        if _divides(node, parent, model):
             return True
         match parent:
             case ast.Attribute():
@@ -149,10 +151,10 @@ def is_scaled(expression: ast.expr, site: Site) -> bool:
             case ast.Call(func=func) if func is node:
                 pass
             case ast.Assign(targets=[ast.Name(id=name)]):
-                scope = site.scope(expression).lookup(name)
-                uses = site.uses(name, scope) if scope is not None else []
+                scope = model.names.scope(expression).lookup(name)
+                uses = model.names.uses(name, scope) if scope is not None else []
                 return any(
-                    (above := site.parent(use)) is not None and _divides(use, above, site) for use in uses
+                    (above := model.parent(use)) is not None and _divides(use, above, model) for use in uses
                 )
             case _:
                 return False
@@ -160,14 +162,14 @@ def is_scaled(expression: ast.expr, site: Site) -> bool:
     return False
 
 
-def _divides(node: ast.AST, parent: ast.AST, site: Site) -> bool:
+def _divides(node: ast.AST, parent: ast.AST, model: SemanticModel) -> bool:
     match parent:
         case ast.BinOp(left=left, op=ast.Div(), right=right):
             return left is node and _is_scale(right)
         case ast.AugAssign(target=target, op=ast.Div(), value=right):
             return target is node and _is_scale(right)
         case ast.Attribute(attr=method) if method in _DIVIDES:
-            call = site.parent(parent)
+            call = model.parent(parent)
             return isinstance(call, ast.Call) and len(call.args) == 1 and _is_scale(call.args[0])
     return False
 

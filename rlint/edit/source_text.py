@@ -1,0 +1,188 @@
+"""The text of one file, read by nodes: spans, comments, headers, indentation."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from bisect import bisect_left
+from functools import cached_property
+
+from rlint.edit.argument_spans import argument_spans
+from rlint.edit.own_comments import own_comment
+from rlint.regex import regex
+from rlint.syntax.syntax_index import FUNCTIONS, Tree
+
+_LONG_STRING = regex(r"[a-zA-Z]{0,2}(\"\"\"|''')(?:(?!\1).)*\1", re.DOTALL)
+"""One string in triple quotes that are nowhere else in it."""
+_LINE_END = regex(r"\r\n|\r|\n")
+_BEFORE_DOT = regex(r"(?:(?:\s|\\|#[^\r\n]*)*\))+")
+"""The closing parentheses around an expression, with what may stand between them."""
+_COMPOUND = (
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.If,
+    ast.With,
+    ast.AsyncWith,
+    ast.Try,
+    ast.Match,
+    ast.ClassDef,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ExceptHandler,
+    ast.match_case,
+)
+
+
+class SourceText:
+    """Reads the source text of one file, node by node."""
+
+    def __init__(self, syntax: Tree) -> None:
+        self.syntax = syntax
+
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        """Start and end offset of a node; parentheses around it are not part of it."""
+        return self.syntax.positions.span(node)
+
+    def text(self, node: ast.AST) -> str:
+        """The source text of a node, as it stands in the file."""
+        start, end = self.span(node)
+        return self.syntax.text[start:end]
+
+    def has_comment(self, start: int, end: int) -> bool:
+        """Does a comment start between two offsets?"""
+        return "#" in self.syntax.text[start:end] and any(start <= offset < end for offset in self._comments)
+
+    def comments(self, start: int, end: int) -> list[str]:
+        """The comments that start between two offsets, each from its `#` to the end of its line."""
+        text = self.syntax.text
+        found = (offset for offset in self._comments if start <= offset < end)
+        return [text[offset:].partition("\n")[0].rstrip() for offset in found]
+
+    @cached_property
+    def _comments(self) -> list[int]:
+        """Where comments begin: at each `#` outside of strings. Tokenizing would take longer than all else
+        that is done with most files.
+        """
+        offsets = [match.start() for match in re.finditer("#", self.syntax.text)]
+        if not offsets:
+            return []
+        text = self.syntax.text
+        constants = self.syntax.of_type(ast.Constant)
+        strings = [self.span(node) for node in constants if isinstance(node.value, (str, bytes))]
+        strings += [self.span(node) for node in self.syntax.of_type(ast.JoinedStr)]
+        inside: set[int] = set()
+        for start, end in strings:
+            within = offsets[bisect_left(offsets, start) : bisect_left(offsets, end)]
+            if within and "\n" in text[start:end] and not _LONG_STRING.fullmatch(text, start, end):
+                return self._tokenized_comments()  # strings beside one another, comments between them
+            inside.update(within)
+        # a comment goes on to the end of its line, whatever signs are in it
+        found: list[int] = []
+        for offset in offsets:
+            if offset not in inside and (not found or _LINE_END.search(text, found[-1], offset)):
+                found.append(offset)
+        return found
+
+    def _tokenized_comments(self) -> list[int]:
+        text, positions = self.syntax.text, self.syntax.positions
+        found: list[int] = []
+        try:
+            found.extend(
+                positions.line_start(token.start[0]) + token.start[1]
+                for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline)
+                if token.type == tokenize.COMMENT
+            )
+        except (tokenize.TokenError, SyntaxError):
+            # the tree parsed, so this is a quirk of the tokeniser: call every `#` a comment
+            return [match.start() for match in re.finditer("#", text)]
+        return found
+
+    def header_span(self, node: ast.AST) -> tuple[int, int]:
+        """The span of a node, or of the header of a compound statement (decorators left out)."""
+        if isinstance(node, ast.match_case):
+            return self.span(node.pattern)
+        start, end = self.span(node)
+        if isinstance(node, _COMPOUND):
+            body = node.cases if isinstance(node, ast.Match) else node.body
+            first = self.header_span(body[0])[0]
+            if isinstance(body[0], (*FUNCTIONS, ast.ClassDef)) and body[0].decorator_list:
+                first = self.span(body[0].decorator_list[0])[0]
+            header = self.syntax.text[start:first]
+            colon = self._colon(header)
+            end = start + colon if colon is not None else first
+        return start, end
+
+    def _colon(self, header: str) -> int | None:
+        """Where the colon that ends a header (the last one outside of brackets) stands in its text."""
+        depth = 0
+        found = None
+        lines = header.splitlines(keepends=True)
+        starts = [0]
+        for line in lines:
+            starts.append(starts[-1] + len(line))
+        try:
+            for token in tokenize.generate_tokens(iter(lines).__next__):
+                if token.type == tokenize.OP:
+                    if token.string in "([{":
+                        depth += 1
+                    elif token.string in ")]}":
+                        depth -= 1
+                    elif token.string == ":" and depth == 0:
+                        found = starts[token.start[0] - 1] + token.start[1]
+        except (tokenize.TokenError, SyntaxError, StopIteration):
+            pass
+        return found
+
+    def indentation(self, statement: ast.stmt) -> str:
+        """The white space before a statement's line."""
+        line = self.syntax.positions.line_text(statement.lineno)
+        return line[: len(line) - len(line.lstrip())]
+
+    def stands_alone(self, statement: ast.stmt) -> bool:
+        """Does the statement have its lines to itself: nothing before it, no `;`, no other statement behind
+        it, no backslash into it, no `elif`?
+        """
+        positions, text = self.syntax.positions, self.syntax.text
+        start, end = self.span(statement)
+        first = self.first_line(statement)
+        if first == statement.lineno and text[positions.line_start(statement.lineno) : start].strip():
+            return False
+        if text.startswith("elif", start) and isinstance(statement, ast.If):
+            return False
+        if first > 1 and positions.line_text(first - 1).rstrip().endswith("\\"):
+            return False
+        rest = text[end : positions.line_end(statement.end_lineno or statement.lineno)].strip()
+        return not rest or rest.startswith("#")
+
+    def first_line(self, statement: ast.stmt) -> int:
+        """The line on which a statement begins, its decorators included."""
+        decorators = getattr(statement, "decorator_list", None)
+        return (
+            min(statement.lineno, *(node.lineno for node in decorators)) if decorators else statement.lineno
+        )
+
+    def own_comment(self, statement: ast.stmt) -> list[str]:
+        """The lines of comment above a statement that are about it alone."""
+        return own_comment(statement, self.syntax)
+
+    def receiver_end(self, method: ast.Attribute) -> int:
+        """Return where the expression before the dot of a method ends, the parentheses around it included."""
+        start, end = self.span(method.value)[1], self.span(method)[1]
+        closing = _BEFORE_DOT.match(self.syntax.text, start, end)
+        return closing.end() if closing is not None else start
+
+    def argument_spans(self, call: ast.Call) -> dict[ast.expr, tuple[int, int]] | None:
+        """Where the arguments of a call stand, in their order, each with its keyword and the parentheses
+        around it; None where the text does not show that.
+        """
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        given.sort(key=lambda argument: self.span(argument)[0])
+        start, end = self.span(call.func)[1], self.span(call)[1]
+        inside = argument_spans(self.syntax.text[start:end])
+        if inside is None or len(inside) != len(given):
+            return None
+        spans = [(start + first, start + behind) for first, behind in inside]
+        return dict(zip(given, spans, strict=True))

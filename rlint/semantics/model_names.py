@@ -1,0 +1,109 @@
+"""What names mean and where they are used, asked of one file."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from rlint.semantics.effects.reflection import OF_THE_FUNCTION, lookups
+from rlint.semantics.file_analysis import Knowledge
+from rlint.syntax.scopes import Binding, Scope
+from rlint.syntax.syntax_index import Function
+from rlint.syntax.walk import place_in_order
+
+
+class NameQueries:
+    """Answers what names of one file refer to, what binds them and who uses them."""
+
+    def __init__(self, analysis: Knowledge) -> None:
+        self._analysis = analysis
+        self._syntax = analysis.tree
+        self.qualified = analysis.names.qualified
+        """The canonical dotted name of what an expression refers to, through imports and aliases:
+        `numpy.concatenate`, `torch.nn.functional.relu`, `builtins.len`; None for the value of a variable.
+        """
+        self._reads: dict[tuple[str, Scope], list[ast.Name]] = {}
+        self._captured: dict[tuple[str, Scope], bool] = {}
+        self._calls_named: dict[str, dict[Function | None, list[ast.Call]]] = {}
+
+    def spelled(self, qualified: str, at: ast.AST) -> str | None:
+        """How a thing of a library is written at a place, by what is imported there; None without import."""
+        return self._analysis.names.spelled(qualified, at)
+
+    def scope(self, node: ast.AST) -> Scope:
+        """The scope in which a node is evaluated."""
+        return self._syntax.scope(node)
+
+    def bindings(self, name: ast.Name) -> list[Binding]:
+        """Everything that binds this variable, anywhere in its scope; empty for a builtin."""
+        return self._analysis.names.bindings(name)[1]
+
+    def uses(self, name: str, scope: Scope) -> list[ast.Name]:
+        """All nodes that read, bind or delete the variable `name` of `scope`, nested functions included."""
+        return self._syntax.variables.uses(name, scope)
+
+    def reads(self, name: str, scope: Scope) -> list[ast.Name]:
+        """The nodes that read the variable `name` of `scope`, nested functions included."""
+        known = self._reads.get((name, scope))
+        if known is None:
+            uses = self.uses(name, scope)
+            known = self._reads[name, scope] = [node for node in uses if isinstance(node.ctx, ast.Load)]
+        return list(known)
+
+    def is_captured(self, name: str, scope: Scope) -> bool:
+        """Is the variable used by a nested function, lambda or class, declared global, or may it be
+        looked up by name (`locals()`, `exec`, `eval`)?
+        """
+        known = self._captured.get((name, scope))
+        if known is None:
+            known = self._captured[name, scope] = self._is_captured(name, scope)
+        return known
+
+    def _is_captured(self, name: str, scope: Scope) -> bool:
+        if name in self._syntax.declared:
+            return True
+        for node in self.uses(name, scope):
+            inner = self._syntax.scope(node)
+            while inner.is_comprehension and inner.parent is not None:
+                inner = inner.parent
+            if inner is not scope:
+                return True
+        return any(self._syntax.scope(call).function is scope for call in self._dynamic_lookups)
+
+    @cached_property
+    def _dynamic_lookups(self) -> list[ast.Call]:
+        return list(lookups(self._syntax, {**OF_THE_FUNCTION, "globals": 9}))
+
+    def attribute_uses(self, attribute: str) -> list[ast.Attribute]:
+        """All nodes of this file that read, set or delete an attribute of this name, on any object."""
+        return self._syntax.written.attributes.get(attribute, [])
+
+    def calls_named(self, name: str, function: Function | None) -> list[ast.Call]:
+        """The calls in a function (or at module level) of what bears this name or is a method of it."""
+        found = self._calls_named.get(name)
+        if found is None:
+            found = self._calls_named[name] = {}
+            for call in self._syntax.written.calls.get(name, ()):
+                found.setdefault(self._syntax.function(call), []).append(call)
+        return found.get(function, [])
+
+    @cached_property
+    def calls_by_name(self) -> dict[str, list[ast.Call]]:
+        """The calls by the last name of what is called, as it is written and as it is known: `vstack` for
+        `numpy.row_stack`, `deepcopy` for `clone` below `from copy import deepcopy as clone`.
+        """
+        qualified = self._analysis.names.qualified
+        found = dict(self._syntax.written.calls)
+        renamed: dict[str, list[ast.Call]] = {}
+        for written, calls in found.items():
+            for call in calls:
+                known = (qualified(call.func) or "").rpartition(".")[2]
+                if known and known != written:
+                    renamed.setdefault(known, []).append(call)
+        for known, calls in renamed.items():
+            found[known] = sorted([*found.get(known, ()), *calls], key=place_in_order)
+        return found
+
+    def is_self(self, expression: ast.expr) -> bool:
+        """Is this the first parameter of the method around it?"""
+        return isinstance(expression, ast.Name) and self._analysis.names.class_of_self(expression) is not None

@@ -1,0 +1,189 @@
+"""What networks are made of, and what training does to them."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from rlint.models.kind import Tag
+from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.frequency.intervals import last_name
+from rlint.semantics.frequency.loops import GRADIENT_STEP
+from rlint.semantics.frequency.roles import LEARNS
+from rlint.semantics.interprocedural.summary import FunctionSummary
+from rlint.semantics.interprocedural.whole_program import Linked
+from rlint.semantics.model_dataflow import DataflowQueries
+from rlint.semantics.model_frequency import FrequencyQueries
+from rlint.semantics.model_names import NameQueries
+from rlint.semantics.model_symbols import FileSymbols
+from rlint.semantics.model_types import TypeQueries
+from rlint.semantics.nn.architecture import Parts
+from rlint.semantics.nn.module_graph import Anatomy, Modules
+from rlint.semantics.nn.optimizer_params import Optimized
+from rlint.semantics.nn.train_eval_mode import sets_mode_around
+from rlint.syntax.scopes import How
+from rlint.syntax.walk import below
+
+
+class NetworkQueries:
+    """Answers what a network consists of, which optimizer steps it, and in which mode it is. Where parts of a
+    network are not known, its architecture is not complete.
+    """
+
+    def __init__(
+        self,
+        analysis: Knowledge,
+        program: Linked,
+        names: NameQueries,
+        symbols: FileSymbols,
+        types: TypeQueries,
+        dataflow: DataflowQueries,
+        frequency: FrequencyQueries,
+    ) -> None:
+        self._analysis = analysis
+        self._index = program.index
+        self._heat = program.heat
+        self._names = names
+        self._symbols = symbols
+        self._types = types
+        self._dataflow = dataflow
+        self._frequency = frequency
+        self._modules = Modules(program.index)
+        self._parts = Parts(analysis)
+        self._optimized = Optimized(analysis)
+        self._networks_run: dict[ast.Call, tuple[ast.expr, str] | None] = {}
+        self._shapes_asked: dict[str | None, set[str]] = {}  # as `ast.dump` writes them
+
+    def architecture(self, expression: ast.expr, method: str | None = "forward") -> Anatomy:
+        """What a network consists of (dropout, recurrent layers, what nobody knows …) and does, as far as
+        `method` runs it; all of it for None. Ask where `kind_of` says MODULE, or may not know.
+        """
+        return self._modules.built_of(
+            self._parts.of(expression),
+            self._symbols.module.module,
+            self._symbols.class_at(expression),
+            method,
+        )
+
+    def network_run(self, call: ast.Call) -> tuple[ast.expr, str] | None:
+        """The network that a call surely runs, and by which of its methods: `net` and "forward" of `net(x)`,
+        `net` and "value" of `net.value(x)`.
+        """
+        try:
+            return self._networks_run[call]
+        except KeyError:
+            found = self._networks_run[call] = self._find_network_run(call.func)
+            return found
+
+    def _find_network_run(self, called: ast.expr) -> tuple[ast.expr, str] | None:
+        if self._types.type_of(called).tag is Tag.MODULE:
+            return called, "forward"
+        if isinstance(called, ast.Attribute) and self._types.type_of(called.value).tag is Tag.MODULE:
+            return called.value, called.attr
+        return None
+
+    def may_be_in_eval_mode(self, node: ast.AST) -> bool:
+        """May a network be in evaluation mode at a node: does the function around it, one that it calls, or
+        one that leads to it, call `eval()` or `train(mode)` on anything?
+        """
+        summary = self._symbols.function_at(node)
+        return summary is None or sets_mode_around(summary, self._heat.graph)
+
+    def is_optimized(self, network: ast.expr) -> bool | None:
+        """Does an optimizer step the weights of a network? None where nobody can say."""
+        root = network
+        while isinstance(root, (ast.Attribute, ast.Subscript)):
+            root = root.value
+        is_handed = (
+            isinstance(root, ast.Name)
+            and root.id not in ("self", "cls")
+            and any(binding.how is How.PARAMETER for binding in self._dataflow.definitions(root))
+        )
+        if not is_handed or not isinstance(root, ast.Name):
+            return self._optimized.is_stepped(network)
+        return self._optimized.is_handed_stepped(network, root.id, self._frequency.passed_names(root))
+
+    def optimizers(self, node: ast.AST) -> dict[str, frozenset[str] | None]:
+        """The optimizers made in the class around a node (outside of classes: in functions and at module
+        level), by what they are kept as (`self.optimizer`), each with the networks whose parameters it was
+        given (`self.actor`); None where others may be among them.
+        """
+        return self._optimized.optimizers_near(node)
+
+    def share_modules(self, one: str, other: str) -> bool:
+        """May two networks of this file, written so (`self.actor`, `self.critic`), have a part in common?"""
+        return self._optimized.share(one, other)
+
+    def runs_frozen(self, call: ast.Call) -> bool:
+        """May the network that a call runs need no gradient, directly or in a function of the project?"""
+        if self.is_frozen(call.func):
+            return True
+        if isinstance(call.func, ast.Attribute) and self.is_frozen(call.func.value):
+            return True
+        return any(
+            path.removesuffix("()").rpartition(".")[2] in self._index.modules[target.module].frozen
+            for target in self._types.call_targets(call)
+            for path in target.gradient_from
+        )
+
+    def is_frozen(self, network: ast.expr) -> bool:
+        """May the weights of a network need no gradient (`requires_grad_(False)`), here or where a class
+        that it belongs to is defined?
+        """
+        if self._optimized.is_frozen(network):
+            return True
+        name = last_name(network)
+        owner = self._symbols.class_at(network)
+        near = [self._symbols.module.module]
+        near += (
+            [cls.module for cls in self._index.ancestry(owner) if not isinstance(cls, str)] if owner else []
+        )
+        made = self._types.class_of_value(network)
+        if made is not None:
+            near += [cls.module for cls in self._index.ancestry(made) if not isinstance(cls, str)]
+        names = {name, *self._frequency.passed_names(network)} if isinstance(network, ast.Name) else {name}
+        names.update([made.qualname] if made is not None else [])
+        return any(names & self._index.modules[module].frozen for module in near)
+
+    def takes_gradient_steps(self, part: ast.AST) -> bool:
+        """Are gradient steps taken in a part of the file: in its own lines or in functions that it calls?"""
+        for node in below(part):
+            if not isinstance(node, ast.Call):
+                continue
+            if self._analysis.loops.driver_of(node) == GRADIENT_STEP or last_name(node.func) in LEARNS:
+                return True
+            if any(map(self._heat.learns, self._types.call_targets(node))):
+                return True
+        return False
+
+    def learns(self, function: FunctionSummary) -> bool:
+        """Does a function, with all that it calls, take gradient steps?"""
+        return self._heat.learns(function)
+
+    def convolves(self, function: FunctionSummary) -> bool:
+        """Is a function the forward pass of a network with convolutions?"""
+        owner, _, name = function.qualname.rpartition(".")
+        parts = self._index.modules[function.module].parts
+        return name == "forward" and any(
+            part.name.startswith("torch.nn.Conv")
+            for key, every in parts.items()
+            if key.startswith(f"{owner}.")
+            for part in every
+        )
+
+    def is_asked_for_weights(self, expression: ast.expr) -> bool:
+        """Does this file ask what reads the same for its parameters or its state dict?"""
+        name = last_name(expression)
+        shapes = self._shapes_asked.get(name)
+        if shapes is None:
+            shapes = self._shapes_asked[name] = set(map(ast.dump, self._asked_for_weights.get(name, ())))
+        return bool(shapes) and ast.dump(expression) in shapes
+
+    @cached_property
+    def _asked_for_weights(self) -> dict[str | None, list[ast.expr]]:
+        """What is asked, by its last name."""
+        found: dict[str | None, list[ast.expr]] = {}
+        for name in ("parameters", "named_parameters", "state_dict", "load_state_dict", "zero_grad"):
+            for use in self._names.attribute_uses(name):
+                found.setdefault(last_name(use.value), []).append(use.value)
+        return found

@@ -1,0 +1,33 @@
+"""What the project index says about one file: its module, and the functions and classes around a node."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from rlint.semantics.file_analysis import Knowledge
+from rlint.semantics.interprocedural.project_index import Index
+from rlint.semantics.interprocedural.summary import ClassSummary, FunctionSummary, ModuleSummary
+
+
+class FileSymbols:
+    """Finds the summaries that belong to places of one file."""
+
+    def __init__(self, analysis: Knowledge, index: Index) -> None:
+        self._analysis = analysis
+        self._syntax = analysis.tree
+        self._index = index
+
+    @cached_property
+    def module(self) -> ModuleSummary:
+        """The summary of this file."""
+        return self._index.modules[self._analysis.name]
+
+    def function_at(self, node: ast.AST) -> FunctionSummary | None:
+        """The summary of the function that runs a node, or of the code at module level."""
+        function = self._syntax.function(node)
+        return self.module.functions.get(self._syntax.qualname(function) if function is not None else "")
+
+    def class_at(self, node: ast.AST) -> ClassSummary | None:
+        owner = self._syntax.class_of(node)
+        return self.module.classes.get(self._syntax.qualname(owner)) if owner is not None else None
